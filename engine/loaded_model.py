@@ -24,7 +24,7 @@ from engine.drafting.kinds import check_draft
 from engine.drafting.match_chances import MatchChances
 from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
 from engine.hub.installed import cache_folder, find_model, model_name
-from engine.hub.other_programs import is_others
+from engine.hub.model_folders import is_others
 from engine.kernels import library
 from engine.messages import LoadOptions, ModelReport
 from engine.model.config import read_config

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from engine.hub import other_programs
+from engine.hub import model_folders
 from engine.planning.probes import other_work
 from engine.sentences import LANGUAGE
 from tests.support.real_models import ABSENT, real_model
@@ -31,7 +31,7 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _no_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The person's own Ollama, LM Studio and Hugging Face cache are none of a test's."""
-    monkeypatch.setattr(other_programs, "_programs", lambda: ())
+    monkeypatch.setattr(model_folders, "_programs", lambda: ())
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from app.chat.engine_options import load_options
 from app.settings.settings import Settings
 from engine.errors import EngineStopped
 from engine.hub.bundled import bundled_drafts, bundled_model, paired_drafts
-from engine.hub.inventory import installed_models
+from engine.hub.installed import installed_models
 from engine.messages import CheckDrafts, DraftChecked, ErrorReport, ModeDescriptor
 
 

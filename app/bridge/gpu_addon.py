@@ -16,7 +16,7 @@ from engine.errors import Cancelled, TenonError
 
 if TYPE_CHECKING:
     from engine.gpu_addon.installation import AddonPlan, AddonProgress
-    from engine.hub.download.stop import StopSignal
+    from engine.hub.transfer import StopSignal
 
 _PROGRESS_EVERY_S = 0.1
 _CLOSING_S = 0.3
@@ -86,7 +86,7 @@ class GpuAddon(QObject):
         if before.busy or self._closed:
             return
         if step == "receiving":
-            from engine.hub.download.stop import StopSignal
+            from engine.hub.transfer import StopSignal
 
             self._stop = StopSignal()
         now = replace(before, state="fetching") if step == "receiving" else before

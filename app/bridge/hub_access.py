@@ -43,14 +43,14 @@ class HubAccess(QObject):
 
     def _run(self, act: Callable[[ModuleType], object]) -> None:
         def work() -> tuple[bool, str]:
-            from engine.hub import access_token  # the hub's client takes a quarter of a second
+            from engine.hub import connection  # the hub's client takes a quarter of a second
 
             sentence = ""
             try:
-                act(access_token)
+                act(connection)
             except TenonError as error:
                 sentence = error.message
-            return access_token.find_token() is not None, sentence
+            return connection.find_token() is not None, sentence
 
         def then(found: tuple[bool, str]) -> None:
             self.known, sentence = found

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from engine.cli import ask, bench, doctor, gpu, models, plan, serve, train
-from engine.cli.parser import Parser
+from engine.cli.subcommand import Parser
 from engine.errors import TenonError
 from engine.file_trouble import file_trouble
 from engine.gpu_addon.activation import activate

@@ -13,17 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.cli.parser import (
+from engine.cli.subcommand import (
     add_json,
     add_load_options,
     add_mode_option,
     add_threads_option,
     load_options,
     not_empty,
+    on_interrupt,
     path,
+    read_ahead,
 )
-from engine.cli.read_ahead import read_ahead
-from engine.cli.terminal import on_interrupt
 from engine.documents import read_attachment
 from engine.errors import InvalidOption
 from engine.messages import (

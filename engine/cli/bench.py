@@ -10,8 +10,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_json, add_load_options, load_options
-from engine.cli.terminal import on_interrupt, show_status
+from engine.cli.subcommand import add_json, add_load_options, load_options, on_interrupt, show_status
 from engine.messages import Event, LoadOptions
 from engine.modes import MODES
 
@@ -89,7 +88,7 @@ def _calibrate(wanted: LoadOptions) -> None:
     """Calibrate Medusa heads where that was not done with these on this machine; replies of the model are written."""
     from engine.errors import TenonError
     from engine.planning.model_planner import model_planner
-    from engine.training.draft.calibration import TreeRequest, run
+    from engine.training.calibration import TreeRequest, run
 
     planner = model_planner(wanted, untried=True)
     mode = planner.plan.mode("ghidorah")

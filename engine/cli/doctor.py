@@ -8,8 +8,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_json
-from engine.cli.terminal import show_status
+from engine.cli.subcommand import add_json, show_status
 from engine.sizes import readable
 
 if TYPE_CHECKING:

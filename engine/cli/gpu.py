@@ -9,8 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_json
-from engine.cli.terminal import stopped_by_interrupt
+from engine.cli.subcommand import add_json, stopped_by_interrupt
 from engine.errors import AddonUnusable, Cancelled, InvalidOption
 from engine.sizes import readable
 
@@ -74,7 +73,7 @@ def _status(options: argparse.Namespace) -> int:
 
 def _install(options: argparse.Namespace) -> int:
     from engine.gpu_addon.installation import Installation
-    from engine.hub.download.stop import StopSignal
+    from engine.hub.transfer import StopSignal
 
     plan = _plan(options)
     result: dict[str, Any] = {"state": "offered", **_planned(plan)}
@@ -141,7 +140,7 @@ def _agreed(options: argparse.Namespace) -> bool:
 
 
 def _progress(plan: AddonPlan, silent: bool) -> Any:
-    from engine.cli.models.progress import ProgressLine
+    from engine.cli.download import ProgressLine
 
     lines: dict[str, ProgressLine] = {}
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_json, add_load_options, load_options, path
-from engine.cli.terminal import show_status
+from engine.cli.subcommand import add_json, add_load_options, load_options, path, show_status
 from engine.errors import InvalidOption, ModelNotFound
 from engine.json_text import read_json
 from engine.messages import MachineReport
@@ -76,7 +75,7 @@ def _known_drafts(plan: MachinePlan) -> list[str]:
 def _find(reference: str) -> Path:
     """Outline of what is installed or in the catalogue, and only for anything else of the hub."""
     from engine.hub.connection import Hub
-    from engine.hub.outline import find_or_outline
+    from engine.hub.offer import find_or_outline
 
     try:
         return find_or_outline(reference)

@@ -7,9 +7,14 @@ import json
 import sys
 from typing import Any
 
-from engine.cli.parser import add_load_options, add_mode_option, add_threads_option, load_options
-from engine.cli.read_ahead import read_ahead
-from engine.cli.terminal import show_status
+from engine.cli.subcommand import (
+    add_load_options,
+    add_mode_option,
+    add_threads_option,
+    load_options,
+    read_ahead,
+    show_status,
+)
 from engine.messages import SERVER_PORT, Event, LoadProgress, Notice
 
 

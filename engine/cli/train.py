@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from engine.cli.parser import add_model_option, add_threads_option, path
+from engine.cli.subcommand import add_model_option, add_threads_option, path
 
 
 def add_to(commands: Any) -> None:
@@ -147,7 +147,7 @@ def _texts(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _search_tree(options: argparse.Namespace) -> int:
-    from engine.training.draft.calibration import TreeRequest, run
+    from engine.training.calibration import TreeRequest, run
 
     try:
         run(TreeRequest(draft=options.draft, **_texts(options)), sys.stderr)
@@ -158,7 +158,7 @@ def _search_tree(options: argparse.Namespace) -> int:
 
 
 def _train_draft(options: argparse.Namespace) -> int:
-    from engine.training.draft.making import TrainRequest, run
+    from engine.training.making import TrainRequest, run
 
     request = TrainRequest(
         **_texts(options),

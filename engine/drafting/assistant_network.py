@@ -34,7 +34,7 @@ from engine.model.rope import RopeTable
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import CheckpointOutline
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _ORDERING = "masked_embedding.token_ordering"

@@ -15,7 +15,7 @@ speculators' ``layernorms`` (of the embedding, before attention and before the h
 target are those that the target's head maps too, and vLLM runs an EAGLE with a final norm so.
 
 If ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` names the tokens that are drafted, and ``t2d``, where it
-is there, marks them: in EAGLE-3, and in what `engine.training.draft` makes, whose head is the target's rows of these
+is there, marks them: in EAGLE-3, and in what `engine.training` makes, whose head is the target's rows of these
 tokens.
 
 Sources: the papers' own code (cnets.py, cnets1.py), vllm-project/speculators for its format, EAGLE-3.1 and P-EAGLE, and

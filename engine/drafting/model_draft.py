@@ -44,8 +44,7 @@ from engine.model.weight_format import WeightFormat, stored_format, weight_forma
 from engine.placement.device_layer import half_type
 from engine.placement.resident import Resident
 from engine.text.pairing import check_pair
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline, checkpoint_or_outline
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline, checkpoint_or_outline
 from engine.weights.draft_kind import draft_kind, is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
 

@@ -1,20 +1,55 @@
-"""Files that a GGUF model consists of, by their names and by what they say of themselves."""
+"""Files that a GGUF model consists of, by their names and by what they say of themselves, and what they contain.
+
+Source: llama.cpp, gguf-py/gguf/constants.py (``general.type``); convert_lora_to_gguf.py, tools/imatrix and
+tools/cvector-generator write the other kinds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
-from engine.errors import CheckpointError, ModelNotFound, WeightsCorrupt, WeightsMissing
-from engine.gguf.contents import other_kind
+from engine.errors import CheckpointError, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
 from engine.gguf.files import PART, SUFFIX, check_whole, gguf_models, is_gguf
 from engine.gguf.header import read_header
+from engine.sentences import mark
 
 _NAMES_SHOWN = 3
 _SPLIT_COUNT, _SPLIT_NUMBER, _SPLIT_TENSORS = "split.count", "split.no", "split.tensors.count"
 #: Far above every model that was split: a damaged count must not become a list of that many entries.
 _MOST_PARTS = 10_000
+
+_ADAPTER = mark(
+    "This GGUF file holds a LoRA adapter: a change to a model, and not a model. Choose the model with the adapter "
+    "merged into it."
+)
+_IMATRIX = mark(
+    "This GGUF file holds an importance matrix for quantizing a model, and not a model. Choose the model's own file."
+)
+_VECTOR = mark(
+    "This GGUF file holds a control vector for steering a model, and not a model. Choose the model's own file."
+)
+_TOWER = mark(
+    "This GGUF file holds the part of a model that reads images or sound, and no text model; choose the model's own "
+    "file."
+)
+_VOCABULARY = mark(
+    "This GGUF file holds a vocabulary and no weights, so it is no model; choose the model's own file."
+)
+#: By ``general.type``.
+_TYPES = {"adapter": _ADAPTER, "imatrix": _IMATRIX, "mmproj": _TOWER}
+#: By ``general.architecture``, where files have no type.
+_ARCHITECTURES = {"clip": _TOWER, "mmproj": _TOWER, "controlvector": _VECTOR}
+#: By the last parts of their tensors' names, where files say nothing.
+_ENDINGS = {
+    ".lora_a": _ADAPTER,
+    ".lora_b": _ADAPTER,
+    ".loraA": _ADAPTER,
+    ".loraB": _ADAPTER,
+    ".in_sum2": _IMATRIX,
+}
 
 
 def find_gguf(path: Path) -> Path | None:
@@ -161,3 +196,30 @@ def _alike(file: Path, other: Path) -> tuple[bool, int]:
     """Ranks names by how much of their beginning is another's, which is that other one's most of all."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(file.name, other.name, strict=False))
     return file == other, sum(1 for _ in same)
+
+
+def other_kind(metadata: Mapping[str, Any], tensors: Collection[str]) -> str | None:
+    """The sentence on what a file holds in a text model's place, as `mark` returns it; None for a text model.
+
+    Args:
+        metadata: Of the file, or of the first of a model's parts.
+        tensors: Names of its tensors, of all parts.
+    """
+    said = _TYPES.get(str(metadata.get("general.type")))
+    said = said or _ARCHITECTURES.get(str(metadata.get("general.architecture")))
+    if said is not None:
+        return said
+    if not tensors:
+        return _VOCABULARY if "tokenizer.ggml.model" in metadata else None
+    return next((kind for end, kind in _ENDINGS.items() if any(name.endswith(end) for name in tensors)), None)
+
+
+def check_text_model(metadata: Mapping[str, Any], tensors: Collection[str]) -> None:
+    """Refuse what `other_kind` names.
+
+    Raises:
+        UnsupportedModel: The file holds something else than a text model.
+    """
+    said = other_kind(metadata, tensors)
+    if said is not None:
+        raise UnsupportedModel(said)

@@ -12,8 +12,14 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from engine.gpu_addon.installed_addon import OUTCOME, InstalledAddon, Outcome, keep_outcome, read_outcome
-from engine.gpu_addon.manifest import altered_file
+from engine.gpu_addon.installed_addon import (
+    OUTCOME,
+    InstalledAddon,
+    Outcome,
+    altered_file,
+    keep_outcome,
+    read_outcome,
+)
 from engine.json_text import read_json
 from engine.sentences import mark
 

@@ -11,8 +11,7 @@ from typing import Literal
 
 from engine.errors import AddonUnusable, HubError
 from engine.file_trouble import file_trouble
-from engine.gpu_addon.addon import Addon, index_address
-from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
+from engine.gpu_addon.addon import Addon, BundledTorch, index_address, python_tag
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
     INCOMING,
@@ -21,17 +20,14 @@ from engine.gpu_addon.installed_addon import (
     find_installed,
     gpu_folder,
     place,
+    write_manifest,
     write_record,
 )
-from engine.gpu_addon.manifest import write_manifest
-from engine.gpu_addon.unpacking import unpack
-from engine.gpu_addon.wheel_choice import Wheel, choose_wheels
-from engine.gpu_addon.wheel_index import WheelIndex
-from engine.hub.download.room import RESERVE_BYTES, check_room
-from engine.hub.download.stop import StopSignal
-from engine.hub.download.transfer import PART, Patience, Transfer
-from engine.hub.listing import HubFile
-from engine.hub.lock import held_alone
+from engine.gpu_addon.wheels import Wheel, WheelIndex, choose_wheels, unpack
+from engine.hub.kept_list import held_alone
+from engine.hub.model_folders import RESERVE_BYTES, check_room
+from engine.hub.repository import HubFile
+from engine.hub.transfer import PART, Patience, StopSignal, Transfer
 from engine.sentences import either, say
 
 AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]

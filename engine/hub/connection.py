@@ -1,8 +1,9 @@
-"""The hub, by its own client library, with Tenon's time limits and Tenon's sentences.
+"""The hub, by its own client library, with Tenon's time limits and Tenon's sentences: questions, search, access token.
 
 huggingface_hub's own retries sleep where nobody can cancel them, and its requests have no time limit of their own.
 The HTTP client that it is given here has limits, and raises Tenon's errors, which that library does not retry.
 httpx2 takes proxies from the environment (or the system's settings) and certificates from the system's own store.
+The access token for gated and private models is kept in the system's keyring.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -20,30 +22,82 @@ from urllib.request import getproxies
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 
 import httpx2
-from huggingface_hub import HfApi, hf_hub_url, is_offline_mode, set_client_factory
+from huggingface_hub import HfApi, get_token, hf_hub_url, is_offline_mode, set_client_factory
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
 
 from engine.bounded_http import Bound, BoundedClient
-from engine.errors import HubUnreachable, InvalidOption, NotOnHub
-from engine.hub.access_token import find_token
-from engine.hub.answers import (
+from engine.errors import HubUnreachable, InvalidOption, NotOnHub, TokenNotKept
+from engine.hub.file_server import (
     BUSY,
     HUB,
+    FileServer,
     access_error,
     busy,
     raise_for_status,
     unreachable,
 )
-from engine.hub.file_server import FileServer
-from engine.hub.listing import HubFile, Listing
+from engine.hub.repository import HubFile, Listing
 from engine.json_text import read_json
+from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
+from engine.model.families import SUPPORTED
 from engine.sentences import say
 
+_ACCOUNT = "hugging-face-token"
 DEFAULT_ENDPOINT = "https://huggingface.co"
 _LARGEST_FILE = 1 << 50
 
 Result = TypeVar("Result")
 _bound_of_question: ContextVar[Bound | None] = ContextVar("bound", default=None)
+SearchFormat = Literal["any", "gguf", "safetensors"]
+
+# Fields asked for with every result; the hub leaves out those that it does not know.
+_FIELDS: Any = ["downloads", "likes", "gated", "tags", "lastModified", "config", "gguf", "safetensors"]
+# llama.cpp calls a family as its class in transformers begins; Mistral's files say llama.
+_GGUF_ARCHITECTURES = {name.removesuffix("ForCausalLM").lower() for name in SUPPORTED}
+_QUANTIZED_TAGS = ("awq", "gptq", "exl2", "bitsandbytes", "compressed-tensors", "mlx")
+
+
+def find_token() -> str | None:
+    """The token to send: HF_TOKEN, else the keyring's, else the one that the hub's own client library keeps."""
+    return os.environ.get("HF_TOKEN", "").strip() or find_secret(_ACCOUNT) or get_token()
+
+
+def keep_token(token: str) -> None:
+    """Keep a token in the system's keyring.
+
+    Raises:
+        InvalidOption: it cannot be a token.
+        TokenNotKept: there is no keyring.
+    """
+    token = token.strip()
+    if not token or not token.isascii() or any(character.isspace() for character in token):
+        raise InvalidOption(
+            "This is no access token: copy it whole from the hub's settings; it starts with hf_."
+        )
+    try:
+        keep_secret(_ACCOUNT, token)
+    except NoKeyring as error:
+        raise _no_keyring(error) from error
+
+
+def forget_token() -> bool:
+    """Remove the token from the keyring; False where there was none.
+
+    Raises:
+        TokenNotKept: there is no keyring.
+    """
+    try:
+        return forget_secret(_ACCOUNT)
+    except NoKeyring as error:
+        raise _no_keyring(error) from error
+
+
+def _no_keyring(error: NoKeyring) -> TokenNotKept:
+    return TokenNotKept(
+        "This system has no keyring that Tenon can keep the token in: put it into the "
+        "environment variable HF_TOKEN instead.",
+        details=str(error),
+    )
 
 
 class Hub(FileServer):
@@ -239,3 +293,90 @@ def _share_metadata_client(options: dict[str, Any], limits: tuple[float, float])
 def _stay_offline(request: httpx2.Request) -> None:
     if is_offline_mode():
         raise OfflineModeIsEnabled(say("Offline mode is on, so {url} is not asked.", url=request.url))
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """A repository that the hub found.
+
+    Attributes:
+        gated: Terms have to be accepted first.
+        downloads: In the last month.
+        parameters: Number of weights, as far as the hub knows it.
+        changed: The day of its last change, ISO 8601.
+        problem: The reason why Tenon cannot run it; None where nothing speaks against it.
+    """
+
+    repo: str
+    format: Literal["gguf", "safetensors", "other"]
+    licence: str | None
+    gated: bool
+    downloads: int | None
+    likes: int | None
+    parameters: int | None
+    context_length: int | None
+    architecture: str | None
+    changed: str | None
+    problem: str | None
+
+
+def search(
+    hub: Hub, text: str, wish: SearchFormat = "any", limit: int = 20, author: str | None = None
+) -> tuple[FoundModel, ...]:
+    """Ask the hub for repositories whose names hold all words of a text, most downloaded first.
+
+    Raises:
+        HubError: it cannot be asked.
+    """
+    filters = ["text-generation", *([] if wish == "any" else [wish])]
+    found = hub.ask(
+        text,
+        lambda: list(
+            hub.api.list_models(
+                search=text or None,
+                author=author,
+                filter=filters,
+                sort="downloads",
+                limit=limit,
+                expand=_FIELDS,
+            )
+        ),
+    )
+    return tuple(_found(model) for model in found)
+
+
+def _found(model: Any) -> FoundModel:
+    tags = tuple(model.tags or ())
+    quantized = model.gguf or {}
+    config = model.config or {}
+    architecture = quantized.get("architecture") or next(iter(config.get("architectures") or ()), None)
+    format_: Literal["gguf", "safetensors", "other"]
+    format_ = "gguf" if "gguf" in tags else "safetensors" if "safetensors" in tags else "other"
+    parameters = quantized.get("total") or (model.safetensors.total if model.safetensors else None)
+    return FoundModel(
+        repo=model.id,
+        format=format_,
+        licence=next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), None),
+        gated=bool(model.gated),
+        downloads=model.downloads,
+        likes=model.likes,
+        parameters=parameters,
+        context_length=quantized.get("context_length"),
+        architecture=architecture,
+        changed=None if model.last_modified is None else model.last_modified.date().isoformat(),
+        problem=_problem(format_, architecture, tags),
+    )
+
+
+def _problem(format_: str, architecture: str | None, tags: tuple[str, ...]) -> str | None:
+    if format_ == "other":
+        return say("It holds neither GGUF nor safetensors files.")
+    if format_ == "gguf":
+        supported = architecture is None or architecture in _GGUF_ARCHITECTURES
+        return None if supported else say("Tenon does not run {architecture}.", architecture=architecture)
+    method = next((tag for tag in tags if tag in _QUANTIZED_TAGS), None)
+    if method is not None:
+        return say("It is quantized with {method}; take the original or a GGUF version.", method=method)
+    if architecture is not None and architecture not in SUPPORTED:
+        return say("Tenon does not run {architecture}.", architecture=architecture)
+    return None

@@ -1,16 +1,204 @@
-"""A server that a transfer gets files from: the hub, or a package index."""
+"""A server that a transfer gets files from, the hub or a package index, and Tenon's errors for its answers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import httpx2
+from huggingface_hub import hf_raise_for_status
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 
-from engine.bounded_http import Bound, BoundedClient
-from engine.hub.answers import Place, setup_error
+from engine.bounded_http import AnswerTooLong, Bound, BoundedClient
+from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
+from engine.sentences import mark, say
+from engine.sizes import readable
+
+
+@dataclass(frozen=True)
+class Place:
+    """Sentences about a server of files: whole ones, as languages order their words differently.
+
+    Attributes:
+        asks_to_wait: Now, before the request is answered.
+        asks_for_minutes: For longer than a download waits by itself; with {minutes}.
+        in_trouble: With the {status} of its answer.
+        in_circles: It redirects without end.
+        untrusted: Its certificate.
+        behind_proxy: The proxy lets nobody through.
+        silent: It does not answer in time.
+        misspelled: Its address, with the {error}.
+        out_of_reach: No connection.
+        broken_off: A connection that ended early.
+        wrong_length: Of a file {name} of {repo}.
+    """
+
+    asks_to_wait: str
+    asks_for_minutes: str
+    in_trouble: str
+    in_circles: str
+    untrusted: str
+    behind_proxy: str
+    silent: str
+    misspelled: str
+    out_of_reach: str
+    broken_off: str
+    wrong_length: str
+
+
+HUB = Place(
+    asks_to_wait=mark("The hub asks for a pause: try again in a few minutes."),
+    asks_for_minutes=mark("The hub asks for a pause of {minutes} minutes: resume the download then."),
+    in_trouble=mark("The hub has trouble ({status}): try again in a few minutes."),
+    in_circles=mark(
+        "The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy."
+    ),
+    untrusted=mark(
+        "The hub's certificate is not trusted by this system: add your company's certificate to the system's store, "
+        "or name its file in SSL_CERT_FILE."
+    ),
+    behind_proxy=mark("The proxy refuses the way to the hub: check HTTPS_PROXY."),
+    silent=mark("The hub did not answer in time: check the network, and try again."),
+    misspelled=mark("The hub's address cannot be used ({error}): check HF_ENDPOINT."),
+    out_of_reach=mark(
+        "The hub that models come from cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if "
+        "you use one."
+    ),
+    broken_off=mark("The connection to the hub broke off: check the network, and try again."),
+    wrong_length=mark(
+        "{name} of {repo} has another length than the hub says: try again, or check the proxy or the mirror between."
+    ),
+)
+
+#: Statuses that ask to come back later.
+BUSY = (408, 425, 429, 500, 502, 503, 504)
+
+
+def raise_for_status(response: httpx2.Response, repo: str, has_token: bool) -> None:
+    """Raise for an answer of a file's address that is no file; ``repo`` stands in the sentences.
+
+    Raises:
+        HubError: in one of its kinds.
+    """
+    if response.status_code < 400:
+        return
+    if response.status_code in BUSY:
+        raise busy(response)
+    response.read()
+    first = response.history[0] if response.history else response
+    endpoint = f"{first.request.url.scheme}://{first.request.url.netloc.decode()}"
+    try:
+        hf_raise_for_status(response)
+    except HfHubHTTPError as error:
+        raise access_error(error, repo, has_token, endpoint) from error
+
+
+def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: str) -> HubError:
+    """Tenon's error for an answer of the hub."""
+    kind, sentence = _refusal(error, has_token, endpoint.lower().startswith("http:"))
+    status, page = error.response.status_code, f"{endpoint}/{repo}"
+    return kind(say(sentence, repo=repo, page=page, endpoint=endpoint, status=status), str(error))
+
+
+def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[type[HubError], str]:
+    """The kind of error, and a sentence with {repo}, its {page}, the {endpoint} or the {status}."""
+    status = error.response.status_code
+    if isinstance(error, GatedRepoError) and plain_text:
+        return AccessDenied, mark(
+            "{repo} is gated, and Tenon sends no access token to {endpoint}, because the connection is not "
+            "encrypted: set HF_ENDPOINT to an address that begins with https."
+        )
+    if isinstance(error, GatedRepoError) and has_token:
+        return AccessDenied, mark(
+            "{repo} is gated, and your access token's account has not been let in: accept its "
+            "terms at {page}, wait until its owner agrees, and try again."
+        )
+    if isinstance(error, GatedRepoError):
+        return AccessDenied, mark(
+            "{repo} is gated: accept its terms at {page}, then keep an access token of your "
+            "account with `tenon models token`."
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return NotOnHub, mark("{repo} has no such revision any more: get it again at its present one.")
+    if status == 401 and has_token:
+        return AccessDenied, mark(
+            "The hub does not accept the access token, or {repo} does not exist: check the name "
+            "at {page}, or keep a new token with `tenon models token`."
+        )
+    if status == 401 or isinstance(error, RepositoryNotFoundError):
+        return NotOnHub, mark(
+            "The hub has no {repo}, or hides it from you: check the name, or keep an access "
+            "token with `tenon models token` if it is private."
+        )
+    if status == 403:
+        return AccessDenied, mark(
+            "The hub refuses access to {repo}: check at {page} whether your account may read it."
+        )
+    if status in (404, 410):
+        return NotOnHub, mark(
+            "A file of {repo} is not on the hub any more: get it again at its present revision."
+        )
+    return HubError, mark(
+        "The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy."
+    )
+
+
+def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
+    """The error for an answer of the kind "come back later"."""
+    status = response.status_code
+    sentence = say(place.asks_to_wait) if status == 429 else say(place.in_trouble, status=status)
+    return HubBusy(sentence, details=str(response.url))
+
+
+def unreachable(error: Exception, place: Place = HUB) -> HubError:
+    """The error for a request that got no answer, or was sent round in circles."""
+    details = repr(error)
+    if isinstance(error, AnswerTooLong):
+        return HubError(
+            "More than {size} came in one answer, which no honest one has: check the address of the server, and the "
+            "proxy.",
+            size=readable(error.most_bytes),
+            details=details,
+        )
+    if isinstance(error, httpx2.TooManyRedirects):
+        return HubError(place.in_circles, details=details)
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return HubUnreachable(place.untrusted, details=details)
+    if isinstance(error, httpx2.ProxyError):
+        return HubUnreachable(place.behind_proxy, details=details)
+    if isinstance(error, httpx2.TimeoutException):
+        return HubUnreachable(place.silent, details=details)
+    if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
+        return HubUnreachable(place.misspelled, error=error, details=details)
+    if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError, httpx2.DecodingError)):
+        return broken_off(details, place)
+    return HubUnreachable(place.out_of_reach, details=details)
+
+
+def setup_error(error: Exception) -> HubUnreachable:
+    """The error for a proxy or a certificates' file of the environment that cannot be used at all."""
+    if isinstance(error, OSError):
+        return HubUnreachable(
+            "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
+        )
+    return HubUnreachable(
+        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must "
+        "look like http://host:port.",
+        details=repr(error),
+    )
+
+
+def broken_off(details: str = "", place: Place = HUB) -> HubUnreachable:
+    """The error for a connection that ended before everything had come."""
+    return HubUnreachable(place.broken_off, details=details)
 
 
 class FileServer(ABC):

@@ -1,4 +1,4 @@
-"""Lists that a user has made, in JSON: changed by one process at a time, and never lost in silence."""
+"""Lists that a user has made, in JSON: changed by one process at a time, under a lock, and never lost in silence."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
-from engine.errors import InvalidOption
+from filelock import FileLock, Timeout
+
+from engine.errors import InvalidOption, TenonError
 from engine.file_trouble import file_trouble
-from engine.hub.lock import held_alone
 from engine.hub.record import write_json
 from engine.json_text import read_json, readable_json
 from engine.outside_file import read_file
@@ -22,6 +23,23 @@ _LOCK = "lists.lock"
 _PATIENCE_S = 60.0
 
 T = TypeVar("T")
+
+
+@contextmanager
+def held_alone(path: Path, refusal: TenonError, patience_s: float = 0.0) -> Iterator[None]:
+    """Hold a lock file, or raise ``refusal`` where another thread or process still holds it after some seconds.
+
+    One with patience may be taken again by the thread that holds it.
+    """
+    lock = FileLock(path, is_singleton=patience_s > 0)
+    try:
+        lock.acquire(timeout=patience_s)
+    except Timeout as error:
+        raise refusal from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager

@@ -23,19 +23,16 @@ from engine.errors import (
 )
 from engine.file_trouble import file_trouble
 from engine.gguf.config import architecture_of
-from engine.gguf.contents import check_text_model
 from engine.gguf.files import check_whole, gguf_name
 from engine.gguf.header import read_header
-from engine.gguf.parts import all_parts, whole_models
+from engine.gguf.parts import all_parts, check_text_model, whole_models
 from engine.hub.bundled import bundled_model, check_name
-from engine.hub.download.room import RESERVE_BYTES, check_room
-from engine.hub.hashing import sha256_of
-from engine.hub.inventory import installed_models
-from engine.hub.lock import held_alone
-from engine.hub.model_folders import INCOMING
+from engine.hub.installed import installed_models
+from engine.hub.kept_list import held_alone
+from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
-from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
-from engine.hub.selection import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
+from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, sha256_of, write_record
+from engine.hub.repository import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
 from engine.outside_file import check_file, read_text_file
 from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 

@@ -21,20 +21,18 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import FileRefused, InvalidOption, OutOfDisk, TenonError, WeightsCorrupt
-from engine.hub.download.room import check_room
-from engine.hub.hashing import sha256_of
-from engine.hub.kept_list import lists_held, mend_list, read_list
-from engine.hub.lock import held_alone
+from engine.hub.kept_list import held_alone, lists_held, mend_list, read_list
 from engine.hub.model_folders import (
     INCOMING,
     ModelFolders,
+    check_room,
     data_folder,
     models_folder,
     read_folders,
     usual_models_folder,
     write_folders,
 )
-from engine.hub.record import write_json
+from engine.hub.record import sha256_of, write_json
 from engine.sentences import mark, say
 from engine.weights.watched_file import identity
 

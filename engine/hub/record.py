@@ -1,8 +1,11 @@
-"""tenon-model.json: what an installed model's folder says about itself."""
+"""tenon-model.json: what an installed model's folder says about itself, with the SHA-256 of its files."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +22,7 @@ _VERSION = 1
 #: A target answers, a draft is a whole small model that guesses for others, a head guesses from its target's states.
 ModelKind = Literal["target", "draft", "head"]
 FileFormat = Literal["safetensors", "gguf", "pytorch"]
+_PIECE_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -111,3 +115,27 @@ def write_record(folder: Path, record: ModelRecord) -> None:
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a JSON file under another name and rename it when it is on the disk. Raises OSError."""
     write_whole(path, json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def sha256_of(
+    path: Path, progress: Callable[[int], None] = lambda done_bytes: None, copy: Path | None = None
+) -> str:
+    """Hash a file, in hexadecimal digits. Raises OSError where it cannot be read, or its copy not be written.
+
+    Args:
+        path: The file.
+        progress: Called with the bytes read so far; what it raises ends the reading.
+        copy: Another file that takes the bytes, and is on the disk alone in the end; None for no copy.
+    """
+    digest = hashlib.sha256()
+    with path.open("rb") as file, Path(os.devnull if copy is None else copy).open("wb") as writer:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+            writer.write(piece)
+            progress(file.tell())
+        if copy is not None:
+            writer.flush()
+            os.fsync(writer.fileno())
+            if hasattr(os, "posix_fadvise"):  # or whoever reads it again would read the memory's copy
+                os.posix_fadvise(writer.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return digest.hexdigest()

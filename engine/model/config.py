@@ -15,8 +15,7 @@ from engine.model.latent import Latent
 from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 
 #: Architectures whose makers publish blocks that are read (MXFP4).
 _PUBLISHED_IN_BLOCKS = ("GptOssForCausalLM",)

@@ -31,9 +31,9 @@ from engine.model.weight_format import WeightFormat, stored_format
 from engine.plain_data import from_plain
 from engine.sentences import figure
 from engine.weights.checkpoint import Checkpoint, piece_values
+from engine.weights.direct_reader import Piece, read_pieces
 from engine.weights.freed_memory import give_back_memory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
-from engine.weights.pieces import Piece, read_pieces
 from engine.weights.values import KERNEL_TYPES
 from engine.weights.watched_file import WatchedFile
 

@@ -31,8 +31,7 @@ from engine.model.tensors import (
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint, not_finite, piece_values
-from engine.weights.direct_reader import PageMemory
-from engine.weights.pieces import Piece, read_pieces
+from engine.weights.direct_reader import PageMemory, Piece, read_pieces
 from engine.weights.values import KERNEL_TYPES
 from engine.weights.watched_file import WatchedFile
 

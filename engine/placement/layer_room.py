@@ -18,8 +18,7 @@ from engine.model.packed_loader import TensorSource, arrange_piece, packed_layer
 from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import WeightFormat
 from engine.weights.checkpoint import piece_values
-from engine.weights.direct_reader import ALIGNMENT_BYTES, Extent, PageMemory
-from engine.weights.pieces import Piece
+from engine.weights.direct_reader import ALIGNMENT_BYTES, Extent, PageMemory, Piece
 
 _ALIGNMENT_BYTES = 64
 # Extents of a file that are no further apart are read as one.

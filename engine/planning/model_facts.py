@@ -11,7 +11,7 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
-from engine.weights.checkpoint_outline import CheckpointOutline, checkpoint_or_outline
+from engine.weights.checkpoint import CheckpointOutline, checkpoint_or_outline
 
 _EXACT = weight_format("fp32")
 

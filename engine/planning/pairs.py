@@ -14,8 +14,7 @@ from engine.drafting.kind import ReadTokenizer
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
 from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
-from engine.hub.installed import cache_folder, find_model
-from engine.hub.inventory import InstalledModel, belongs_to, installed_models
+from engine.hub.installed import InstalledModel, belongs_to, cache_folder, find_model, installed_models
 from engine.hub.record import ModelKind
 from engine.messages import DraftPair, LoadOptions
 from engine.model.config import read_config

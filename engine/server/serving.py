@@ -17,8 +17,7 @@ import uvicorn
 from engine.errors import InvalidOption, TenonError
 from engine.hub.bundled import bundled_model
 from engine.hub.endpoints import is_remote, remote_name
-from engine.hub.installed import find_model, model_name
-from engine.hub.inventory import installed_as
+from engine.hub.installed import find_model, installed_as, model_name
 from engine.messages import (
     Event,
     Failed,

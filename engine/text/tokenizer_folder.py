@@ -15,8 +15,7 @@ from typing import Any
 from tokenizers import AddedToken, Tokenizer, normalizers
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
-from engine.gguf.pre_tokenizers import SPLITTINGS
-from engine.gguf.tokenizer import byte_level
+from engine.gguf.tokenizer import SPLITTINGS, byte_level
 from engine.json_text import read_json
 from engine.outside_file import read_file, read_text_file
 from engine.text.sentence_piece import read_sentence_piece

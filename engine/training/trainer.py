@@ -1,26 +1,147 @@
-"""The training loop: a schedule by time, checkpoints, and a line of progress now and then."""
+"""The training loop and one training of a draft: schedule by time, optimizers, checkpoints, and the folder it ends in.
+
+Muon (Keller Jordan, 2024) orthogonalises each momentum matrix by a Newton-Schulz iteration; its author reports that
+small networks learn from fewer tokens with it than with AdamW alone. Medusa heads of SmolLM2-135M-Instruct do: after
+200 steps of 2,000 tokens tau was 1.28 with it, and 1.24 and 1.21 with AdamW at rates of 0.003 and 0.001.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Protocol, TextIO, TypeVar
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from engine.training.optimizer import optimizers
-from engine.training.product_type import product_type
-from engine.training.running_time import running_time
+from engine.drafting.head_calibration import FILE as CALIBRATION
+from engine.training.draft_networks import DraftNetwork, MedusaNetwork, TrainedDraft
+from engine.training.features import KIND, FeatureBatch
+from engine.training.llama_network import product_type
+from engine.training.loss import Scores
+from engine.training.prompt_tokens import PromptTokenNetwork
+from engine.training.small_model import TOKENIZER_FILES
 from engine.weights.freed_memory import give_back_memory
 
+NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
+# How often time is looked at, and the gap above which the process was stopped: a busy machine is not as late as that.
+_TICK_S, _STOPPED_S = 0.5, 5.0
 # Time between two evaluations, at least, beside what one takes.
 _BETWEEN_EVALUATIONS = 10
+#: Files of a draft's folder.
+FILES = {
+    *(
+        name
+        for kind in (DraftNetwork, MedusaNetwork, PromptTokenNetwork)
+        for name in (kind.config_name, kind.file_name)
+    ),
+    *TOKENIZER_FILES,
+    CALIBRATION,
+}
+
+D = TypeVar("D", bound=TrainedDraft)
+D_in = TypeVar("D_in", bound=TrainedDraft, contravariant=True)
+
+
+def orthogonalise(matrix: Tensor, steps: int = 5) -> Tensor:
+    """The nearest semi-orthogonal matrix, roughly, of ``matrix`` (rows, columns)."""
+    a, b, c = NEWTON_SCHULZ
+    tall = matrix.shape[0] > matrix.shape[1]
+    # Not in batches, which CPUs multiply several times as slowly.
+    x = (matrix.T.contiguous() if tall else matrix).to(product_type())
+    x = x / (x.norm() + 1e-7)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    out: Tensor = (x.T if tall else x).to(matrix.dtype)
+    return out
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum whose updates are orthogonalised; for weights of two dimensions."""
+
+    def __init__(
+        self, weights: list[nn.Parameter], lr: float, momentum: float = 0.95, weight_decay: float = 0.01
+    ) -> None:
+        super().__init__(weights, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """One update of every weight."""
+        for group in self.param_groups:
+            for weight in group["params"]:
+                if weight.grad is None:
+                    continue
+                average: Tensor = self.state[weight].setdefault("momentum", torch.zeros_like(weight))
+                average.lerp_(weight.grad, 1 - group["momentum"])
+                update = orthogonalise(weight.grad.lerp(average, group["momentum"]))
+                scale = group["lr"] * max(1.0, weight.shape[0] / weight.shape[1]) ** 0.5
+                weight.mul_(1 - group["lr"] * group["weight_decay"]).add_(update, alpha=-scale)
+
+
+def optimizers(network: nn.Module, matrix_rate: float, other_rate: float) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, AdamW for the rest."""
+    maps = {id(weight) for weight in getattr(network, "maps", ())}
+    matrices: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    for name, weight in network.named_parameters():
+        inner = weight.dim() == 2 and "embed" not in name and id(weight) not in maps
+        (matrices if inner else others).append(weight)
+    found: list[torch.optim.Optimizer] = []
+    if matrices:
+        found.append(Muon(matrices, matrix_rate))
+    if others:
+        found.append(torch.optim.AdamW(others, other_rate, betas=(0.9, 0.95), weight_decay=0.0, eps=1e-10))
+    return found
+
+
+class RunningTime:
+    """Seconds since this was made, less those in which the process was stopped or the machine slept.
+
+    Nothing says that a process was stopped, so a thread looks at the time twice a second: what is missing between two
+    looks was not run.
+
+    Args:
+        now: Seconds of a clock that never goes back.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._begun = self._last = now()
+        self._missing = 0.0
+        threading.Thread(target=self._look, name="running-time", daemon=True).start()
+
+    def seconds(self) -> float:
+        """So far."""
+        with self._lock:
+            now = self._now()
+            gap, self._last = now - self._last, now
+            if gap > _STOPPED_S:
+                self._missing += gap
+            return now - self._begun - self._missing
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(_TICK_S)
+            self.seconds()
+
+
+@cache
+def running_time() -> RunningTime:
+    """The process's own."""
+    return RunningTime()
 
 
 class Sample(Protocol):
@@ -207,3 +328,114 @@ class Trainer(Generic[N, S]):
         self.progress = Progress(**state["progress"])
         resumed = f"resumed at {self.progress.elapsed_s / 60:.1f} min, step {self.progress.step}"
         print(resumed, file=self._out, flush=True)
+
+
+class Objective(Protocol[D_in]):
+    """Loss that a draft learns by, and its score."""
+
+    def loss(self, network: D_in, batch: FeatureBatch) -> Tensor:
+        """Of one batch, a mean over the tokens that are to be drafted."""
+        ...
+
+    def score(self, network: D_in) -> Scores:
+        """On texts that it has not learned."""
+        ...
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[D]):
+    """Result of a training.
+
+    Attributes:
+        network: The best state, by the texts that were kept aside.
+        scores: Its scores there.
+        interrupted: It was stopped before its time was up.
+    """
+
+    network: D
+    scores: Scores
+    interrupted: bool
+
+
+def train(
+    network: D,
+    objective: Objective[D],
+    supply: Supply[FeatureBatch],
+    minutes: float,
+    out: TextIO,
+    steps: int | None = None,
+    threads: int = 1,
+) -> Outcome[D]:
+    """Train until the time is up or the person presses Ctrl-C, and keep the best state.
+
+    Args:
+        network: Trained in place.
+        objective: Its loss and its scores.
+        supply: Steps.
+        minutes: Length of the training.
+        out: Takes reports of progress.
+        steps: Steps to take instead, whatever the time.
+        threads: Batches that a step has, each worked on by one thread.
+    """
+    evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
+    schedule = Schedule(minutes, steps, *network.rates, *network.course, log_s=10.0, evaluate_s=evaluate_s)
+    trainer = Trainer(network, schedule, objective.loss, {KIND: 1 / threads}, None, threads, out)
+    torch.set_num_threads(
+        threads
+    )  # the target's own forwards and the optimizer are outside the trainer's threads
+    best: tuple[Scores, dict[str, Tensor]] = (Scores(-1.0), {})
+
+    def evaluate(found: D) -> str:
+        nonlocal best
+        scores = objective.score(found)
+        if scores.tau > best[0].tau:
+            best = (scores, {name: value.clone() for name, value in found.state_dict().items()})
+        return f"tau {scores.tau:.2f} on the texts kept aside"
+
+    interrupted = False
+    try:
+        trainer.run(supply, evaluate)
+    except KeyboardInterrupt:
+        interrupted = True
+    print(f"  {evaluate(network)}", file=out, flush=True)
+    network.load_state_dict(best[1])
+    return Outcome(network.eval(), best[0], interrupted)
+
+
+def read_draft(folder: Path, kind: type[TrainedDraft], make: Callable[[Tensor | None], D]) -> D | None:
+    """The draft that a training wrote into a folder; None where there is none of this shape.
+
+    Args:
+        folder: The folder.
+        kind: Its class, which names its files.
+        make: Makes a network of the shape for the tokens that it may draft, as `FeatureGuesser` takes them.
+    """
+    try:
+        config = json.loads((folder / kind.config_name).read_text(encoding="utf-8"))
+        state = load_file(folder / kind.file_name)
+    except (OSError, ValueError, SafetensorError):
+        return None
+    offsets = state.get("d2t")
+    network = make(None if offsets is None else offsets + torch.arange(len(offsets)))
+    return network if network.go_on_from(config, state) else None
+
+
+def write_draft(network: TrainedDraft, folder: Path) -> None:
+    """Write a draft's folder in a published layout, EAGLE's, Dovetail's, Medusa's, PEFT's or Llama's.
+
+    Args:
+        network: The draft to write.
+        folder: Made if it is missing. Each file is written whole or not at all.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    config = json.dumps(network.published_config(), indent=2) + "\n"
+    texts = {network.config_name: config, **network.beside}
+    for name, text in texts.items():
+        (folder / f"{name}.tmp").write_text(text, encoding="utf-8")
+    save_file(network.published_state(), folder / f"{network.file_name}.tmp", metadata={"format": "pt"})
+    own = (*texts, network.file_name)
+    for name in own:
+        os.replace(folder / f"{name}.tmp", folder / name)
+        os.chmod(folder / name, 0o644)
+    for name in FILES.difference(own):  # of another draft that was here
+        (folder / name).unlink(missing_ok=True)

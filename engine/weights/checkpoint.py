@@ -1,4 +1,7 @@
-"""A checkpoint: a Hugging Face folder of config.json and safetensors weights, or GGUF; in one file or in parts."""
+"""A checkpoint: a Hugging Face folder of config.json and safetensors weights, or GGUF; in one file or in parts.
+
+Its outline is what config.json and the index of the weights say of it, where the weights are not there.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.sentences import mark
-from engine.weights.pieces import Piece, read_pieces
+from engine.weights.direct_reader import Piece, read_pieces
 from engine.weights.safetensors_file import SCALES, SafetensorsFile, stacks_of
 from engine.weights.values import values
 from engine.weights.watched_file import WatchedFile
@@ -354,3 +357,65 @@ def _shards(folder: Path) -> list[Path]:
             count=len(names),
         )
     return [folder / name for name in names]
+
+
+class CheckpointOutline:
+    """Outline of a model by config.json and the index, whether or not its weights are there.
+
+    Attributes:
+        from_gguf: False: config.json is what it reads.
+        quantization: Of what is published in blocks, by config.json, whatever file is to be fetched; else of a
+            quantized file that is to be fetched, by the index, such as Q4_K_M; None without.
+        types: Empty: an outline knows of no tensor's.
+        names: The names of all tensors as the index lists them; empty without one.
+        size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
+            says.
+
+    Raises:
+        ModelNotFound: There is no such folder.
+        ConfigInvalid: config.json is missing, unreadable, or names no architecture.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise ModelNotFound(
+                "There is no model folder at {folder}; check the path or install the model.", folder=folder
+            )
+        self.folder = folder
+        self.config = read_config_file(folder)
+        self.from_gguf = False
+        self.architecture = architecture_of(self.config)
+        self.types = TensorTypes()
+        index = _table(_read_index(folder))
+        metadata = _table(index.get("metadata"))
+        said, size = metadata.get("quantization"), metadata.get("total_size")
+        named = said if isinstance(said, str) else None
+        self.quantization = published_quantization(self.config) or named
+        self.names = frozenset(map(str, _table(index.get("weight_map"))))
+        there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+        self.size_bytes = there or (size if isinstance(size, int) and size > 0 else None)
+
+
+def _read_index(folder: Path) -> object:
+    try:
+        return read_json(read_text_file(folder / INDEX))
+    except (OSError, ValueError):
+        return None
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def checkpoint_or_outline(path: Path) -> Checkpoint | CheckpointOutline:
+    """A model, or its outline where config.json is here and not all of its weights are.
+
+    Raises:
+        CheckpointError: There is neither.
+    """
+    try:
+        return Checkpoint(path)
+    except WeightsMissing:
+        if not (path / "config.json").is_file():
+            raise
+        return CheckpointOutline(path)

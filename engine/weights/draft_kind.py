@@ -1,8 +1,12 @@
-"""Kinds of drafts: a whole model, or a head that runs on its target's hidden states."""
+"""Kinds of drafts, a whole model or a head that runs on its target's hidden states, and a look at pickles first.
+
+A file of PyTorch's is looked at before it is unpickled: torch would work for minutes on one that only opens lists.
+"""
 
 from __future__ import annotations
 
 import re
+import zipfile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +14,6 @@ from safetensors import SafetensorError, safe_open
 
 from engine.json_text import read_json
 from engine.outside_file import check_file, read_text_file
-from engine.weights.pickle_check import check_pickle
 
 DraftKind = Literal["model", "head"]
 
@@ -32,6 +35,12 @@ MEDUSA_TENSOR = re.compile(r"(medusa_head\.)?(\d{1,2})\.(\d{1,2})\.(linear\.)?(w
 # Tensors that join a token's embedding with the target's hidden state: EAGLE's names, and Dovetail's.
 _HEAD_TENSORS = ("fc.weight", "W_1", "W_2", "W_z")
 _HEAD_PREFIXES = ("midlayer.",)
+
+# A table of a thousand tensors takes a tenth of this.
+_MOST_BYTES = 1 << 20
+#: What the older format begins with: protocol 2 and its magic number.
+_OLDER = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
+_ENDLESS = b"(" * 64  # so many lists within one another hold no weights
 
 
 def draft_kind(folder: Path) -> DraftKind:
@@ -132,3 +141,28 @@ def _tensor_names(folder: Path) -> set[str]:
         except Exception:  # torch raises whatever it likes on a damaged file
             continue
     return names
+
+
+def check_pickle(path: Path) -> None:
+    """Refuse what is no table of tensors by its looks.
+
+    Raises:
+        ValueError: It is none.
+        OSError: It cannot be read.
+    """
+    if zipfile.is_zipfile(path):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                (table,) = [one for one in archive.infolist() if one.filename.endswith("/data.pkl")]
+                if table.file_size > _MOST_BYTES:
+                    raise ValueError("its table is too large")
+                pickled = archive.read(table)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+            raise ValueError(repr(error)) from error
+    else:
+        with path.open("rb") as file:
+            pickled = file.read(_MOST_BYTES)
+        if not pickled.startswith(_OLDER):
+            raise ValueError("it is of neither format of PyTorch")
+    if _ENDLESS in pickled:
+        raise ValueError("lists within lists without end")

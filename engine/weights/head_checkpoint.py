@@ -17,9 +17,9 @@ from engine.weights.draft_kind import (
     ADAPTER_SAFETENSORS,
     MEDUSA_SAFETENSORS,
     PICKLES,
+    check_pickle,
     is_prompt_tokens,
 )
-from engine.weights.pickle_check import check_pickle
 from engine.weights.safetensors_file import SafetensorsFile
 
 # Safetensors files that are named for what they hold.

@@ -73,7 +73,7 @@ def workspace(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripte
 @pytest.fixture
 def memory_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryKeyring]:
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr("engine.hub.access_token.get_token", lambda: None)
+    monkeypatch.setattr("engine.hub.connection.get_token", lambda: None)
     before, memory = keyring.get_keyring(), MemoryKeyring()
     keyring.set_keyring(memory)
     yield memory

@@ -54,7 +54,7 @@ from engine.planning.model_facts import target_facts
 from engine.planning.probes.host_speed import operator_seconds
 from engine.planning.room import read_room
 from engine.planning.unit_times import FUSED_LAYER_OPERATORS, PACKED_LAYER_OPERATORS
-from engine.training.draft.width_times import forward_seconds
+from engine.training.calibration import forward_seconds
 from engine.weights.checkpoint import Checkpoint
 from tests.support.matrices import matrix
 

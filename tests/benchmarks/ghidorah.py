@@ -32,10 +32,9 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
-from engine.training.draft.acceptance import Acceptance, replies_with
-from engine.training.draft.generation import Turn, Writer
-from engine.training.draft.tree_count import Replies, count_trees, grown_tokens, network_of, replies_of
-from engine.training.draft.width_times import round_times, width_drafter
+from engine.training.calibration import Acceptance, replies_with, round_times, width_drafter
+from engine.training.generation import Turn, Writer
+from engine.training.tree_counts import Replies, count_trees, grown_tokens, network_of, replies_of
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 KINDS = ("chat", "code", "summary", "list")

@@ -63,17 +63,14 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ProbeMask
 from engine.placement.link import Link
-from engine.training.draft.acceptance import Acceptance, replies_with, settled_rounds
-from engine.training.draft.features import Example, batch_of
-from engine.training.draft.loss import TOPS, TargetEnds
-from engine.training.draft.making import TextRequest, begin_ordinary, texts_of
-from engine.training.draft.probe_count import probe_ranks, replies_in
-from engine.training.draft.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
-from engine.training.draft.supply import KIND, ExampleSupply
-from engine.training.draft.training import train
-from engine.training.draft.tree_count import network_of, replies_of
-from engine.training.draft.twin import Twin
-from engine.training.draft.width_times import width_drafter
+from engine.training.calibration import Acceptance, replies_with, settled_rounds, width_drafter
+from engine.training.features import KIND, Example, ExampleSupply, batch_of
+from engine.training.loss import TOPS, TargetEnds
+from engine.training.making import TextRequest, begin_ordinary, texts_of
+from engine.training.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
+from engine.training.trainer import train
+from engine.training.tree_counts import network_of, probe_ranks, replies_in, replies_of
+from engine.training.twin import Twin
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.benchmarks.lookup_prompts import PROMPTS

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.cli.parser import size
+from engine.cli.subcommand import size
 from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.kernels import library
 from engine.messages.machine import MachineReport

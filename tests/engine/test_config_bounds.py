@@ -19,8 +19,7 @@ from engine.errors import TenonError
 from engine.messages import Failed
 from engine.model.config import read_config
 from engine.model.tensors import check_tensors
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.engine_client import EngineClient
 from tests.support.heads import LAYOUTS, MEDUSA_LAYOUTS, make_head

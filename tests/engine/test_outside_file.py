@@ -21,8 +21,13 @@ from engine.hub.local_import import adopt
 from engine.hub.record import RECORD, read_record
 from engine.outside_file import open_file, read_text_file
 from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
-from engine.weights.checkpoint import Checkpoint, read_config_file, read_generation_config, weight_files
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import (
+    Checkpoint,
+    CheckpointOutline,
+    read_config_file,
+    read_generation_config,
+    weight_files,
+)
 from engine.weights.draft_kind import draft_kind
 from engine.weights.safetensors_file import SafetensorsFile
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.cli import main
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.training.draft import twin
+from engine.training import twin
 from tests.support.prompt_tokens import write_prompt_tokens
 
 CLI = pytest.CaptureFixture[str]

@@ -14,7 +14,7 @@ import engine
 from engine import sentences
 from engine.errors import TenonError
 from engine.gpu_addon.installed_addon import Outcome
-from engine.hub.answers import HUB
+from engine.hub.file_server import HUB
 from engine.hub.installed import find_model
 from engine.sentences import either, figure, mark, paragraph, say, speak, together
 from engine.sizes import readable

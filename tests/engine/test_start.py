@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.read_ahead import read_ahead
+from engine.cli.subcommand import read_ahead
 
 ROOT = Path(__file__).resolve().parents[2]
 

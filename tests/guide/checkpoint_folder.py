@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.training.network import Network
+from engine.training.llama_network import Network
 
 
 def write_checkpoint(network: Network, folder: Path, special: dict[str, int]) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.training.network import Network
+from engine.training.llama_network import Network
 from engine.training.trainer import Trainer
 from tests.guide import recipe
 from tests.guide.corpus import Batch, Supply

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from engine.training.network import Network
+from engine.training.llama_network import Network
 from tests.guide.corpus import pack
 from tests.guide.dialogue import Dialogue, Source, Turn
 from tests.guide.fact import read_facts

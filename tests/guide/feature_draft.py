@@ -18,12 +18,11 @@ from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
-from engine.training.draft.acceptance import mean_acceptance_length
-from engine.training.draft.features import Example, FeatureBatch, batch_of
-from engine.training.draft.loss import FeatureObjective, TargetEnds
-from engine.training.draft.network import DraftNetwork, FusionName, shape_for
-from engine.training.draft.supply import KIND, ExampleSupply
-from engine.training.draft.training import train, write_draft
+from engine.training.calibration import mean_acceptance_length
+from engine.training.draft_networks import DraftNetwork, FusionName, shape_for
+from engine.training.features import KIND, Example, ExampleSupply, FeatureBatch, batch_of
+from engine.training.loss import FeatureObjective, TargetEnds
+from engine.training.trainer import train, write_draft
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from engine.training.network import Network, Shape
+from engine.training.llama_network import Network, Shape
 from tests.guide import recipe
 from tests.guide.checkpoint_folder import write_checkpoint
 from tests.guide.draft import train_draft

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from engine.training.network import Network, Shape
+from engine.training.llama_network import Network, Shape
 from engine.training.trainer import Schedule
 from tests.guide.checkpoint_folder import read_weights
 

@@ -491,7 +491,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # --- models and downloads ---
     *_of(
-        "engine/hub/selection.py",
+        "engine/hub/repository.py",
         "tests/engine/hub/test_selection.py",
         ("and _PLAIN_NAME.fullmatch(base)", "", "a file's name leads out of the models' folder"),
         ("if len(parts) == _parts(parts[0].name) and (", "if parts and (", "a model of which a part is missing is taken"),
@@ -499,7 +499,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "the largest file is taken where none was named"),
     ),
     *_of(
-        "engine/hub/download/room.py",
+        "engine/hub/model_folders.py",
         "tests/engine/hub/download/test_download_queue.py",
         ("needed_bytes + queued_bytes + reserve_bytes <= free", "needed_bytes + reserve_bytes <= free",
          "queued downloads fill the disk together", "test_room_is_checked_for_the_whole_queue"),

@@ -21,7 +21,6 @@ from gguf import TokenType
 from tokenizers import AddedToken, processors
 from transformers import PreTrainedTokenizerFast
 
-import engine.gguf.pre_tokenizers
 import engine.gguf.tokenizer
 import tests.support.checkpoints
 from engine.gguf.header import read_header
@@ -36,7 +35,7 @@ _MADE_BY = [
     *(Path(__file__), _CONVERTER, Path(__file__).with_name("families.py")),
     *(
         Path(str(module.__file__))
-        for module in (tests.support.checkpoints, engine.gguf.tokenizer, engine.gguf.pre_tokenizers)
+        for module in (tests.support.checkpoints, engine.gguf.tokenizer, engine.gguf.tokenizer)
     ),
 ]
 # Rows of an embedding are padded to a multiple of it, as most models' are.

@@ -14,8 +14,7 @@ from tokenizers import Tokenizer as Backend
 from engine.errors import UnsupportedModel
 from engine.gguf.generation import read_end_ids
 from engine.gguf.header import read_header
-from engine.gguf.pre_tokenizers import SPLITTINGS
-from engine.gguf.tokenizer import Vocabulary, read_tokenizer
+from engine.gguf.tokenizer import SPLITTINGS, Vocabulary, read_tokenizer
 from engine.text.tokenizer import Tokenizer
 from tests.published.pair_vocabulary import pair_vocabulary
 from tests.support.llama_cpp_archive import ABSENT, llama_cpp

@@ -29,7 +29,7 @@ from app.storage.backup import backups, opened
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME, open_database
 from engine.engine_process import EngineProcess
-from engine.hub import bundled, other_programs
+from engine.hub import bundled, model_folders
 from engine.messages import DEFAULT_MODEL, Cancel, Command, EngineReady, Event
 from tests.support.databases import close
 from tests.support.fake_engine import FakeEngine
@@ -80,7 +80,7 @@ class Client(EngineClient):
         """It does as it is told."""
 
 
-other_programs._programs = lambda: ()  # type: ignore[assignment]
+model_folders._programs = lambda: ()  # type: ignore[assignment]
 # Runs are many: what waits to save effort waits for less.
 saved_settings._DELAY_MS = 1
 replies._SAVE_MS = 1

@@ -13,12 +13,11 @@ import huggingface_hub
 
 from app.bridge.worker import outcome
 from engine.hub.connection import Hub
-from engine.hub.download.download_queue import DownloadQueue, stored_downloads
-from engine.hub.download.plan import DownloadPlan
-from engine.hub.download.transfer import Patience
-from engine.hub.inventory import installed_model
+from engine.hub.download import DownloadPlan
+from engine.hub.download_queue import DownloadQueue, stored_downloads
+from engine.hub.installed import installed_model, verify
 from engine.hub.offer import make_offer
-from engine.hub.verification import verify
+from engine.hub.transfer import Patience
 from engine.messages import DownloadStatus
 from tests.support.hub_server import HubServer
 

@@ -23,7 +23,7 @@ from engine.plain_data import from_plain
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_facts import TargetFacts
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import CheckpointOutline
 
 _FOLDER = Path(__file__).resolve().parents[1] / "engine" / "planning" / "machines"
 _LLAMA = {

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from engine.errors import TenonError
 from engine.hub import endpoints, kept_list, model_move
 from engine.hub.endpoints import Endpoint, forget_endpoint, keep_endpoint, mend_endpoints
-from engine.hub.inventory import remove
+from engine.hub.installed import remove
 from engine.hub.local_import import adopt, import_model
 from engine.hub.model_folders import add_folder, forget_folder, mend_folders, models_folder
 from engine.hub.model_move import finish_move, give_up_move, move_models

@@ -16,8 +16,8 @@ from engine.messages import DownloadStatus
 
 if TYPE_CHECKING:
     from engine.hub.connection import Hub
-    from engine.hub.download.download_queue import DownloadQueue
-    from engine.hub.download.plan import DownloadPlan
+    from engine.hub.download import DownloadPlan
+    from engine.hub.download_queue import DownloadQueue
 
 _CLOSE_S = 2.0
 
@@ -114,7 +114,7 @@ class Downloads(QObject):
 
     def _made_queue(self) -> DownloadQueue:
         if self._queue is None:
-            from engine.hub.download.download_queue import DownloadQueue
+            from engine.hub.download_queue import DownloadQueue
 
             self._queue = DownloadQueue(models_folder(), connect, self._tell)
         return self._queue

@@ -19,10 +19,10 @@ from engine.hub.model_folders import (
     forget_folder,
     mend_folders,
     models_folder,
+    other_folders,
     usual_models_folder,
 )
 from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
-from engine.hub.other_programs import other_folders
 from engine.unfinished_file import LOGGER
 
 _PROGRESS_STEP = 0.005

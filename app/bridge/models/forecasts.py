@@ -112,7 +112,7 @@ class Forecasts(QObject):
     def _asked_of_hub(self, model: ListedModel, number: int) -> tuple[ModelOutline, int | None] | None:
         if number != self._looks:  # another search came meanwhile
             return None
-        from engine.hub.outline import find_or_outline, outlined_bytes
+        from engine.hub.offer import find_or_outline, outlined_bytes
 
         with closing(connect()) as hub:
             place = find_or_outline(model.reference, hub)
@@ -178,7 +178,7 @@ class Forecasts(QObject):
 
 
 def _outlined(model: ListedModel) -> ModelOutline:
-    from engine.hub.outline import find_or_outline
+    from engine.hub.offer import find_or_outline
 
     draft = str(find_or_outline(model.drafts[0])) if model.drafts else None
     return ModelOutline(model.reference, str(find_or_outline(model.reference)), draft)

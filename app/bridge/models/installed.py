@@ -17,10 +17,9 @@ from app.words import tr
 from engine.errors import Cancelled, TenonError
 from engine.hub.bundled import bundled_model, bundled_models
 from engine.hub.endpoints import KIND_TITLES, endpoints, remote_name
-from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
-from engine.hub.model_folders import models_folder
-from engine.hub.other_programs import HUGGING_FACE, OtherModel, other_models
-from engine.hub.selection import quantization_of
+from engine.hub.installed import InstalledModel, installed_model, installed_models, plan_removal, remove
+from engine.hub.model_folders import HUGGING_FACE, OtherModel, models_folder, other_models
+from engine.hub.repository import quantization_of
 from engine.messages import DEFAULT_MODEL
 from engine.weights.draft_kind import draft_kind
 
@@ -169,7 +168,7 @@ class Installed(QObject):
         ).name
 
     def _verify(self, name: str) -> tuple[str, ...]:
-        from engine.hub.verification import verify
+        from engine.hub.installed import verify
 
         checks = verify(installed_model(name), self._progress(name))
         return tuple(check.name for check in checks if check.state != "ok")
@@ -321,8 +320,8 @@ def _opened(path: Path) -> str:
 
 
 def _importable(paths: tuple[str, ...]) -> ImportEntry:
-    from engine.hub.download.room import free_bytes
     from engine.hub.local_import import look_at
+    from engine.hub.model_folders import free_bytes
 
     found = look_at(models_folder(), [Path(path) for path in paths])
     return ImportEntry(paths, found.name, found.format, found.size_bytes, free_bytes(models_folder()))

@@ -15,9 +15,9 @@ from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, catalog
 from engine.hub.model_folders import models_folder
 
 if TYPE_CHECKING:
-    from engine.hub.download.plan import DownloadPlan
+    from engine.hub.connection import FoundModel
+    from engine.hub.download import DownloadPlan
     from engine.hub.offer import Offer
-    from engine.hub.search import FoundModel
 
 _MOST_RESULTS = 20
 _CHAT_WORDS = ("instruct", "chat", "-it", "conversational")
@@ -122,7 +122,7 @@ class Offers(QObject):
     def _search(self, text: str, number: int) -> tuple[FoundModel, ...]:
         if number != self._searches:  # typed on meanwhile
             return ()
-        from engine.hub.search import search
+        from engine.hub.connection import search
 
         with closing(connect()) as hub:
             return search(hub, text, limit=_MOST_RESULTS)
@@ -173,8 +173,8 @@ def _ask(reference: str, quantization: str = "") -> Offer:
 
 
 def _look_up(reference: str, quantization: str, queued_bytes: int) -> tuple[Offer, OfferEntry]:
-    from engine.hub.access_token import find_token
-    from engine.hub.download.room import free_bytes
+    from engine.hub.connection import find_token
+    from engine.hub.model_folders import free_bytes
 
     offer = _ask(reference, quantization)
     plan = offer.plan

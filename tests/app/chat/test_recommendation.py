@@ -13,7 +13,7 @@ from app.bridge.models.offers import listed as catalogue_entry
 from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.chat.recommendation import Recommendation, Strength, recommend
 from engine.hub.catalogue import CatalogueModel, catalogue, require_catalogue_model
-from engine.hub.outline import find_or_outline
+from engine.hub.offer import find_or_outline
 from engine.messages import LoadOptions, ModelOutline, Prediction
 from engine.planning.forecast import predict
 from tests.published.families import FAMILIES

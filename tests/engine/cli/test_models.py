@@ -18,7 +18,7 @@ import pytest
 from keyring.backends import null
 
 from engine.cli import main
-from engine.hub.download import room
+from engine.hub import model_folders
 from engine.hub.model_folders import models_folder
 from tests.support import hub_faults as faults
 from tests.support.hub_faults import large
@@ -33,10 +33,10 @@ QWEN = "Qwen/Qwen3-0.6B-GGUF"
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("engine.hub.access_token.get_token", lambda: None)
+    monkeypatch.setattr("engine.hub.connection.get_token", lambda: None)
     before = keyring.get_keyring()
     keyring.set_keyring(null.Keyring())
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 40)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 1 << 40)
     with HubServer().running() as running:
         running.add(QWEN, {"README.md": b"", "Qwen3-0.6B-Q8_0.gguf": WEIGHTS})
         monkeypatch.setenv("HF_ENDPOINT", running.address)
@@ -220,7 +220,7 @@ def test_control_c_while_searching_is_no_error(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("engine.cli.models.search.search", interrupted)
+    monkeypatch.setattr("engine.cli.download.search", interrupted)
     assert main(["models", "search", "qwen3"]) == 130
     assert capsys.readouterr().err == ""
 
@@ -264,7 +264,9 @@ def test_the_token_comes_from_standard_input(
 def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
     server: HubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(room, "free_bytes", lambda folder: room.RESERVE_BYTES + len(WEIGHTS) - 1)
+    monkeypatch.setattr(
+        model_folders, "free_bytes", lambda folder: model_folders.RESERVE_BYTES + len(WEIGHTS) - 1
+    )
     assert main(["models", "get", "qwen3-0.6b"]) == 1
     captured = capsys.readouterr()
     assert captured.err.startswith("tenon: The download needs 60 kB and ")

@@ -13,8 +13,7 @@ from gguf import GGMLQuantizationType as Kind
 
 from engine.gguf.config import read_gguf_config
 from engine.gguf.header import read_header
-from engine.gguf.model import QUANTIZED, GgufFile
-from engine.gguf.names import Source
+from engine.gguf.model import QUANTIZED, GgufFile, Source
 from engine.model.embedding import FileRows
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.watched_file import WatchedFile
@@ -96,7 +95,9 @@ def test_greedy_text_is_that_of_transformers(variant: str, kind: Kind, tmp_path:
 def test_tensors_are_those_that_were_written(
     kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 4096)  # 4 rows: heads are cut in their middle
+    monkeypatch.setattr(
+        "engine.weights.direct_reader.PIECE_BYTES", 4096
+    )  # 4 rows: heads are cut in their middle
     model = written(
         "llama", tmp_path / "model.gguf", kind, hidden_size=256, intermediate_size=256, head_dim=64
     )

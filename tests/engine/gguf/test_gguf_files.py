@@ -26,13 +26,12 @@ from engine.errors import (
     WeightsUnreadable,
 )
 from engine.gguf.header import read_header
-from engine.gguf.model import GgufFile
-from engine.gguf.names import Source
+from engine.gguf.model import GgufFile, Source
 from engine.model.config import read_config
 from engine.model.packed_loader import embedding_rows
 from engine.model.tensors import check_tensors
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.pieces import read_pieces
+from engine.weights.direct_reader import read_pieces
 from engine.weights.watched_file import WatchedFile
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.decoders import load_decoder

@@ -15,8 +15,7 @@ from tokenizers import AddedToken, Regex, pre_tokenizers
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.generation import read_sampling
-from engine.gguf.pre_tokenizers import SPLITTINGS
-from engine.gguf.tokenizer import read_tokenizer
+from engine.gguf.tokenizer import SPLITTINGS, read_tokenizer
 from engine.messages import ChatMessage, OutputForm
 from engine.text import kept_merges
 from engine.text.output_form import FormCompiler, form_grammar

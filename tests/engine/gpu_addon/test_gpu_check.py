@@ -16,17 +16,18 @@ from typing import Any
 
 import pytest
 
-from engine.gpu_addon import check, manifest
-from engine.gpu_addon.bundled_torch import bundled_torch, python_tag
+from engine.gpu_addon import check, installed_addon
+from engine.gpu_addon.addon import bundled_torch, python_tag
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
     InstalledAddon,
     find_installed,
     gpu_folder,
+    manifest_path,
     read_outcome,
+    write_manifest,
     write_record,
 )
-from engine.gpu_addon.manifest import manifest_path, write_manifest
 from tests.support.wheel_server import torch_files
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -264,7 +265,9 @@ def test_files_that_only_got_other_times_are_hashed_once_and_used(
         os.utime(path)
     hashed: list[Path] = []
     monkeypatch.setattr(
-        manifest, "sha256_of", lambda path, real=manifest.sha256_of: (hashed.append(path), real(path))[1]
+        installed_addon,
+        "sha256_of",
+        lambda path, real=installed_addon.sha256_of: (hashed.append(path), real(path))[1],
     )
     assert checked(addon).problem is None
     assert checked(addon).problem is None

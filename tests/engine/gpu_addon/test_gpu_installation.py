@@ -26,11 +26,17 @@ from engine.errors import (
 from engine.gpu_addon import installation
 from engine.gpu_addon.addon import Addon
 from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation, make_plan
-from engine.gpu_addon.installed_addon import Outcome, find_installed, gpu_folder, removable_bytes, remove_all
-from engine.gpu_addon.manifest import altered_file
-from engine.gpu_addon.unpacking import unpack
-from engine.hub.download import transfer
-from engine.hub.download.stop import StopSignal
+from engine.gpu_addon.installed_addon import (
+    Outcome,
+    altered_file,
+    find_installed,
+    gpu_folder,
+    removable_bytes,
+    remove_all,
+)
+from engine.gpu_addon.wheels import unpack
+from engine.hub import transfer
+from engine.hub.transfer import StopSignal
 from tests.engine.gpu_addon.conftest import ADDON, BUNDLED, IMPATIENT
 from tests.support.hub_faults import corrupt, cut, status
 from tests.support.wheel_server import WheelServer, make_wheel, put_addon, torch_files

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.errors import AddonUnusable, DownloadFailed, HubUnreachable, InvalidOption, NotOnHub
-from engine.gpu_addon.wheel_choice import choose_wheels
-from engine.gpu_addon.wheel_index import WheelIndex
+from engine.gpu_addon.wheels import WheelIndex, choose_wheels
 from tests.engine.gpu_addon.conftest import BUNDLED
 from tests.support.wheel_server import PYTHON, TORCH, WheelServer, make_wheel, put_addon, torch_files
 

@@ -14,7 +14,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
 from engine.hub.connection import Hub
-from engine.hub.download.transfer import Patience
+from engine.hub.transfer import Patience
 from tests.support.hub_server import HubServer
 
 #: Attempts follow each other at once.

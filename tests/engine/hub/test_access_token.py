@@ -6,15 +6,14 @@ import pytest
 from keyring.backends import fail
 
 from engine.errors import InvalidOption, TokenNotKept
-from engine.hub.access_token import find_token, forget_token, keep_token
-from engine.hub.connection import Hub
+from engine.hub.connection import Hub, find_token, forget_token, keep_token
 from tests.engine.hub.conftest import MemoryKeyring
 from tests.support.hub_server import HubServer
 
 
 @pytest.fixture(autouse=True)
 def _no_token_of_the_client_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.hub.access_token.get_token", lambda: None)
+    monkeypatch.setattr("engine.hub.connection.get_token", lambda: None)
 
 
 def test_a_token_is_kept_found_sent_and_forgotten(secure_server: HubServer) -> None:

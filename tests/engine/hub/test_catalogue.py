@@ -16,12 +16,12 @@ from engine.hub.catalogue import (
     search_catalogue,
     targets_of_head,
 )
-from engine.hub.outline import config_of
+from engine.hub.offer import config_of
 from engine.model.config import read_config
 from engine.model.families import SUPPORTED
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import weight_format
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import CheckpointOutline
 
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
 

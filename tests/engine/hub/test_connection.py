@@ -7,8 +7,8 @@ import huggingface_hub
 import pytest
 
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, InvalidOption, NotOnHub
-from engine.hub.answers import unreachable
 from engine.hub.connection import DEFAULT_ENDPOINT, Hub, httpx2
+from engine.hub.file_server import unreachable
 from tests.support.hub_server import HubServer
 
 CONFIG = b'{"architectures": ["LlamaForCausalLM"]}'

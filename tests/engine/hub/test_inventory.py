@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound
-from engine.hub.installed import find_model
-from engine.hub.inventory import installed_model, installed_models, plan_removal, remove
+from engine.hub.installed import find_model, installed_model, installed_models, plan_removal, remove, verify
 from engine.hub.model_folders import models_folder
 from engine.hub.record import RECORD, ModelFile, ModelRecord, read_record, write_record
-from engine.hub.verification import verify
 
 
 def install(name: str, **more: object) -> ModelRecord:

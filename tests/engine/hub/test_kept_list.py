@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import FileRefused, InvalidOption
-from engine.hub.download.plan import read_download
+from engine.hub.download import read_download
 from engine.hub.endpoints import (
     Endpoint,
     ServedModel,

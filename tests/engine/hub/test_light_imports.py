@@ -7,7 +7,7 @@ from pathlib import Path
 
 def test_fetching_models_needs_no_torch() -> None:
     program = (
-        "import sys, engine.cli.models, engine.hub.download.download_queue, engine.hub.search, engine.hub.local_import;"
+        "import sys, engine.cli.models, engine.hub.download_queue, engine.hub.connection, engine.hub.local_import;"
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )
     root = Path(__file__).resolve().parents[3]

@@ -16,13 +16,10 @@ from engine.errors import (
     WeightsCorrupt,
     WeightsMissing,
 )
-from engine.hub import local_import
-from engine.hub.download import room
-from engine.hub.installed import find_model
-from engine.hub.inventory import installed_model, installed_models
+from engine.hub import local_import, model_folders
+from engine.hub.installed import find_model, installed_model, installed_models, verify
 from engine.hub.local_import import adopt, import_model, look_at
 from engine.hub.model_folders import models_folder
-from engine.hub.verification import verify
 from tests.support.gguf_files import write_small_gguf
 from tests.support.heads import make_head
 from tests.support.prompt_tokens import write_prompt_tokens
@@ -232,7 +229,7 @@ def test_what_cannot_be_used_is_not_installed(
 
 def test_no_room_and_a_full_disk_leave_nothing_behind(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(room, "free_bytes", lambda folder: 1000)
+        patched.setattr(model_folders, "free_bytes", lambda folder: 1000)
         with pytest.raises(OutOfDisk, match="free some room"):
             import_model(models_folder(), [mine], copy=True)
 

@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Cancelled, FileRefused, InvalidOption, OutOfDisk, WeightsCorrupt
-from engine.hub import model_move
-from engine.hub.download import room
-from engine.hub.installed import find_model
-from engine.hub.inventory import installed_models, remove
+from engine.hub import model_folders, model_move
+from engine.hub.installed import find_model, installed_models, remove
 from engine.hub.local_import import adopt, import_model
 from engine.hub.model_folders import current_reference, models_folder, read_folders, usual_models_folder
 from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
@@ -166,7 +164,7 @@ def test_a_copy_that_is_not_the_same_and_a_full_disk_change_nothing(
     assert files_of(usual) == content
     assert models_folder() == usual
     give_up_move()
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 10)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 1 << 10)
     with pytest.raises(OutOfDisk):
         check_move(target)
 

@@ -13,15 +13,21 @@ import pytest
 from gguf import GGMLQuantizationType as Kind
 
 from engine.errors import ModelNotFound
-from engine.hub import other_programs
+from engine.hub import model_folders
 from engine.hub.installed import cache_folder, find_model, model_name
-from engine.hub.model_folders import add_folder, data_folder, forget_folder, read_folders
-from engine.hub.other_programs import is_others, other_models
+from engine.hub.model_folders import (
+    add_folder,
+    data_folder,
+    forget_folder,
+    is_others,
+    other_models,
+    read_folders,
+)
 from tests.support.checkpoints import reference_model, train_tokenizer, write_checkpoint
 from tests.support.engine_client import engine_client
 from tests.support.gguf_files import write_gguf, write_small_gguf
 
-PROGRAMS = other_programs._programs
+PROGRAMS = model_folders._programs
 
 
 @pytest.fixture
@@ -29,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setattr(Path, "home", lambda: home)
-    monkeypatch.setattr(other_programs, "_programs", PROGRAMS)
+    monkeypatch.setattr(model_folders, "_programs", PROGRAMS)
     for name in ("OLLAMA_MODELS", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     return home

@@ -9,7 +9,7 @@ import pytest
 from engine.errors import HubUnreachable, ModelNotFound, NotOnHub
 from engine.hub.catalogue import Q4_K_M_BITS, require_catalogue_model
 from engine.hub.connection import Hub
-from engine.hub.outline import find_or_outline
+from engine.hub.offer import find_or_outline
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import stored_format
 from engine.planning.model_facts import target_facts

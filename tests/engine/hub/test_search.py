@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import HubUnreachable
-from engine.hub.connection import Hub
-from engine.hub.search import search
+from engine.hub.connection import Hub, search
 from tests.support.hub_server import HubServer
 
 TEXT = ("text-generation",)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.hub.listing import HubFile, Listing
-from engine.hub.selection import choose_files, quantization_of
+from engine.hub.repository import HubFile, Listing, choose_files, quantization_of
 
 ORIGINAL = {
     ".gitattributes": 1, "README.md": 2, "config.json": 3, "generation_config.json": 1, "tokenizer.json": 9,

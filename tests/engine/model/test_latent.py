@@ -29,8 +29,7 @@ from engine.model.tensors import count_parameters
 from engine.model.weight_format import stored_format, weight_format
 from engine.placement.resident import Resident
 from engine.planning.format_choice import cache_formats
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import all_experts, reference_model, save, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, prefill
 from tests.support.gguf_files import write_gguf

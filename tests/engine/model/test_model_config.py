@@ -12,8 +12,7 @@ import pytest
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.model.families import SUPPORTED
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import SIZES, VARIANTS
 
 #: config.json as the model's own folder has it, in the spelling of its time, shortened to what counts.

@@ -170,7 +170,7 @@ def test_reading_holds_a_few_pieces_at_a_time(tmp_path: Path) -> None:
 
 def test_pieces_are_as_good_as_whole_tensors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {weights: logits(load(folder, weights), folder) for weights in PACKED}
-    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 4096)
+    monkeypatch.setattr("engine.weights.direct_reader.PIECE_BYTES", 4096)
     for weights, expected in whole.items():
         assert torch.equal(logits(load(folder, weights), folder), expected)
 

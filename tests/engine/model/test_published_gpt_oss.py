@@ -17,8 +17,7 @@ from engine.kernels import blocks
 from engine.model.config import read_config
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import stored_format, weight_format
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import write_published_gpt_oss
 from tests.support.decoders import greedy, load_decoder, reference_greedy
 from tests.support.gguf_files import write_gguf

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from engine.errors import UnsupportedModel
 from engine.messages import Notice
 from engine.model.config import read_config
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import CheckpointOutline
 from tests.support.checkpoints import SIZES, VARIANTS, randomize, save, train_tokenizer
 from tests.support.decoders import greedy, load_decoder
 from tests.support.engine_client import EngineClient

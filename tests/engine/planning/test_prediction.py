@@ -9,7 +9,7 @@ import pytest
 
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
-from engine.hub.outline import find_or_outline
+from engine.hub.offer import find_or_outline
 from engine.messages import (
     Cancel,
     Failed,

@@ -15,9 +15,8 @@ import pytest
 
 from engine import bounded_http
 from engine.errors import HubError, TenonError
-from engine.hub.connection import Hub
+from engine.hub.connection import Hub, search
 from engine.hub.endpoints import Endpoint, keep_endpoint
-from engine.hub.search import search
 from engine.messages import ChatMessage, Failed, Finished, Notice, StatisticsUpdated, TokensAdded
 from engine.remote import probe as probing
 from engine.remote import remote_reply

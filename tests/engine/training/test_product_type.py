@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.training import product_type as found
+from engine.training import llama_network as found
 
 
 @pytest.fixture(autouse=True)

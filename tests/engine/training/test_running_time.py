@@ -9,12 +9,12 @@ import time
 
 import pytest
 
-from engine.training import running_time
-from engine.training.running_time import RunningTime
+from engine.training import trainer
+from engine.training.trainer import RunningTime
 
 
 def test_a_gap_in_which_nobody_looked_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_time, "_TICK_S", 3600.0)  # nobody else looks
+    monkeypatch.setattr(trainer, "_TICK_S", 3600.0)  # nobody else looks
     times = iter((100.0, 101.0, 104.0, 194.0, 196.0))
     clock = RunningTime(lambda: next(times))
     assert [clock.seconds() for _ in range(4)] == pytest.approx([1.0, 4.0, 4.0, 6.0])
@@ -22,9 +22,9 @@ def test_a_gap_in_which_nobody_looked_is_not_counted(monkeypatch: pytest.MonkeyP
 
 _CHILD = """
 import sys, time
-from engine.training import running_time
-running_time._TICK_S, running_time._STOPPED_S = 0.05, 0.8
-clock, begun = running_time.RunningTime(), time.monotonic()
+from engine.training import trainer
+trainer._TICK_S, trainer._STOPPED_S = 0.05, 0.8
+clock, begun = trainer.RunningTime(), time.monotonic()
 print("begun", flush=True)
 sys.stdin.readline()
 print(time.monotonic() - begun - clock.seconds())

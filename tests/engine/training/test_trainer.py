@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.training.network import Network, Shape
-from engine.training.optimizer import orthogonalise
-from engine.training.trainer import Progress, Schedule, Trainer
+from engine.training.llama_network import Network, Shape
+from engine.training.trainer import Progress, Schedule, Trainer, orthogonalise
 from tests.guide.checkpoint_folder import write_checkpoint
 from tests.guide.corpus import Batch
 from tests.guide.draft import imitation_loss

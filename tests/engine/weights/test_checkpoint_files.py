@@ -21,7 +21,7 @@ from engine.errors import (
 )
 from engine.gguf.stored_tensor import PLAIN
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.pieces import Piece, read_pieces
+from engine.weights.direct_reader import Piece, read_pieces
 from tests.support.checkpoints import write_checkpoint
 
 
@@ -69,7 +69,7 @@ def test_shards_read_as_one_file(sharded: Path, llama_folder: Path) -> None:
 def test_slices_convert_to_the_type_asked_for(
     tmp_path: Path, stored: torch.dtype, wanted: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 1000)
+    monkeypatch.setattr("engine.weights.direct_reader.PIECE_BYTES", 1000)
     checkpoint = Checkpoint(write_checkpoint(tmp_path / "model", dtype=stored, tokenizer=False))
     name = "model.embed_tokens.weight"
     whole = torch.full((2 * checkpoint.shape(name)[0], checkpoint.shape(name)[1]), torch.nan, dtype=wanted)
@@ -86,7 +86,7 @@ def test_slices_convert_to_the_type_asked_for(
 def test_each_piece_meets_the_thread_that_read_it_before_it_is_handed_out(
     llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 1000)
+    monkeypatch.setattr("engine.weights.direct_reader.PIECE_BYTES", 1000)
     checkpoint = Checkpoint(llama_folder)
     tensors = [checkpoint.stored(name) for name in checkpoint.names]
     met: dict[tuple[str, int], bytes] = {}

@@ -8,8 +8,7 @@ import pytest
 from engine.errors import ConfigInvalid, ModelNotFound
 from engine.gguf.stored_tensor import TensorTypes
 from engine.model.config import read_config
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.machines import CONFIGS, write_outline
 
 

@@ -9,9 +9,8 @@ import torch
 from safetensors.torch import save_file
 
 from engine.errors import WeightsCorrupt
-from engine.weights.draft_kind import draft_kind
+from engine.weights.draft_kind import _OLDER, check_pickle, draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
-from engine.weights.pickle_check import _OLDER, check_pickle
 
 LLAMA = {"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 1}
 HEADS = {

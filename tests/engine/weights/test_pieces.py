@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 import psutil, torch
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.pieces import read_pieces
+from engine.weights.direct_reader import read_pieces
 
 checkpoint = Checkpoint(Path(sys.argv[1]))
 process, kept, names = psutil.Process(), [], sorted(checkpoint.names)

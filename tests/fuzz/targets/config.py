@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.errors import TenonError
 from engine.model.config import read_config
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import CheckpointOutline
 from tests.fuzz.asked_engine import AskedEngine
 from tests.fuzz.models import VARIANTS, write_small
 from tests.fuzz.mutation import damaged_json

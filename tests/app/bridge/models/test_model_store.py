@@ -11,7 +11,7 @@ from app.bridge.models.store import ModelStore
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.chat.model_entries import ImportEntry, ListedModel, OfferEntry, RemovalEntry
-from engine.hub.download import room
+from engine.hub import model_folders
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.messages import DEFAULT_MODEL
@@ -25,7 +25,7 @@ from tests.support.hub_server import HubServer
 
 @pytest.fixture(autouse=True)
 def _no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 500 << 30)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 500 << 30)
 
 
 def offer_of(desk: Desk, store: ModelStore, reference: str) -> OfferEntry:
@@ -122,7 +122,7 @@ def test_no_room_and_a_hub_that_has_nothing_are_said(
 ) -> None:
     store = desk.open().model_store
     offer = offer_of(desk, store, REPO)
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 20)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 1 << 20)
     with desk.qtbot.waitSignal(store.offers.refused, timeout=10_000) as refused:
         store.offers.fetch(offer)
     assert refused.args[0] == REPO

@@ -14,7 +14,7 @@ from app.ui.main_window import MainWindow
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
-from engine.hub.download import room
+from engine.hub import model_folders
 from tests.app.bridge.models.conftest import weights
 from tests.engine.hub.conftest import _own_keyring, certificate, secure_server, server
 from tests.support.fake_engine import SERVE
@@ -58,7 +58,7 @@ class Visit:
 
 @pytest.fixture
 def visit(qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 500 << 30)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 500 << 30)
     visit = Visit(qtbot, theme, tmp_path)
     yield visit
     visit.close()

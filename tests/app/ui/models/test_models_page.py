@@ -26,8 +26,8 @@ from app.ui.models.model_table import ModelTable, RowContent
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
+from engine.hub import model_folders
 from engine.hub.catalogue import require_catalogue_model
-from engine.hub.download import room
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.hub.record import write_record
@@ -239,13 +239,13 @@ def test_a_full_disk_is_said_with_what_to_do(
     page = visit.open()
     search(visit, page, "qwen3-0.6b")
     dialog = get(visit, page, "qwen3-0.6b")
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 20)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 1 << 20)
     dialog.accept_button.click()
     visit.wait(lambda: "Qwen3 0.6B" in page.downloads.rows)
     row = page.downloads.rows["Qwen3 0.6B"]
     assert "free some room" in row.words.text()
     assert row.hold.text().strip() == "Try again"
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 40)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 1 << 40)
     row.hold.click()
     visit.wait(lambda: visit.window.toast.text == f"{NAME} is ready.")
     visit.wait(lambda: not page.downloads.rows)

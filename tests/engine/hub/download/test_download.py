@@ -30,16 +30,14 @@ from engine.errors import (
     OutOfDisk,
     TenonError,
 )
+from engine.hub import download as download_module
+from engine.hub import model_folders, transfer
 from engine.hub.connection import Hub
-from engine.hub.download import download as download_module
-from engine.hub.download import room, transfer
-from engine.hub.download.download import Download, Progress
-from engine.hub.download.plan import DownloadPlan
-from engine.hub.download.stop import StopSignal
-from engine.hub.download.transfer import Patience
+from engine.hub.download import Download, DownloadPlan, Progress
 from engine.hub.model_folders import INCOMING
 from engine.hub.record import read_record
-from engine.hub.selection import choose_files
+from engine.hub.repository import choose_files
+from engine.hub.transfer import Patience, StopSignal
 from tests.engine.hub.conftest import IMPATIENT
 from tests.support import hub_faults as faults
 from tests.support.hub_faults import large
@@ -280,7 +278,7 @@ def test_a_full_disk_pauses_and_goes_on(
 def test_no_room_is_said_before_anything_is_fetched(
     hub: Hub, server: HubServer, repo: Repo, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "free_bytes", lambda folder: len(WEIGHTS) + 999)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: len(WEIGHTS) + 999)
     download = Download(models, plan_of(hub))
     for queued, reserve in ((0, 1000), (1000, 0)):
         with pytest.raises(OutOfDisk, match="free some room"):
@@ -302,7 +300,7 @@ def test_a_disk_that_others_fill_meanwhile_is_noticed_before_it_is_full(
 ) -> None:
     monkeypatch.setattr(download_module, "_LOOK_AT_DISK_BYTES", 1000)
     free = [len(WEIGHTS) + 100]
-    monkeypatch.setattr(room, "free_bytes", lambda folder: free[0])
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: free[0])
 
     def fill(progress: Progress) -> None:
         free[0] = 50
@@ -405,8 +403,8 @@ _KILLED = """
 import sys
 from pathlib import Path
 from engine.hub.connection import Hub
-from engine.hub.download.download import Download
-from engine.hub.download.stop import StopSignal
+from engine.hub.download import Download
+from engine.hub.transfer import StopSignal
 from tests.engine.hub.download.test_download import plan_of
 hub = Hub()
 Download(Path(sys.argv[1]), plan_of(hub)).run(

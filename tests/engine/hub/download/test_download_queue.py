@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidOption, OutOfDisk
+from engine.hub import download, model_folders, transfer
 from engine.hub.connection import Hub
-from engine.hub.download import download, room, transfer
-from engine.hub.download.download_queue import DownloadQueue, stored_downloads
-from engine.hub.download.plan import DownloadPlan
-from engine.hub.download.transfer_rate import TransferRate
-from engine.hub.inventory import installed_models
+from engine.hub.download import DownloadPlan
+from engine.hub.download_queue import DownloadQueue, stored_downloads
+from engine.hub.installed import installed_models
 from engine.hub.offer import make_offer
+from engine.hub.transfer import TransferRate
 from engine.messages import DownloadStatus
 from tests.engine.hub.conftest import IMPATIENT
 from tests.support import hub_faults as faults
@@ -212,7 +212,7 @@ def test_room_is_checked_for_the_whole_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server.once(large(faults.stall(0.0)))
-    monkeypatch.setattr(room, "free_bytes", lambda folder: 2 * SIZE)
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 2 * SIZE)
     running = start()
     running.add(plans["a"])
     running.add(plans["b"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.training import trainer
-from engine.training.draft import making, width_times
+from engine.training import calibration, making, trainer
 
 
 class TickingTime:
@@ -31,4 +30,4 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
 def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure each width in one turn instead of several and behind short texts, which tells little of the machine."""
     for name, value in (("LENGTHS", (32, 64)), ("_TURNS", 1), ("_SETTLING_S", 0.0), ("_TOKENS", 6)):
-        monkeypatch.setattr(width_times, name, value)
+        monkeypatch.setattr(calibration, name, value)

@@ -10,7 +10,7 @@ import pytest
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.head_loader import load_feature_network, share
 from engine.model.weight_format import weight_format
-from engine.training.draft.acceptance import mean_acceptance_length
+from engine.training.calibration import mean_acceptance_length
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.guide import recipe
 from tests.guide.dialogue import Source

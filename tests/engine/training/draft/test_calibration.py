@@ -26,9 +26,9 @@ from engine.messages import LoadOptions, Notice, StatisticsUpdated
 from engine.model.config import read_config
 from engine.planning.model_planner import model_planner
 from engine.planning.profile import Profile
-from engine.training.draft import making
-from engine.training.draft.features import Example
-from engine.training.draft.generation import Writer
+from engine.training import making
+from engine.training.features import Example
+from engine.training.generation import Writer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.engine_client import EngineClient

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import InvalidOption
 from engine.text.tokenizer import Tokenizer
-from engine.training.draft.data import examples_of, prompts_of, read_records
+from engine.training.examples import examples_of, prompts_of, read_records
 
 CHAT = [
     {"role": "system", "content": "Be brief."},

@@ -38,18 +38,15 @@ from engine.placement.link import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import Tokenizer
-from engine.training.draft import making, training
-from engine.training.draft import requests as requests_module
-from engine.training.draft.features import Example, batch_of, features_of
-from engine.training.draft.generation import Turn, Writer
-from engine.training.draft.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
-from engine.training.draft.making import TrainRequest
-from engine.training.draft.medusa import MedusaNetwork
-from engine.training.draft.network import STEPS, DraftNetwork, FusionName, shape_for
-from engine.training.draft.requests import requests
-from engine.training.draft.supply import KIND, ExampleSupply
-from engine.training.draft.training import read_draft, train, write_draft
-from engine.training.trainer import Trainer
+from engine.training import examples as requests_module
+from engine.training import making, trainer
+from engine.training.draft_networks import STEPS, DraftNetwork, FusionName, MedusaNetwork, shape_for
+from engine.training.examples import requests
+from engine.training.features import KIND, Example, ExampleSupply, batch_of, features_of
+from engine.training.generation import Turn, Writer
+from engine.training.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
+from engine.training.making import TrainRequest
+from engine.training.trainer import Trainer, read_draft, train, write_draft
 from engine.verifying.sample_and_match import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
@@ -360,8 +357,8 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
 
     monkeypatch.setattr(Trainer, "step", stepping)
     monkeypatch.setattr(FeatureObjective, "score", scoring)
-    real = training.Schedule
-    monkeypatch.setattr(training, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
+    real = trainer.Schedule
+    monkeypatch.setattr(trainer, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
     supply = ExampleSupply(target, examples, 60, seed=1)
     network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
     outcome = train(network, FeatureObjective(TargetEnds.of(target), [batch]), supply, 1.0, io.StringIO())

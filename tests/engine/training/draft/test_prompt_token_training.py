@@ -34,16 +34,14 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
 from engine.planning.model_planner import model_planner
-from engine.training.draft import calibration, making, probe_count, prompt_tokens, twin
-from engine.training.draft.features import Example, FeatureBatch, batch_of
-from engine.training.draft.loss import TargetEnds
-from engine.training.draft.probe_count import count_probes, probe_ranks, replies_in
-from engine.training.draft.prompt_tokens import PromptTokenNetwork, PromptTokenObjective
-from engine.training.draft.supply import KIND, ExampleSupply
-from engine.training.draft.training import read_draft, train, write_draft
-from engine.training.draft.twin import Twin, training_bytes
-from engine.training.optimizer import optimizers
-from engine.training.product_type import product_type
+from engine.training import calibration, making, prompt_tokens, tree_counts, twin
+from engine.training.features import KIND, Example, ExampleSupply, FeatureBatch, batch_of
+from engine.training.llama_network import product_type
+from engine.training.loss import TargetEnds
+from engine.training.prompt_tokens import PromptTokenNetwork, PromptTokenObjective
+from engine.training.trainer import optimizers, read_draft, train, write_draft
+from engine.training.tree_counts import count_probes, probe_ranks, replies_in
+from engine.training.twin import Twin, training_bytes
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import VARIANTS
@@ -277,7 +275,7 @@ def test_they_learn_the_target_s_words_and_change_none(
 def test_ranks_of_a_reply_are_those_of_each_place_alone(
     target: Decoder, examples: list[Example], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe_count, "_ROWS", 30)  # in pieces
+    monkeypatch.setattr(tree_counts, "_ROWS", 30)  # in pieces
     tokens = network_of(target).tokens()
     ((before, reply),) = replies_in([examples[0]])
     assert (*before, *reply) == examples[0].ids

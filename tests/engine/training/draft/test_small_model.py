@@ -13,13 +13,12 @@ from engine.cli import main
 from engine.model.decoder import Decoder
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer, read_end_ids
-from engine.training.draft import making
-from engine.training.draft.features import Example, batch_of
-from engine.training.draft.loss import TargetEnds
-from engine.training.draft.small import SmallNetwork, SmallObjective
-from engine.training.draft.supply import KIND
-from engine.training.draft.training import read_draft, write_draft
-from engine.training.draft.wrong_answers import is_wrong
+from engine.training import making
+from engine.training.examples import is_wrong
+from engine.training.features import KIND, Example, batch_of
+from engine.training.loss import TargetEnds
+from engine.training.small_model import SmallNetwork, SmallObjective
+from engine.training.trainer import read_draft, write_draft
 from engine.weights.draft_kind import draft_kind
 from tests.support.decoders import load_decoder
 

@@ -1,0 +1,260 @@
+"""Parts that subcommands share: the parser's errors and options, the terminal's last line and Ctrl+C, reading ahead.
+
+A model's files are read from the disk while torch is imported, which takes a second and no disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from engine.errors import TenonError
+from engine.hub.installed import find_model
+from engine.messages import DEFAULT_MODEL, LoadOptions
+from engine.modes import MODES
+from engine.sentences import either
+from engine.terminal import Steering
+
+if TYPE_CHECKING:
+    from engine.hub.transfer import StopSignal
+
+_UNITS = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+Outcome = TypeVar("Outcome")
+
+_LOOK_EVERY_S = 0.1
+# A model that fills the memory is streamed, or would push out of the cache what others need.
+_SHARE_OF_MEMORY = 4
+
+
+class Parser(argparse.ArgumentParser):
+    """Bad usage is one line on standard error and exit code 2, without the usage text before it.
+
+    Options are known by their whole names: ``plan --mode`` is no ``plan --model``.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(allow_abbrev=False, **values)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the line and end the program. Where a subcommand is missing, the line names those that there are."""
+        for action in self._actions:
+            if action.nargs == argparse.PARSER and message.endswith(f": {action.metavar}"):
+                message += f", one of {', '.join(action.choices or ())}"
+        print(f"{self.prog}: {message}. See `{self.prog} --help`.", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def add_model_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--model``."""
+    parser.add_argument(
+        "--model",
+        metavar="REF",
+        default=DEFAULT_MODEL,
+        help="a folder, a GGUF file, or the name of an installed or a bundled model (default: %(default)s)",
+    )
+
+
+def add_load_options(parser: argparse.ArgumentParser) -> None:
+    """Add the model, its draft, and how they are loaded."""
+    add_model_option(parser)
+    parser.add_argument(
+        "--draft",
+        metavar="REF",
+        type=named,
+        dest="drafts",
+        action="append",
+        default=[],
+        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; may be "
+        "repeated, for drafts that vote (--mode minions)",
+    )
+    parser.add_argument(
+        "--weights",
+        default="auto",
+        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--kv-cache",
+        default="auto",
+        metavar="FORMAT",
+        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
+        "bits where the context does not fit otherwise (default: %(default)s)",
+    )
+    parser.add_argument("--context", metavar="N", type=int, help="tokens of context")
+    parser.add_argument(
+        "--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G or 512MiB"
+    )
+    parser.add_argument(
+        "--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
+    )
+
+
+def add_mode_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--mode``."""
+    parser.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
+
+
+def add_threads_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--threads``."""
+    parser.add_argument(
+        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
+    """The load options of a command line that `add_load_options` has a part in; ``others`` are further fields."""
+    return LoadOptions(
+        model=options.model,
+        drafts=tuple(options.drafts),
+        weights=options.weights,
+        kv_cache=options.kv_cache,
+        context=options.context,
+        ram_budget_bytes=options.ram_budget,
+        vram_budget_bytes=options.vram_budget,
+        **others,
+    )
+
+
+def not_empty(text: str) -> str:
+    """A text as it was typed.
+
+    Raises:
+        ArgumentTypeError: There is none.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def named(text: str) -> str:
+    """A name as it was typed.
+
+    Raises:
+        ArgumentTypeError: There is none.
+    """
+    not_empty(text.strip())
+    return text
+
+
+def path(text: str) -> Path:
+    """A path as it was typed.
+
+    Raises:
+        ArgumentTypeError: It is empty, which would be the working folder.
+    """
+    return Path(named(text))
+
+
+def count(text: str) -> int:
+    """A whole number from 1 on.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
+
+
+def size(text: str) -> int:
+    """Bytes of a size such as 6G, 512MiB or 1000000.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?", text.strip().lower())
+    if match is None or match[2] not in _UNITS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size: write it like 6G, 512MiB or 1000000")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def show_status(text: str = "") -> None:
+    """Rewrite the last line of a terminal; nothing elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write(Steering("\r\033[K"))
+        print(text, end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def on_interrupt(action: Callable[[], object]) -> Iterator[None]:
+    """Let Ctrl+C do this, instead of tearing the program down."""
+    previous = signal.signal(signal.SIGINT, lambda number, frame: action())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def stopped_by_interrupt(work: Callable[[], Outcome], stop: StopSignal) -> Outcome:
+    """Do something in a thread, so that Ctrl+C is heard at once: it sets ``stop``. Raises what the work raises."""
+    pressed: list[bool] = []  # a signal's handler takes no lock
+    ended: list[Outcome] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            ended.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="tenon-work")
+    with on_interrupt(lambda: pressed.append(True)):
+        thread.start()
+        while thread.is_alive():
+            thread.join(_LOOK_EVERY_S)
+            if pressed:
+                stop.set()
+    if failed:
+        raise failed[0]
+    return ended[0]
+
+
+def read_ahead(reference: str) -> None:
+    """Have the system read a model's files into its cache, where it can be asked for that; returns at once.
+
+    Args:
+        reference: The person's name for the model; one that is not there is left to who loads it.
+    """
+    if not hasattr(os, "posix_fadvise"):  # Windows, macOS
+        return
+    # Asking waits for a disk whose queue is full, and nothing waits for it.
+    threading.Thread(target=_ask_for, args=(reference,), name="tenon-read-ahead", daemon=True).start()
+
+
+def _ask_for(reference: str) -> None:
+    with contextlib.suppress(TenonError, OSError):
+        found = find_model(reference)
+        files = [found] if found.is_file() else [*found.glob("*.safetensors"), *found.glob("*.gguf")]
+        memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if sum(path.stat().st_size for path in files) * _SHARE_OF_MEMORY > memory_bytes:
+            return
+        for path in files:
+            _advise(path)
+
+
+def _advise(path: Path) -> None:
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)

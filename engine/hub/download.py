@@ -1,0 +1,351 @@
+"""One model's download: planned, its files in a folder apart, and the whole folder to its place when all is there.
+
+The plan and the state of a download outlive the program: download.json in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Literal
+
+from engine.errors import HubError, NotOnHub
+from engine.hub.connection import Hub
+from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
+from engine.hub.model_move import arriving, models_held
+from engine.hub.record import (
+    FileFormat,
+    ModelFile,
+    ModelKind,
+    ModelRecord,
+    read_record,
+    write_json,
+    write_record,
+)
+from engine.hub.repository import FormatWish, HubFile, choose_files
+from engine.hub.transfer import PART, Patience, StopSignal, Transfer
+from engine.json_text import read_json
+from engine.outside_file import read_text_file
+from engine.plain_data import from_plain
+from engine.unfinished_file import set_aside
+from engine.weights.draft_kind import draft_kind
+
+_FILE = "download.json"
+_VERSION = 1
+
+#: Waiting for its turn or running; held by the person; ended by an error that is told in the message.
+StoredState = Literal["queued", "paused", "failed"]
+_log = logging.getLogger(__name__)
+
+# Other programs use the disk too: looked at again whenever so much has come.
+_LOOK_AT_DISK_BYTES = 64 << 20
+
+Step = Literal["receiving", "waiting"]
+
+
+@dataclass(frozen=True)
+class DownloadPlan:
+    """One model to be fetched; more about its fields in `ModelRecord`.
+
+    Attributes:
+        revision: The branch, tag or commit that was asked for.
+        commit: The meaning of the revision then, which is fetched.
+        kind: Its use; None lets the files say it.
+    """
+
+    name: str
+    repo: str
+    revision: str
+    commit: str
+    format: FileFormat
+    files: tuple[HubFile, ...]
+    quantization: str | None = None
+    kind: ModelKind | None = None
+    catalogue_name: str | None = None
+    base: tuple[str, ...] = ()
+    belongs_to: tuple[str, ...] = ()
+    licence: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its files."""
+        return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True)
+class StoredDownload:
+    """A download as it is on the disk.
+
+    Attributes:
+        place: Its place in the queue: smaller numbers first.
+        message: The reason why it failed.
+    """
+
+    plan: DownloadPlan
+    state: StoredState = "queued"
+    place: float = 0.0
+    message: str | None = None
+
+
+def write_download(folder: Path, stored: StoredDownload) -> None:
+    """Keep a download in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / _FILE, {"version": _VERSION, **asdict(stored)})
+
+
+def read_download(folder: Path) -> StoredDownload | None:
+    """The download of a folder, None where there is none or it is of another version; a damaged one is set aside."""
+    try:
+        found = read_json(read_text_file(folder / _FILE))
+        return from_plain(StoredDownload, found) if found["version"] == _VERSION else None
+    except OSError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        with suppress(OSError):
+            set_aside(folder / _FILE)
+            (folder / _FILE).unlink()
+        return None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a download by the bytes on the disk, which never decrease; the message says why it waits."""
+
+    done_bytes: int
+    total_bytes: int
+    step: Step = "receiving"
+    message: str | None = None
+
+
+class Download:
+    """A download on the disk, running or not.
+
+    Args:
+        models: The folder of installed models.
+        plan: Files to fetch. Where a download of this name is on the disk already, that one goes on.
+    """
+
+    def __init__(self, models: Path, plan: DownloadPlan) -> None:
+        self._models = models
+        self.folder = models / INCOMING / plan.name
+        self._files, self._place = self.folder / "model", models / plan.name
+        self._replaced = self.folder / "replaced"
+        self.stored = read_download(self.folder) or StoredDownload(plan)
+        if self._other_files_wanted(plan):
+            self.stored = replace(self.stored, plan=plan)
+        self._most_bytes = 0
+        self._waiting: str | None = None
+
+    @property
+    def plan(self) -> DownloadPlan:
+        """The model that it fetches."""
+        return self.stored.plan
+
+    def keep(self, state: StoredState, message: str | None = None, place: float | None = None) -> None:
+        """Note how it stands: in memory always, and on the disk where that can be written to.
+
+        The note often says that the disk is full, and then the next start goes on from an older note.
+        """
+        place = self.stored.place if place is None else place
+        self.stored = StoredDownload(self.plan, state, place, message)
+        try:
+            write_download(self.folder, self.stored)
+        except OSError as error:
+            _log.warning("how the download %s stands was not written: %s", self.plan.name, error)
+
+    def done_bytes(self) -> int:
+        """Bytes on the disk, or the most that there ever were."""
+        on_disk = 0
+        for file in self.plan.files:
+            whole = self._files / file.local_name
+            part = whole.with_name(whole.name + PART)
+            for path in (whole, part):
+                if path.is_file():
+                    on_disk += min(path.stat().st_size, file.size_bytes)
+                    break
+        self._most_bytes = max(self._most_bytes, on_disk)
+        return self._most_bytes
+
+    def remaining_bytes(self) -> int:
+        """Bytes that are still to come."""
+        return max(0, self.plan.size_bytes - self.done_bytes())
+
+    def run(
+        self,
+        hub: Hub,
+        stop: StopSignal,
+        report: Callable[[Progress], None],
+        patience: Patience | None = None,
+        queued_bytes: Callable[[], int] = lambda: 0,
+        reserve_bytes: int = RESERVE_BYTES,
+    ) -> Path:
+        """Fetch what is missing and put the model into its place.
+
+        Args:
+            hub: Server of the files.
+            stop: Ends it; what has come stays.
+            report: Called as bytes come.
+            patience: Limits on trying.
+            queued_bytes: Bytes that other downloads are still to bring to this disk.
+            reserve_bytes: Space that has to stay free on it.
+
+        Returns:
+            The installed model's folder.
+
+        Raises:
+            Cancelled: the stop signal was set.
+            HubError: the hub does not give it, or another Tenon is fetching it.
+            OutOfDisk: there is no room.
+        """
+        patience = patience or Patience()
+        busy = HubError(
+            "Another window or command of Tenon is fetching {name} already: wait for it, or pause it.",
+            name=self.plan.name,
+        )
+        with arriving(self._models, self.folder.name, busy):
+            _make_folder(self.folder)
+            if self._arrived():  # the program ended between the last two steps
+                self.discard()
+                return self._place
+            if read_download(self.folder) is None:
+                write_download(self.folder, self.stored)
+            _make_folder(self._files)
+            self._clear_leftovers()
+            check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
+
+            looked_at_bytes = self.done_bytes()
+
+            def tell() -> None:
+                nonlocal looked_at_bytes
+                if self.done_bytes() - looked_at_bytes >= _LOOK_AT_DISK_BYTES:
+                    looked_at_bytes = self.done_bytes()
+                    check_room(self._models, self.remaining_bytes(), reserve_bytes=reserve_bytes)
+                step: Step = "receiving" if self._waiting is None else "waiting"
+                report(Progress(self.done_bytes(), self.plan.size_bytes, step, self._waiting))
+
+            def fetch_files() -> tuple[ModelFile, ...]:
+                return tuple(
+                    self._file(hub, index, stop, patience, tell) for index in range(len(self.plan.files))
+                )
+
+            tell()
+            try:
+                files = fetch_files()
+            except NotOnHub:
+                # The commit is gone, as after a branch was written anew: the files may be there under another.
+                if not self._find_again(hub):
+                    raise
+                check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
+                files = fetch_files()
+            self._install(files)
+            return self._place
+
+    def discard(self) -> None:
+        """Remove what has come of it; an earlier revision that was just making way comes back."""
+        if self._replaced.exists() and not self._place.exists():
+            os.replace(self._replaced, self._place)
+        _remove(self.folder)
+        with contextlib.suppress(OSError):  # held by someone; it is empty and may stay
+            self.folder.with_name(self.folder.name + ".lock").unlink()
+
+    def _file(
+        self, hub: Hub, index: int, stop: StopSignal, patience: Patience, tell: Callable[[], None]
+    ) -> ModelFile:
+        plan, file = self.plan, self.plan.files[index]
+
+        def waiting(reason: str | None) -> None:
+            self._waiting = reason
+            tell()
+
+        url = hub.file_url(plan.repo, plan.commit, file.name)
+        return Transfer(
+            hub, plan.repo, url, file, self._files, stop, patience, lambda _bytes: tell(), waiting
+        ).run()
+
+    def _find_again(self, hub: Hub) -> bool:
+        """Look up what the revision stands for now; keep what has come of files that are the same."""
+        old = self.plan
+        listing = hub.listing(old.repo, old.revision)
+        if listing.commit == old.commit:
+            return False
+        wish: FormatWish = "gguf" if old.format == "gguf" else "safetensors"
+        chosen = choose_files(listing, wish, old.quantization, head=old.format == "pytorch")
+        plan = replace(old, commit=listing.commit, files=chosen.files, format=chosen.format)
+        for file in set(old.files) - set(chosen.files):
+            for path in (self._files / file.local_name, self._files / (file.local_name + PART)):
+                path.unlink(missing_ok=True)
+        self.stored = replace(self.stored, plan=plan)
+        write_download(self.folder, self.stored)
+        return True
+
+    def _clear_leftovers(self) -> None:
+        """Remove what an earlier plan of this name brought and this one does not know."""
+        names = {file.local_name for file in self.plan.files}
+        for path in self._files.iterdir():
+            if path.name.removesuffix(PART) not in names:
+                _remove(path)
+
+    def _install(self, files: tuple[ModelFile, ...]) -> None:
+        """Write the record and rename the folder into place."""
+        plan = self.plan
+        kind = plan.kind
+        if kind is None:
+            kind = "head" if plan.format != "gguf" and draft_kind(self._files) == "head" else "target"
+        record = ModelRecord(
+            name=plan.name,
+            kind=kind,
+            format=plan.format,
+            files=files,
+            quantization=plan.quantization,
+            repo=plan.repo,
+            revision=plan.commit,
+            catalogue_name=plan.catalogue_name,
+            base=plan.base,
+            belongs_to=plan.belongs_to,
+            licence=plan.licence,
+            added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        )
+        write_record(self._files, record)
+        with models_held(self._models):
+            if self._place.exists():  # an earlier revision makes way
+                os.replace(self._place, self._replaced)
+            os.replace(self._files, self._place)
+        self.discard()
+
+    def _arrived(self) -> bool:
+        if self._files.exists() or not self._place.is_dir():
+            return False
+        record = read_record(self._place)
+        return record is not None and (record.repo, record.revision) == (self.plan.repo, self.plan.commit)
+
+    def _other_files_wanted(self, plan: DownloadPlan) -> bool:
+        """True if the plan on the disk is for something else than this one, and not only for an older commit."""
+        old = self.stored.plan
+        return (old.repo, old.revision, old.format, old.quantization) != (
+            plan.repo,
+            plan.revision,
+            plan.format,
+            plan.quantization,
+        )
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder; a link that leads nowhere, or a file, is none of anybody's there and makes way."""
+    if not folder.is_dir() and (folder.is_symlink() or folder.exists()):
+        folder.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, a link or a folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

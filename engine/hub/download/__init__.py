@@ -1,1 +1,0 @@
-"""Downloads: resumable, checked, and whole or not there at all."""

@@ -1,0 +1,268 @@
+"""A repository of the hub: its files as the hub describes them, and the choice of those that are needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engine.errors import InvalidOption, NotOnHub
+from engine.hub.record import FileFormat
+from engine.sentences import mark
+from engine.weights.draft_kind import (
+    ADAPTER_CONFIG,
+    ADAPTER_PICKLE,
+    ADAPTER_SAFETENSORS,
+    CONFIGS,
+    MEDUSA_PICKLE,
+    PICKLES,
+)
+
+FormatWish = Literal["auto", "gguf", "safetensors"]
+
+#: Taken where nothing else was asked for: 4.5 bits a weight or so, at little cost in quality.
+DEFAULT_QUANTIZATION = "Q4_K_M"
+# Taken in place of it, best first.
+_NEXT_BEST = (
+    "Q4_K_S",
+    "Q4_K",
+    "Q4_0",
+    "Q4_1",
+    "Q5_K_M",
+    "Q5_K_S",
+    "Q5_0",
+    "Q6_K",
+    "Q8_0",
+    "BF16",
+    "F16",
+    "F32",
+)
+
+_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
+# No name that means something else to a file system: a hub, or who poses as one, may send any.
+_PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
+_GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+# One file, or shards and their index, or Medusa heads, or prompt tokens. Mistral's consolidated.safetensors are a
+# second copy under other names.
+_SAFETENSORS = re.compile(
+    r"(model(-\d{5}-of-\d{5})?|medusa_lm_head|adapter_model)\.safetensors|model\.safetensors\.index\.json"
+)
+_ADAPTER = (ADAPTER_CONFIG, ADAPTER_SAFETENSORS)
+NO_PROMPT_TOKENS = mark(
+    "{place} holds an adapter of a kind that Tenon does not run: of adapters it takes prompt tokens alone. Choose the "
+    "model with the adapter merged into it."
+)
+_OTHERS = mark("{repo} has no {quantization}: there are {others}.")
+_NAMELESS = mark("{repo} has no {quantization}: its files name none.")
+_TEXT = frozenset(
+    {
+        *CONFIGS,
+        "generation_config.json",
+        "tokenizer.json",
+        "tokenizer.model",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "added_tokens.json",
+        "vocab.json",
+        "merges.txt",
+        "chat_template.jinja",
+        "chat_template.json",
+    }
+)
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """A file of a repository, as the hub describes it.
+
+    Attributes:
+        name: Its path in the repository.
+        size_bytes: Its size.
+        sha256: Of its content, where the hub keeps it as a large file.
+        git_oid: SHA-1 of git's blob, which is what the hub knows of a small one.
+    """
+
+    name: str
+    size_bytes: int
+    sha256: str | None
+    git_oid: str | None
+
+    @property
+    def local_name(self) -> str:
+        """Its name here, without the repository's folders."""
+        return self.name.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A repository at one commit.
+
+    Attributes:
+        revision: The branch, tag or commit that was asked for.
+        commit: Its present meaning.
+        gated: Its owner wants terms accepted first.
+    """
+
+    repo: str
+    revision: str
+    commit: str
+    files: tuple[HubFile, ...]
+    gated: bool
+    licence: str | None
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The files to be downloaded.
+
+    Attributes:
+        format: Of the weights.
+        files: All that is needed.
+        quantization: Of the GGUF file; None where there is none, or its name does not say.
+        alternatives: The quantizations there are, smallest file first.
+    """
+
+    format: FileFormat
+    files: tuple[HubFile, ...]
+    quantization: str | None = None
+    alternatives: tuple[str, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size_bytes for file in self.files)
+
+
+def choose_files(
+    listing: Listing, wish: FormatWish = "auto", quantization: str | None = None, head: bool = False
+) -> Selection:
+    """Choose the files to download.
+
+    Args:
+        listing: The repository.
+        wish: The format; ``auto`` takes GGUF where there is some.
+        quantization: Of a GGUF file (``Q8_0``); None takes `DEFAULT_QUANTIZATION`, or the nearest to it.
+        head: True for a repository that is known to hold a draft head: those may be in PyTorch's own format.
+
+    Raises:
+        InvalidOption: there is no such quantization.
+        NotOnHub: the repository holds nothing that Tenon runs.
+    """
+    if quantization and wish == "safetensors":
+        raise InvalidOption("A quantization is asked for, and safetensors have none: leave one of them out.")
+    quantized = _quantized(listing.files)
+    if wish != "safetensors" and quantized:
+        return _choose_gguf(listing, quantized, quantization)
+    if wish == "gguf" or quantization:
+        raise NotOnHub(
+            "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
+            "or take --format safetensors.",
+            repo=listing.repo,
+        )
+    files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
+    kept = without_adapter([file.name for file in files])
+    files = tuple(file for file in files if file.name in kept)
+    if any(file.name.endswith(".safetensors") for file in files):
+        # One whole file and shards of the same: the shards are what the index is for.
+        if any(file.name.endswith(".index.json") for file in files):
+            files = tuple(file for file in files if file.name != "model.safetensors")
+        return Selection("safetensors", _by_size(files))
+    files = tuple(file for file in listing.files if is_needed(file.name, "pytorch"))
+    pytorch = [file.name for file in files if file.name in PICKLES]
+    if pytorch and (head or {MEDUSA_PICKLE, ADAPTER_PICKLE} & {*pytorch}):
+        return Selection("pytorch", _by_size(files))
+    if pytorch:
+        raise NotOnHub(
+            "{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF "
+            "files.",
+            repo=listing.repo,
+        )
+    raise NotOnHub(
+        "{repo} holds no weights that Tenon reads: choose a repository with safetensors or GGUF files.",
+        repo=listing.repo,
+    )
+
+
+def is_needed(name: str, format_: FileFormat) -> bool:
+    """True if a file of this name belongs to a model whose weights have this format."""
+    if name in _TEXT:
+        return format_ != "gguf"
+    if format_ == "safetensors":
+        return _SAFETENSORS.fullmatch(name) is not None
+    return name in PICKLES if format_ == "pytorch" else name.lower().endswith(".gguf")
+
+
+def base_of(adapter: Mapping[str, Any]) -> tuple[str, ...]:
+    """The repository of the model that an adapter was trained for, by its config."""
+    base = adapter.get("base_model_name_or_path")
+    return (base,) if isinstance(base, str) and base else ()
+
+
+def without_adapter(names: Collection[str]) -> Collection[str]:
+    """The names without an adapter's, where a model's own weights are there too."""
+    if any(name.startswith("model") and name.endswith(".safetensors") for name in names):
+        return [name for name in names if name not in _ADAPTER]
+    return names
+
+
+def quantization_of(name: str) -> str | None:
+    """Quantization in the name of a GGUF file, in capitals; None where the name does not say."""
+    found = _QUANTIZATION.findall(name.removesuffix(".gguf"))
+    return str(found[-1]).upper() if found else None
+
+
+def _quantized(files: Iterable[HubFile]) -> dict[str | None, list[HubFile]]:
+    """The GGUF models of a repository, whole or in parts, by quantization. Image encoders are left out."""
+    by_model: dict[str, list[HubFile]] = {}
+    for file in files:
+        base = file.name.rpartition("/")[2].lower()
+        if (
+            base.endswith(".gguf")
+            and _PLAIN_NAME.fullmatch(base)
+            and not base.startswith(("mmproj", "."))
+            and "imatrix" not in base
+        ):
+            by_model.setdefault(_GGUF_PART.sub("", file.name), []).append(file)
+    found: dict[str | None, list[HubFile]] = {}
+    for parts in by_model.values():
+        quantization = quantization_of(parts[0].name)
+        if len(parts) == _parts(parts[0].name) and (
+            quantization not in found or _size(parts) < _size(found[quantization])
+        ):
+            found[quantization] = parts
+    return found
+
+
+def _parts(name: str) -> int:
+    match = _GGUF_PART.search(name)
+    return int(match[2]) if match else 1
+
+
+def _choose_gguf(
+    listing: Listing, quantized: dict[str | None, list[HubFile]], quantization: str | None
+) -> Selection:
+    alternatives = tuple(
+        name for name in sorted(quantized, key=lambda name: _size(quantized[name])) if name is not None
+    )
+    chosen: str | None
+    if quantization is not None:
+        chosen = quantization.upper()
+        if chosen not in quantized:
+            sentence = _OTHERS if alternatives else _NAMELESS
+            others = ", ".join(alternatives)
+            raise InvalidOption(sentence, repo=listing.repo, quantization=quantization, others=others)
+    else:
+        wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST, *alternatives, None)
+        chosen = next(name for name in wanted if name in quantized)
+    return Selection("gguf", _by_size(quantized[chosen]), chosen, alternatives)
+
+
+def _by_size(files: Iterable[HubFile]) -> tuple[HubFile, ...]:
+    """Small files first: what is wrong with a repository shows before gigabytes have come."""
+    return tuple(sorted(files, key=lambda file: (file.size_bytes, file.name)))
+
+
+def _size(files: Iterable[HubFile]) -> int:
+    return sum(file.size_bytes for file in files)

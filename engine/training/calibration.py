@@ -1,0 +1,489 @@
+"""``tenon train tree``: Medusa heads and prompt tokens are calibrated once for a model and a machine.
+
+Sources: Ghidorah (Wei et al. 2025), section III-C; Parallel Prompt Decoding (Chen et al. 2024; the report, section
+5.6.3). The replies are read once for the ranks of their tokens in what the draft guesses, from which the tokens of a
+round are counted for any tree; trees of the heads' own probabilities are counted too. What forwards and drafts take is
+measured by width. The planner predicts from both, and chooses the width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import TextIO
+
+import torch
+
+from engine.decoding.loop import Decoding, Hooks, Recipe
+from engine.decoding.schedule import FixedShape
+from engine.decoding.sequence import TokenSequence
+from engine.decoding.settling import settled
+from engine.decoding.statistics import ReplyClock
+from engine.decoding.target import Target
+from engine.drafting.drafter import Drafter
+from engine.drafting.dynamic_tree import DEEPEST, TreeShape
+from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.head_calibration import HeadCalibration, keep_calibration
+from engine.drafting.kinds import kind_of
+from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
+from engine.drafting.medusa_heads import MedusaNetwork
+from engine.drafting.prompt_token_calibration import PromptTokenCalibration
+from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
+from engine.drafting.prompt_tokens import load_prompt_tokens
+from engine.drafting.searched_tree import WIDTHS
+from engine.errors import InvalidOption
+from engine.hub.installed import cache_folder, find_model
+from engine.loaded_model import load_model
+from engine.messages import LoadOptions, RoundRecord
+from engine.model.config import ModelConfig, read_config
+from engine.model.decoder import Decoder
+from engine.model.sampling import Sampler
+from engine.model.token_tree import DraftShape
+from engine.modes.ghidorah import MODE
+from engine.modes.ppd import MODE as PPD
+from engine.placement.link import Link
+from engine.planning.model_planner import model_planner
+from engine.text.stop import ReplyText
+from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.training.making import TextRequest, check_texts, texts_of
+from engine.training.tree_counts import (
+    Replies,
+    count_probes,
+    count_trees,
+    network_of,
+    probe_lines,
+    replies_in,
+    replies_of,
+)
+from engine.verifying.sample_and_match import SampleAndMatch
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+_GREEDY = Sampler(temperature=0.0)
+#: Tokens of the texts that forwards stand behind.
+LENGTHS = (128, 1024, 4096)
+# Widths are taken in turn, so that what disturbs one of them disturbs all, and each some times in a row behind some
+# that are not counted, as replies have them: a wide forward leaves little of a small model in the processor's caches.
+_TURNS, _IN_A_ROW, _SETTLING_S = 3, 3, 0.02
+# Settled rounds of each turn; others before them are not counted, and there is room for so many.
+_ROUNDS, _OTHERS = 5, 20
+# Replies of each width, and their tokens.
+_REPLIES, _TOKENS = 4, 32
+_CPU = torch.device("cpu")
+_NO_REPLY = "There is no reply to calibrate with: give chats with replies, or let the model write."
+_NO_TIMES = "Not all layers lie in memory here, so no times were measured."
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Outcome of replies.
+
+    Attributes:
+        ids: Their token ids, one reply behind the other.
+        tokens: Number of these but the first of each reply, which comes with the prompt.
+        forwards: Of the target.
+        seconds: From the first token to the last.
+    """
+
+    ids: tuple[int, ...]
+    tokens: int
+    forwards: int
+    seconds: float
+
+    @property
+    def length(self) -> float:
+        """Tokens for each forward of the target (the papers' tau)."""
+        return self.tokens / max(1, self.forwards)
+
+
+def replies_with(
+    decoder: Decoder,
+    drafter: Drafter,
+    prompts: Sequence[Sequence[int]],
+    end_ids: Collection[int],
+    nodes: int,
+    count: int,
+    done: Callable[[int], None] = lambda replies: None,
+    sampler: Sampler = _GREEDY,
+) -> Acceptance:
+    """Reply with drafts of so many nodes in every round.
+
+    Args:
+        decoder: The target.
+        drafter: Of the draft; none is asked where there are no nodes.
+        prompts: Token ids of each.
+        end_ids: Tokens that end a reply.
+        nodes: Of each draft.
+        count: Longest reply.
+        done: Called with the number of replies so far.
+        sampler: Of the replies.
+    """
+    sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + nodes + 1)
+    ids: list[int] = []
+    tokens, forwards, seconds = 0, 0, 0.0
+    for number, prompt in enumerate(prompts, 1):
+        reply = ReplyText(lambda ids: "", end_ids, (), count)
+        clock = ReplyClock()
+        for _ in _decode(sequence, drafter, prompt, nodes, reply, clock, sampler):
+            pass
+        ids += reply.token_ids
+        tokens += clock.predicted_n - 1
+        forwards += clock.target_forwards
+        seconds += clock.timings().predicted_ms / 1e3
+        done(number)
+    return Acceptance(tuple(ids), tokens, forwards, seconds)
+
+
+def settled_rounds(
+    sequence: TokenSequence,
+    drafter: Drafter,
+    prompt: Sequence[int],
+    nodes: int,
+    count: int,
+    check: Callable[[], None] = lambda: None,
+) -> list[RoundRecord]:
+    """Rounds of a greedy reply that no token ends, with drafts of so many nodes, once a forward takes what it does.
+
+    Args:
+        sequence: The text, in which the prompt may stand already.
+        drafter: Of the draft.
+        prompt: Token ids.
+        nodes: Of each draft.
+        count: Of these rounds.
+        check: Called between rounds; raises to cancel.
+
+    Returns:
+        That many, or the last ones where the text's memory has no room for more.
+    """
+    clock = ReplyClock()
+    found: list[RoundRecord] = []
+    for _ in _decode(sequence, drafter, prompt, nodes, ReplyText(lambda ids: "", ()), clock):
+        check()
+        found = settled(clock.rounds)
+        if len(found) >= count:
+            break
+    return (found or clock.rounds)[-count:]
+
+
+def _decode(
+    sequence: TokenSequence,
+    drafter: Drafter,
+    prompt: Sequence[int],
+    nodes: int,
+    reply: ReplyText,
+    clock: ReplyClock,
+    sampler: Sampler = _GREEDY,
+) -> Iterator[None]:
+    recipe = Recipe(drafter, SampleAndMatch(sampler), FixedShape(DraftShape(nodes)))
+    hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
+    return Decoding(sequence, recipe, prompt, reply, clock, hooks)
+
+
+def mean_acceptance_length(
+    decoder: Decoder,
+    network: FeatureNetwork,
+    prompts: Sequence[Sequence[int]],
+    end_ids: Collection[int],
+    shape: TreeShape,
+    count: int,
+    done: Callable[[int], None] = lambda replies: None,
+) -> float:
+    """Tokens for each forward of the target with a feature draft's trees; arguments are those of `replies_with`."""
+    context = max(map(len, prompts)) + count + 1
+    drafter = FeatureDraft(network, shape, context, Link(torch.device("cpu")), lambda: None)
+    return replies_with(decoder, drafter, prompts, end_ids, shape.nodes, count, done).length
+
+
+@dataclass(frozen=True)
+class WidthTimes:
+    """Measurements by width.
+
+    Attributes:
+        forwards: By tokens of the text before, and by width: seconds of a forward with the drawing of its tokens.
+        drafts: By kind, ``True`` for the searched tree, and by nodes: seconds of a draft.
+    """
+
+    forwards: dict[int, dict[int, float]]
+    drafts: dict[bool, dict[int, float]]
+
+    def speeds(self, calibration: HeadCalibration, follows: bool, length: int) -> dict[int, float]:
+        """Tokens per second by width that these times and the calibration's tokens come to."""
+        taus = calibration.searched if follows else calibration.grown
+        forwards, drafts = self.forwards[length], self.drafts[follows]
+        return {
+            width: tau / (forwards[width] + drafts.get(width - 1, 0.0))
+            for width, tau in zip(WIDTHS, taus, strict=True)
+        }
+
+    def faster(self, calibration: HeadCalibration) -> bool:
+        """True if the best width of the searched tree is as fast as that of grown ones, at least."""
+        length = min(self.forwards)
+        best = [max(self.speeds(calibration, kind, length).values()) for kind in (True, False)]
+        return best[0] >= best[1]
+
+
+def width_drafter(
+    network: MedusaNetwork, decoder: Decoder, calibration: HeadCalibration, follows: bool
+) -> MedusaDrafter:
+    """A drafter as the mode has it, its trees searched or grown."""
+    config = decoder.config
+    found = replace(calibration, follows=follows)
+    drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU), found)
+    drafter.limits = TreeShape(10, DEEPEST, WIDTHS[-1] - 1, searched=True)
+    return drafter
+
+
+def forward_seconds(
+    sequence: TokenSequence, widths: Sequence[int], check: Callable[[], None] = lambda: None
+) -> dict[int, float]:
+    """Measure forwards behind a text: the median for each width.
+
+    Args:
+        sequence: The text.
+        widths: Rows of each forward.
+        check: Called often; raises to cancel.
+    """
+    seconds: dict[int, list[float]] = {width: [] for width in widths}
+    for _ in range(_TURNS):
+        for width, each in seconds.items():
+            settled = 0.0
+            while settled < _SETTLING_S:
+                check()
+                settled += sequence.seconds_of_forward(width)
+            for _ in range(_IN_A_ROW):
+                check()
+                each.append(sequence.seconds_of_forward(width))
+    return {width: median(each) for width, each in seconds.items()}
+
+
+def measure_forwards(
+    decoder: Decoder, text: Sequence[int], check: Callable[[], None] = lambda: None
+) -> dict[int, dict[int, float]]:
+    """Measure forwards behind texts of three lengths, cut from one; as `WidthTimes` has them."""
+    most = max(1, decoder.config.context_length - WIDTHS[-1])
+    lengths = sorted({min(length, most) for length in LENGTHS})
+    text = list(text) * (1 + lengths[-1] // len(text))
+    sequence = TokenSequence(Target(decoder), lengths[-1] + WIDTHS[-1])
+    forwards = {}
+    for length in lengths:
+        # The text before is its beginning, so that only what is new is read.
+        sequence.reuse(text[:length])
+        sequence.prefill(text[:length], check)
+        forwards[length] = forward_seconds(sequence, WIDTHS, check)
+    return forwards
+
+
+def round_times(
+    sequence: TokenSequence,
+    drafter: Drafter,
+    prompt: Sequence[int],
+    check: Callable[[], None] = lambda: None,
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Measure rounds behind a text, in the loop that replies run in.
+
+    Args:
+        sequence: Has room for the text and what follows.
+        drafter: The heads'.
+        prompt: The text.
+        check: Called often; raises to cancel.
+
+    Returns:
+        Median seconds of a forward with the drawing of its tokens by width, and of a draft by nodes.
+    """
+    rounds: dict[int, list[RoundRecord]] = {width: [] for width in WIDTHS}
+    for _ in range(_TURNS):
+        for width, each in rounds.items():
+            each += settled_rounds(sequence, drafter, prompt, width - 1, _ROUNDS, check)
+    forwards = {width: median(one.verify_ms for one in each) / 1e3 for width, each in rounds.items()}
+    drafts = {
+        width - 1: median(one.draft_ms for one in each) / 1e3 for width, each in rounds.items() if width > 1
+    }
+    return forwards, drafts
+
+
+def measure_times(
+    decoder: Decoder,
+    network: MedusaNetwork,
+    calibration: HeadCalibration,
+    replies: Replies,
+    check: Callable[[], None] = lambda: None,
+) -> WidthTimes:
+    """Measure rounds behind texts of three lengths, and drafts of both kinds behind the shortest.
+
+    Args:
+        decoder: The target.
+        network: The heads.
+        calibration: Theirs.
+        replies: Some of the target's.
+        check: Called often; raises to cancel.
+    """
+    further = (_ROUNDS + _OTHERS) * (network.heads + 1) + WIDTHS[-1]
+    most = max(2, decoder.config.context_length - further)
+    lengths = sorted({min(length, most) for length in LENGTHS})
+    text = [token for _, tokens in replies for token in tokens]
+    text = text * (1 + lengths[-1] // len(text))
+    sequence = TokenSequence(Target(decoder), lengths[-1] + further)
+    forwards: dict[int, dict[int, float]] = {}
+    drafts: dict[bool, dict[int, float]] = {}
+    for kind in (not calibration.follows, calibration.follows):
+        drafter = width_drafter(network, decoder, calibration, kind)
+        for length in lengths[: 1 if kind != calibration.follows else None]:
+            forwards[length], taken = round_times(sequence, drafter, text[:length], check)
+            drafts.setdefault(kind, taken)
+    return WidthTimes(forwards, drafts)
+
+
+def measure_speeds(
+    decoder: Decoder,
+    drafter: Drafter,
+    prompts: Sequence[Sequence[int]],
+    end_ids: Collection[int],
+) -> dict[int, float]:
+    """Tokens per second of the same replies by the width of all of their rounds."""
+    tokens, seconds = dict.fromkeys(WIDTHS, 0), dict.fromkeys(WIDTHS, 0.0)
+    for prompt in prompts[:_REPLIES]:
+        for width in WIDTHS:
+            found = replies_with(decoder, drafter, [prompt], end_ids, width - 1, _TOKENS)
+            tokens[width] += found.tokens
+            seconds[width] += found.seconds
+    return {width: tokens[width] / seconds[width] for width in WIDTHS if seconds[width]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeRequest(TextRequest):
+    """Request to search a tree.
+
+    Attributes:
+        draft: The folder or name of the heads, or of the prompt tokens.
+    """
+
+    draft: str
+
+
+def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalibration:
+    """Calibrate a draft: search its tree, measure forwards and drafts by width, and keep both.
+
+    Args:
+        request: For which draft.
+        out: Takes reports of progress.
+
+    Raises:
+        TenonError: the request makes no sense, or the target or its heads cannot be loaded.
+    """
+    check_texts(request)
+    checkpoint = Checkpoint(find_model(request.model))
+    config, folder = read_config(checkpoint), find_model(request.draft)
+    kind = kind_of(folder)
+    if kind is PromptTokenDraft:
+        return _calibrate_prompt_tokens(request, checkpoint, config, folder, out)
+    if kind is not MedusaDraft:
+        raise InvalidOption(
+            f"{folder} holds neither Medusa heads nor prompt tokens: a tree is searched for those alone."
+        )
+    heads = MedusaDraft.read(request.draft, folder, config)
+    heads.check(folder, find_model(request.model), config, Tokenizer)
+    decoder, examples = texts_of(request, checkpoint, out)
+    network = network_of(heads, folder, decoder)
+    replies = list(replies_of(decoder, examples))
+    if not replies:
+        raise InvalidOption(_NO_REPLY)
+    count = count_trees(network, decoder, replies)
+    print(
+        f"{len(replies)} replies, {count.calibration.places} places",
+        *count.lines(),
+        sep="\n",
+        file=out,
+        flush=True,
+    )
+    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=MODE.name)
+    placement = model_planner(options).load_plan(options).placement
+    if placement.streams:
+        keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, count.calibration)
+        print(_NO_TIMES, file=out, flush=True)
+        return count.calibration
+    if placement.uses_gpu:  # both units must be as busy as they are when replies run
+        del decoder  # its memory is wanted for the other one
+        planned = load_model(options).target.decoder
+        assert planned is not None, "a model that was just loaded has its decoder"
+        decoder = planned
+    times = measure_times(decoder, network, count.calibration, replies)
+    calibration = replace(count.calibration, follows=times.faster(count.calibration))
+    keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, calibration)
+    prompts = [example.ids[: example.learn.index(True)] for example in examples if not all(example.learn)]
+    drafter = width_drafter(network, decoder, calibration, calibration.follows)
+    ends = read_end_ids(find_model(request.model))
+    measured = measure_speeds(decoder, drafter, [prompt for prompt in prompts if prompt], ends)
+    model_planner(options).calibrate(options, times.forwards, times.drafts[calibration.follows], measured)
+    print(*_speed_lines(times, calibration, options), sep="\n", file=out)
+    what = "the searched tree" if calibration.follows else "trees of the heads' own probabilities"
+    print(f"The mode {MODE.name} follows {what} from the next load on.", file=out, flush=True)
+    return calibration
+
+
+def _calibrate_prompt_tokens(
+    request: TreeRequest, checkpoint: Checkpoint, config: ModelConfig, folder: Path, out: TextIO
+) -> PromptTokenCalibration:
+    draft = PromptTokenDraft.read(request.draft, folder, config)
+    draft.check(folder, find_model(request.model), config, Tokenizer)
+    decoder, examples = texts_of(request, checkpoint, out)
+    tokens, replies = load_prompt_tokens(HeadCheckpoint(folder)), list(replies_in(examples))
+    if not replies:
+        raise InvalidOption(_NO_REPLY)
+    calibration, log = count_probes(decoder, tokens, replies)
+    if calibration is None:
+        raise InvalidOption("None of what these prompt tokens guess ever held: train them for longer.")
+    print(
+        f"{len(replies)} replies, {calibration.places} places",
+        *probe_lines(calibration, log, tokens.members),
+        sep="\n",
+        file=out,
+        flush=True,
+    )
+    keep_calibration(cache_folder(), checkpoint.digest(), draft.digest, calibration)
+    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=PPD.name)
+    placement = model_planner(options).load_plan(options).placement
+    if placement.streams or placement.uses_gpu:
+        print(_NO_TIMES, file=out, flush=True)
+        return calibration
+    forwards = measure_forwards(decoder, [token for _, reply in replies for token in reply])
+    drafter = PromptTokenDrafter(tokens, calibration)
+    drafter.limits = TreeShape(10, DEEPEST, WIDTHS[-1] - 1, searched=True)
+    ends = read_end_ids(find_model(request.model))
+    measured = measure_speeds(decoder, drafter, [before for before, _ in replies], ends)
+    model_planner(options).calibrate(options, forwards, {}, measured)
+    plan = model_planner(options).plan.mode(PPD.name)
+    lines = [
+        f"{each.rows:>4} rows{each.expected:>10.1f} expected{each.measured or 0.0:>10.1f} measured"
+        for each in plan.widths
+    ]
+    print(
+        *lines,
+        f"Planned are {plan.draft_nodes + 1} rows." if not plan.refusal else plan.refusal,
+        sep="\n",
+        file=out,
+    )
+    return calibration
+
+
+def _speed_lines(times: WidthTimes, calibration: HeadCalibration, options: LoadOptions) -> list[str]:
+    """Forwards by width behind each text, and the speeds that are expected and were measured, as a table."""
+    lengths = sorted(times.forwards)
+    plan = model_planner(options).plan.mode(MODE.name)
+    speeds = {each.rows: each for each in plan.widths}
+    head = "".join(f"{f'{length} tokens':>13}" for length in lengths)
+    lines = [f"rows{head}{'draft':>10}{'expected':>10}{'measured':>10}"]
+    for width in WIDTHS:
+        forwards = "".join(f"{1e3 * times.forwards[length][width]:>10.2f} ms" for length in lengths)
+        draft_s = times.drafts[calibration.follows].get(width - 1, 0.0)
+        found = speeds.get(width)
+        said = "" if found is None else f"{found.expected:>10.1f}{found.measured or 0.0:>10.1f}"
+        lines.append(f"{width:>4}{forwards}{1e3 * draft_s:>7.2f} ms{said}")
+    for length in lengths:
+        by_width = times.speeds(calibration, calibration.follows, length)
+        best = max(by_width, key=by_width.__getitem__)
+        lines.append(f"behind {length} tokens the most is expected of {best} rows")
+    lines.append(f"Planned are {plan.draft_nodes + 1} rows." if not plan.refusal else plan.refusal)
+    return lines

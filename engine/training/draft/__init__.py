@@ -1,1 +1,0 @@
-"""Trains drafts for any supported target: ``tenon train draft``."""

@@ -1,0 +1,401 @@
+"""Draft heads for training: plain torch, whole texts at once, weights named as in the published layouts.
+
+Source of the Medusa heads: Medusa (Cai et al. 2024), sections 2.1 and 2.2.1: the target stays as it is, and each head
+learns its own token.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.errors import InvalidOption
+from engine.model.config import ModelConfig
+from engine.training.llama_network import Attention, FeedForward, Layer, Norm, Passes, Shape, rotary_table
+from engine.weights.checkpoint import SINGLE
+from engine.weights.draft_kind import MEDUSA_SAFETENSORS
+
+FusionName = Literal["dovetail", "eagle"]
+#: A draft's config.
+CONFIG = "config.json"
+MOST_BLOCKS = 6
+#: Guesses in a row that a feature draft learns, and what each counts beside the one before it: a later one is of use
+#: only where all before it held.
+STEPS, _NEXT_STEP = 3, 0.6
+# Of the difference between features, beside the cross-entropy.
+_FEATURE_SHARE = 0.5
+# Of matrices and of the rest: a draft that begins as the best linear one would lose that to larger steps.
+_RATES, _LINEAR_RATES = (0.02, 0.004), (0.006, 0.001)
+# Of the ridge regression, as a share of a column's variance: of 0.001 to 0.1 the best on texts kept aside.
+_RIDGE = 0.01
+MOST_HEADS = 16
+# Weight of a head in the loss, as a share of that of the head before it.
+_NEXT_HEAD = 0.8
+
+
+class TrainedDraft(nn.Module, ABC):
+    """A draft while it is trained; what it shares with the target stays as it is.
+
+    Attributes:
+        rates: Learning rates of matrices and of the rest.
+        course: Shares of the training after which they have risen, and after which they fall.
+        file_name: Of its weights.
+        config_name: Of its config.
+    """
+
+    rates: tuple[float, float] = _RATES
+    course: ClassVar[tuple[float, float]] = (0.02, 0.3)
+    file_name: ClassVar[str]
+    config_name: ClassVar[str] = CONFIG
+
+    @property
+    def beside(self) -> Mapping[str, str]:
+        """Further text files of its folder, by their names."""
+        return {}
+
+    @abstractmethod
+    def published_config(self) -> dict[str, Any]:
+        """Its config, in the published layout."""
+
+    @abstractmethod
+    def published_state(self) -> dict[str, Tensor]:
+        """The tensors of that layout."""
+
+    @abstractmethod
+    def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
+        """Take over what `published_config` and `published_state` wrote; False where it is a draft of another shape."""
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights."""
+        return sum(weight.numel() for weight in self.parameters())
+
+
+class FeatureGuesser(TrainedDraft):
+    """A draft that guesses from the target's features.
+
+    Args:
+        token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
+
+    Attributes:
+        shares: Weight in the loss of each of its guesses in a row.
+        feature_share: Weight of the difference between features beside the cross-entropy.
+        prefix: Of its parameters, left out in the file.
+    """
+
+    token_ids: Tensor | None
+    shares: tuple[float, ...]
+    feature_share: ClassVar[float] = 0.0
+    prefix: ClassVar[str] = ""
+
+    def __init__(self, token_ids: Tensor | None) -> None:
+        super().__init__()
+        self.register_buffer("token_ids", token_ids)
+
+    @abstractmethod
+    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+        """Guesses in a row, from the target's features alone.
+
+        Args:
+            embedding: (batch, length, h) of the tokens behind the features.
+            features: (batch, length, h) of the target.
+
+        Returns:
+            (batch, length, h) for each of ``shares``: row i of guess k is what the head maps to the token behind the
+            one whose embedding is in row i, from the feature k rows before; its first k rows say nothing.
+        """
+
+    @property
+    def maps(self) -> list[Tensor]:
+        """(Vd, h) for each guess where it has an output map of its own; none where the target's head serves all."""
+        return []
+
+    @abstractmethod
+    def sizes(self) -> dict[str, Any]:
+        """Its config.json but for the tokens that it drafts."""
+
+    def published_config(self) -> dict[str, Any]:
+        """Its config.json, in the published layout."""
+        drafted = {} if self.token_ids is None else {"draft_vocab_size": len(self.token_ids)}
+        return {**self.sizes(), **drafted}
+
+    def published_state(self) -> dict[str, Tensor]:
+        """The tensors of that layout, rounded to bfloat16."""
+        state = {
+            name.removeprefix(self.prefix): value.to(torch.bfloat16).contiguous()
+            for name, value in self.named_parameters()
+        }
+        if self.token_ids is not None:
+            drafted = torch.zeros(self.sizes()["vocab_size"], dtype=torch.bool)
+            drafted[self.token_ids] = True
+            state |= {"d2t": self.token_ids - torch.arange(len(self.token_ids)), "t2d": drafted}
+        return state
+
+    def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
+        """By the names of its parameters."""
+        own = {name.removeprefix(self.prefix): value for name, value in self.named_parameters()}
+        if dict(config) != self.published_config() or not own.keys() <= state.keys():
+            return False
+        with torch.no_grad():
+            for name, weight in own.items():
+                weight.copy_(state[name])
+        return True
+
+
+@dataclass(frozen=True)
+class DraftShape:
+    """A draft's sizes.
+
+    Attributes:
+        blocks: Sizes of its transformer blocks; as many as ``num_hidden_layers``.
+        fusion: The way of joining feature and embedding.
+    """
+
+    blocks: Shape
+    fusion: FusionName
+
+
+def shape_for(target: ModelConfig, blocks: int, fusion: FusionName) -> DraftShape:
+    """A draft for a target: blocks of the target's own size, as the paper has them (III-C).
+
+    The layouts know no head width of its own, so a target whose heads together are not as wide as its hidden state gets
+    another number of heads.
+
+    Raises:
+        InvalidOption: ``blocks`` is not between 1 and 6.
+    """
+    check_blocks(blocks)
+    hidden = target.hidden_size
+    heads, kv_heads = target.heads, target.kv_heads
+    while heads > 1 and (hidden % heads or (hidden // heads) % 2):
+        heads -= 1
+    if heads % kv_heads:
+        kv_heads = heads
+    return DraftShape(
+        Shape(
+            target.vocabulary_size,
+            hidden,
+            target.intermediate_size,
+            blocks,
+            heads,
+            kv_heads,
+            target.context_length,
+            rms_norm_eps=target.norm_epsilon,
+        ),
+        fusion,
+    )
+
+
+def check_blocks(blocks: int) -> None:
+    """Refuse too few or too many."""
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise InvalidOption(f"The draft has {blocks} blocks, but it must have between 1 and {MOST_BLOCKS}.")
+
+
+class FirstLayer(nn.Module):
+    """The first block: what the fusion made goes into attention as it is."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.self_attn = Attention(shape)
+        self.mlp = FeedForward(shape)
+        self.post_attention_layernorm = Norm(shape.hidden_size, shape.rms_norm_eps)
+
+    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor, earlier: Passes | None = None) -> Tensor:
+        """Add attention, then the feed-forward network, to the residual stream."""
+        hidden = hidden + self.self_attn(hidden, cosine, sine, earlier)
+        out: Tensor = hidden + self.mlp(self.post_attention_layernorm(hidden))
+        return out
+
+
+class DraftNetwork(FeatureGuesser):
+    """A feature draft: fusion and blocks; embedding and head are the target's.
+
+    Args:
+        shape: Its sizes.
+        token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
+    """
+
+    shares = tuple(_NEXT_STEP**step for step in range(STEPS))
+    feature_share = _FEATURE_SHARE
+    file_name = SINGLE
+
+    def __init__(self, shape: DraftShape, token_ids: Tensor | None = None) -> None:
+        super().__init__(token_ids)
+        self.shape = shape
+        self.rates = _LINEAR_RATES if shape.fusion == "eagle" else _RATES
+        blocks, size = shape.blocks, shape.blocks.hidden_size
+        if shape.fusion == "dovetail":
+            self.W_1 = nn.Parameter(torch.empty(size, size))
+            self.W_2 = nn.Parameter(torch.empty(size, size))
+            self.W_z = nn.Parameter(torch.empty(2 * size, size))
+            self.input_layernorm = Norm(size, blocks.rms_norm_eps)
+        else:
+            self.fc = nn.Linear(2 * size, size)
+        rest = [Layer(blocks) for _ in range(blocks.num_hidden_layers - 1)]
+        self.layers = nn.ModuleList([FirstLayer(blocks), *rest])
+        self._initialise()
+
+    def _initialise(self) -> None:
+        for name, weight in self.named_parameters():
+            if weight.dim() < 2:
+                if name.endswith("bias"):
+                    nn.init.zeros_(weight)
+            elif name.endswith(("o_proj.weight", "down_proj.weight")):
+                # Residual outputs start at zero, so that each block starts as the identity.
+                nn.init.zeros_(weight)
+            else:
+                nn.init.xavier_uniform_(weight)
+
+    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+        """The next position's feature, guessed from the target's, then from guesses of guesses, as in a chain."""
+        passes: list[Passes] = [[] for _ in self.layers]
+        found = [self(embedding, features, passes)]
+        while len(found) < STEPS:
+            found.append(self(embedding, found[-1].roll(1, 1), passes))
+        return found
+
+    def forward(self, embedding: Tensor, features: Tensor, passes: Sequence[Passes] | None = None) -> Tensor:
+        """The next position's feature, as the draft guesses it.
+
+        Args:
+            embedding: (batch, length, h) of the tokens behind the features.
+            features: (batch, length, h) of the target, or guesses of them.
+            passes: Keys and values of earlier steps in each block's attention.
+
+        Returns:
+            (batch, length, h).
+        """
+        if self.shape.fusion == "dovetail":
+            left = features @ self.W_1
+            right = functional.silu(self.input_layernorm(embedding) @ self.W_2)
+            gate = torch.sigmoid(torch.cat((left, right), -1) @ self.W_z)
+            hidden = gate * left + (1 - gate) * right
+        else:
+            hidden = self.fc(torch.cat((embedding, features), -1))
+        cosine, sine = rotary_table(self.shape.blocks, embedding.shape[1])
+        cosine, sine = cosine.to(hidden.dtype), sine.to(hidden.dtype)
+        for at, layer in enumerate(self.layers):
+            hidden = layer(hidden, cosine, sine, None if passes is None else passes[at])
+        return hidden
+
+    @torch.no_grad()
+    def begin_linear(self, embedding: Tensor, features: Tensor, following: Tensor) -> None:
+        """Let plain concatenation begin as the best linear guess: ridge regression, in closed form.
+
+        Args:
+            embedding: (n, h) of tokens.
+            features: (n, h) before them.
+            following: (n, h) the features to guess.
+        """
+        given = torch.cat((embedding, features), -1)
+        middle, size = given.mean(0), given.std(0).clamp_min(1e-6)
+        given = (given - middle) / size
+        gram = given.T @ given
+        gram.diagonal().add_(_RIDGE * len(given))
+        weight = torch.linalg.solve(gram, given.T @ (following - following.mean(0))).T / size
+        self.fc.weight.copy_(weight)
+        self.fc.bias.copy_(following.mean(0) - weight @ middle)
+
+    def sizes(self) -> dict[str, Any]:
+        """EAGLE's layout, or Dovetail's."""
+        kind = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu"}
+        config = {**kind, **asdict(self.shape.blocks), "rope_scaling": None, "torch_dtype": "bfloat16"}
+        if self.shape.fusion == "eagle":
+            config["bias"] = True
+        return config
+
+
+class MedusaBlock(nn.Module):
+    """x + SiLU(W x + b), the identity at first."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(size, size)
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Map (..., h) to (..., h)."""
+        return hidden + functional.silu(self.linear(hidden))
+
+
+class MedusaNetwork(FeatureGuesser):
+    """Medusa heads (Cai et al. 2024, section 2.1), which begin as the target's own head.
+
+    Args:
+        target: The target.
+        heads: Number of heads, 1 to 16.
+        blocks: Blocks of each head.
+        own_maps: True if each has an output map of its own.
+        token_ids: As in `FeatureGuesser`.
+    """
+
+    file_name = MEDUSA_SAFETENSORS
+    prefix = "heads."
+
+    def __init__(
+        self,
+        target: ModelConfig,
+        heads: int,
+        blocks: int,
+        own_maps: bool,
+        token_ids: Tensor | None = None,
+    ) -> None:
+        super().__init__(token_ids)
+        self.target, self.blocks, self.own_maps = target, blocks, own_maps
+        self.shares = tuple(_NEXT_HEAD**head for head in range(heads))
+        rows = target.vocabulary_size if token_ids is None else len(token_ids)
+        self.heads = nn.ModuleList()
+        for _ in range(heads):
+            parts: list[nn.Module] = [MedusaBlock(target.hidden_size) for _ in range(blocks)]
+            if own_maps:
+                parts.append(nn.Linear(target.hidden_size, rows, bias=False))
+            self.heads.append(nn.Sequential(*parts))
+
+    @staticmethod
+    def check(heads: int, blocks: int) -> None:
+        """Refuse counts that are out of their range.
+
+        Raises:
+            InvalidOption: One of these.
+        """
+        check_blocks(blocks)
+        if not 1 <= heads <= MOST_HEADS:
+            raise InvalidOption(f"The draft has {heads} heads, but it must have between 1 and {MOST_HEADS}.")
+
+    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+        """Output of each head for the feature that it sees."""
+        found = []
+        for number, head in enumerate(self._heads()):
+            found.append(head[: self.blocks](features).roll(number, 1))
+        return found
+
+    @property
+    def maps(self) -> list[Tensor]:
+        """Each head's own."""
+        return [cast(nn.Linear, head[-1]).weight for head in self._heads()] if self.own_maps else []
+
+    def _heads(self) -> list[nn.Sequential]:
+        return cast(list[nn.Sequential], list(self.heads))
+
+    @torch.no_grad()
+    def begin_as(self, head: Tensor) -> None:
+        """Let maps of their own begin as the target's head, (Vd, h)."""
+        for own in self.maps:
+            own.copy_(head)
+
+    def sizes(self) -> dict[str, Any]:
+        """Medusa's names of its own counts; sizes by the names that models have."""
+        return {
+            "medusa_num_heads": len(self.heads),
+            "medusa_num_layers": self.blocks,
+            "hidden_size": self.target.hidden_size,
+            "vocab_size": self.target.vocabulary_size,
+        }

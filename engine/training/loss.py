@@ -1,0 +1,210 @@
+"""The loss of a draft against the target's distributions, over its guesses in a row, and what these are worth.
+
+EAGLE-3's training-time test (Li et al. 2025, section 3.2): a draft goes on from its own guesses and learns from them.
+A share of EAGLE-1's smooth-L1 between features (Li et al. 2024, section 4.2) stays: a small draft sees few texts.
+Medusa's loss (Cai et al. 2024, section 2.2.1) is the same cross-entropy; the texts are the target's own, so that its
+distributions are there to learn from in the place of one token each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.model.decoder import Decoder
+from engine.model.embedding import Embedding
+from engine.model.linear import rows_of
+from engine.training.draft_networks import FeatureGuesser
+from engine.training.features import FeatureBatch
+from engine.training.llama_network import product_type
+
+#: Ranks within which a guess counts as right.
+TOPS = (1, 3, 10)
+# Rows whose logits are held at once: few enough for a core's cache.
+_PIECE = 128
+
+
+@dataclass(frozen=True)
+class TargetEnds:
+    """The target's embedding and head, which the draft shares and does not change.
+
+    Attributes:
+        embedding: V rows of h.
+        head: (Vd, h), its rows of the tokens that the draft may draft.
+        token_ids: (Vd,) int64, which these are; None for all.
+        soft_cap: Of its logits, or None.
+    """
+
+    embedding: Embedding
+    head: Tensor
+    token_ids: Tensor | None
+    soft_cap: float | None
+
+    @classmethod
+    def of(cls, decoder: Decoder, token_ids: Tensor | None = None) -> TargetEnds:
+        """Those of a target, for these tokens, (Vd,) int64, or all."""
+        config, source = decoder.config, decoder.source
+        ids = torch.arange(config.vocabulary_size) if token_ids is None else token_ids
+        return cls(source.embedding, rows_of(source.head, ids), token_ids, config.logit_soft_cap)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """(..., h) of token ids."""
+        return self.embedding(tokens.flatten()).float().view(*tokens.shape, -1)
+
+    def for_products(self) -> TargetEnds:
+        """The same with the head in the type that is multiplied in: gradients need no more than bfloat16."""
+        return replace(self, head=self.head.to(product_type()))
+
+    def logits(self, features: Tensor, own: Tensor | None = None) -> Tensor:
+        """(..., Vd) of (..., h) features in the head's type, by the head or by a draft's own map, (Vd, h)."""
+        if own is not None:
+            return functional.linear(features.to(self.head.dtype), own.to(self.head.dtype))
+        logits = functional.linear(features.to(self.head.dtype), self.head)
+        return logits if self.soft_cap is None else torch.tanh(logits / self.soft_cap) * self.soft_cap
+
+    def tokens(self, logits: Tensor, count: int) -> Tensor:
+        """(..., count) the likeliest tokens of (..., Vd) logits, by the target's ids."""
+        likeliest = logits.topk(min(count, logits.shape[-1])).indices
+        return likeliest if self.token_ids is None else self.token_ids[likeliest]
+
+
+def guesses(
+    network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch
+) -> tuple[list[Tensor], Tensor, Tensor]:
+    """The draft's features, guess by guess, and the target's, (rows, length, h) each; and where they are learned.
+
+    Row i of a guess is for the feature of position i + 1, from which the token at i + 2 is drafted.
+    """
+    found = network.guesses(ends.embed(batch.tokens[:, 1:-1]), batch.features[:, :-2])
+    return found, batch.features[:, 1:-1], batch.learn[:, 2:]
+
+
+def draft_loss(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> Tensor:
+    """The loss of a batch, a mean over the tokens that are to be drafted."""
+    found, features, learn = guesses(network, ends, batch)
+    wanted = learn.clone()
+    wanted[:, : len(found) - 1] = False
+    true = features[wanted]
+    guessed = [each[wanted].float() for each in found]
+    shares = network.shares
+    loss: Tensor = Entropy.apply(true, ends, shares, *guessed, *network.maps)  # type: ignore[no-untyped-call]
+    if network.feature_share:
+        for share, each in zip(shares, guessed, strict=True):
+            loss = loss + network.feature_share * share * functional.smooth_l1_loss(each, true)
+    return loss / sum(shares)
+
+
+class Entropy(torch.autograd.Function):
+    """Mean cross-entropy of the draft's and the target's logits, its gradient computed along.
+
+    Logits are most of a step's numbers: autograd would keep them, and pass over them a dozen times. Probabilities of 16
+    bits are enough for gradients; the sum that is reported is of the first rows.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, true: Tensor, ends: TargetEnds, shares: Sequence[float], *learned: Tensor
+    ) -> Tensor:
+        """(n, h) of the target and of each guess, behind these the guesses' own maps, (Vd, h) each, or none."""
+        count = max(1, len(true))
+        total = torch.zeros(())
+        gradients = [torch.zeros_like(each) for each in learned]
+        steps = len(shares)
+        maps = [own.to(ends.head.dtype) for own in learned[steps:]]
+        for start in range(0, len(true), _PIECE):
+            rows = slice(start, start + _PIECE)
+            wanted = ends.logits(true[rows]).softmax(-1)
+            for step, share in enumerate(shares):
+                own = maps[step] if maps else None
+                logits = ends.logits(learned[step][rows], own)
+                if start == 0:
+                    total -= share * (wanted.float() * logits.float().log_softmax(-1)).sum() / len(wanted)
+                error = logits.softmax(-1).sub_(wanted)
+                if ends.soft_cap is not None and own is None:
+                    error *= 1 - (logits / ends.soft_cap).square_()
+                gradients[step][rows] = torch.mm(error, ends.head if own is None else own) * (share / count)
+                if own is not None:
+                    hidden = learned[step][rows].to(error.dtype)
+                    gradients[steps + step] += torch.mm(error.t(), hidden) * (share / count)
+        ctx.save_for_backward(*gradients)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
+        """Of what the draft made and has."""
+        return (None, None, None, *(gradient * outer[0] for gradient in ctx.saved_tensors))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Worth of a draft on texts that it has not learned.
+
+    Attributes:
+        tau: Tokens for each forward of the target, with chains of as many likeliest tokens as it has guesses.
+        accuracies: For each guess, the share of tokens that were among its `TOPS` likeliest ones.
+    """
+
+    tau: float
+    accuracies: tuple[tuple[float, ...], ...] = ()
+
+    def lines(self) -> list[str]:
+        """A table for a person."""
+        head = "".join(f"{f'top {top}':>9}" for top in TOPS)
+        rows = (
+            f"{place:>5}{''.join(f'{100 * share:>7.1f} %' for share in shares)}"
+            for place, shares in enumerate(self.accuracies, 1)
+        )
+        return [f"tau {self.tau:.2f} with chains of {len(self.accuracies)}", f"token{head}", *rows]
+
+
+@torch.no_grad()
+def score(network: FeatureGuesser, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
+    """Verdict of the target's texts on a draft's guesses."""
+    steps = len(network.shares)
+    tokens = forwards = 0
+    right, seen = torch.zeros(steps, len(TOPS)), torch.zeros(steps, 1)
+    for batch in batches:
+        found, _, learn = guesses(network, ends, batch)
+        # Chains that begin so early that the text has all of their tokens.
+        last = learn.shape[1] - steps + 1
+        if last < 1:
+            continue
+        holds = learn[:, :last]
+        forwards += int(holds.sum())
+        tokens += int(holds.sum())
+        for step, each in enumerate(found):
+            rows = slice(step, last + step)
+            logits = ends.logits(each[:, rows], network.maps[step] if network.maps else None)
+            hits = ends.tokens(logits, TOPS[-1]) == batch.tokens[:, 2:, None][:, rows]
+            wanted = learn[:, rows]
+            seen[step] += wanted.sum()
+            right[step] += torch.stack([hits[..., :top].any(-1)[wanted].sum() for top in TOPS])
+            holds = holds & hits[..., 0] & wanted
+            tokens += int(holds.sum())
+    shares = (right / seen.clamp_min(1)).tolist()
+    return Scores(tokens / max(1, forwards), tuple(map(tuple, shares)))
+
+
+class FeatureObjective:
+    """The objective of a draft that guesses from features, for `engine.training.trainer`.
+
+    Args:
+        ends: Of the target.
+        kept_aside: Batches that are only scored.
+    """
+
+    def __init__(self, ends: TargetEnds, kept_aside: Sequence[FeatureBatch]) -> None:
+        self._ends, self._kept_aside = ends.for_products(), kept_aside
+
+    def loss(self, network: FeatureGuesser, batch: FeatureBatch) -> Tensor:
+        """Of one batch."""
+        return draft_loss(network, self._ends, batch)
+
+    def score(self, network: FeatureGuesser) -> Scores:
+        """On the texts kept aside."""
+        return score(network, self._ends, self._kept_aside)

@@ -1,0 +1,421 @@
+"""``tenon train draft`` from request to folder: target, examples, training, checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TextIO
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from engine.drafting.head_calibration import write_beside
+from engine.drafting.kinds import kind_of
+from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.prompt_token_draft import PromptTokenDraft
+from engine.drafting.prompt_tokens import load_prompt_tokens
+from engine.errors import InvalidOption, OutOfDisk
+from engine.hub.installed import find_model
+from engine.messages import LoadOptions
+from engine.model.config import ModelConfig, read_config
+from engine.model.decoder import Decoder
+from engine.model.loader import load_weights
+from engine.model.packed_loader import load_packed
+from engine.model.token_tree import ProbeMask
+from engine.placement.resident import Resident
+from engine.planning.model_planner import model_planner
+from engine.planning.probes.processor import usable_cores
+from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.training.draft_networks import (
+    DraftNetwork,
+    FeatureGuesser,
+    FusionName,
+    MedusaNetwork,
+    TrainedDraft,
+    shape_for,
+)
+from engine.training.examples import answers_to, examples_of, is_wrong, prompts_of, read_records, requests
+from engine.training.features import KIND, Example, ExampleSupply, TextFolder, batch_of
+from engine.training.generation import WIDTH, Turn, Writer
+from engine.training.loss import FeatureObjective, TargetEnds
+from engine.training.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
+from engine.training.small_model import SmallNetwork, SmallObjective
+from engine.training.trainer import FILES, Objective, read_draft, running_time, train, write_draft
+from engine.training.tree_counts import count_probes, count_trees, network_of, replies_in, replies_of
+from engine.training.twin import Twin, check_memory
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
+HeadName = Literal["own", "shared"]
+
+# A step's tokens, fewer where the draft's vocabulary is large since each has a row of logits, and the longest text.
+_STEP_TOKENS, _STEP_LOGITS = 2000, 1 << 26
+# Those of a step of prompt tokens: a few thousand numbers learn more from many steps than from exact ones.
+_FEW_TOKENS = 640
+_LONGEST = 640
+# Of the minutes, those that the target may write in.
+_WRITING = 0.5
+# One text in twenty is kept aside to score on, as in EAGLE, but no more than score quickly.
+_KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
+# Count of a token of a low id, which is a frequent one in most vocabularies, beside the counts of seen tokens.
+_ASSUMED = 500.0
+# Tokens that the best linear draft is computed from.
+_LINEAR_TOKENS = 60_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextRequest:
+    """Request for texts of a target.
+
+    Attributes:
+        model: The target's folder or name.
+        data: Texts or chats, one JSON object a line; None: the target writes all of them itself.
+        generate: Most texts that the target writes, to the requests of the data or to its own; None to take the data as
+            it is, or without it to write for as long as there is time.
+        minutes: Most minutes of writing and all that follows, together.
+        texts: A folder that keeps what the target writes; what it holds is taken too.
+        threads: CPU threads, None for the usable cores.
+        seed: Of everything random.
+    """
+
+    model: str
+    data: Path | None
+    generate: int | None
+    minutes: float
+    texts: Path | None = None
+    threads: int | None = None
+    seed: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest(TextRequest):
+    """Request to train a draft.
+
+    Attributes:
+        blocks: 1 to 6: transformer blocks, or residual blocks of each Medusa head.
+        width: Hidden size of a small model.
+        fusion: dovetail or eagle, of a feature draft.
+        out: The draft's folder; a draft of the same shape that it holds is gone on from.
+        vocabulary: Tokens that it may draft, the most frequent ones; None for all.
+        kind: A feature draft, Medusa heads, prompt tokens, or a small model.
+        heads: Of Medusa, or prompt tokens: 1 to 16; None for 4 heads or 3 tokens.
+        head: Whose output maps the heads have.
+        members: Embeddings of each prompt token.
+        mask: Which of these see each other.
+        loss: Of prompt tokens.
+    """
+
+    blocks: int
+    fusion: FusionName
+    out: Path
+    vocabulary: int | None = None
+    kind: KindName = "feature"
+    heads: int | None = None
+    head: HeadName = "shared"
+    members: int = 1
+    mask: ProbeMask = "ensemble"
+    loss: LossName = "forward"
+    width: int = 128
+
+
+def run(request: TrainRequest, out: TextIO) -> bool:
+    """Train a draft.
+
+    Args:
+        request: The draft to train, and its texts.
+        out: Takes reports of progress.
+
+    Returns:
+        True if it ran to its end; False when Ctrl-C ended it early, with the best so far written.
+
+    Raises:
+        TenonError: the request makes no sense, or the target cannot be loaded.
+    """
+    check_texts(request)
+    _check(request)
+    ends_at = running_time().seconds() + 60 * request.minutes
+    checkpoint = Checkpoint(find_model(request.model))
+    config = read_config(checkpoint)
+    kind, make = _maker(request, config)
+    threads = request.threads or usable_cores()
+    decoder, examples = texts_of(request, checkpoint, out, goes_on=True)
+    if kind is SmallNetwork:
+        examples = _without_wrong_answers(examples, _tokenizer(request.model), out)
+    if not examples:
+        raise InvalidOption("There is no text to learn from: give longer texts, or chats with replies.")
+    stride = max(_KEPT_ASIDE_SHARE, len(examples) // _KEPT_ASIDE)
+    aside = examples[::stride]
+    learned = [example for at, example in enumerate(examples) if at % stride] or examples
+    print(f"texts to learn from: {len(learned)}, to score on: {len(aside)}", file=out, flush=True)
+
+    torch.manual_seed(request.seed)
+    network = read_draft(request.out, kind, make)
+    known = network is not None
+    if network is None:
+        vocabulary = request.vocabulary if issubclass(kind, FeatureGuesser) else None
+        network = make(_frequent_tokens(learned, config.vocabulary_size, vocabulary))
+    else:
+        print(f"goes on from the draft in {request.out}", file=out, flush=True)
+    ends = TargetEnds.of(decoder, network.token_ids if isinstance(network, FeatureGuesser) else None)
+    most = _FEW_TOKENS if kind is PromptTokenNetwork else min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head))
+    tokens = max(_longest(config), most)
+    kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
+    objective: Objective[Any] = FeatureObjective(ends, kept_aside)
+    if isinstance(network, PromptTokenNetwork):
+        check_memory(config, tokens, len(ends.head), threads)
+        twin = Twin(checkpoint)
+        if not known:
+            begin_ordinary(network, decoder, learned)
+        twin.compare(
+            decoder, ends, torch.tensor(max(learned, key=lambda one: len(one.ids)).ids), network.tokens()
+        )
+        objective = PromptTokenObjective(twin, ends, kept_aside, request.loss)
+    elif isinstance(network, SmallNetwork):
+        objective = SmallObjective(ends, kept_aside)
+    elif isinstance(network, MedusaNetwork) and not known:
+        network.begin_as(ends.head)
+    elif isinstance(network, DraftNetwork) and not known and network.shape.fusion == "eagle":
+        _begin_linear(network, decoder, ends, learned)
+    supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
+    minutes = max(ends_at - running_time().seconds(), 1.0) / 60
+    outcome = train(network, objective, supply, minutes, out, threads=threads)
+    try:
+        write_draft(outcome.network, request.out)
+        calibrate_fresh(request.out, decoder, aside)
+    except (OSError, SafetensorError) as error:
+        raise OutOfDisk(f"The draft could not be written to {request.out}: {error}.") from error
+    what = "stopped; the best so far" if outcome.interrupted else "the draft"
+    print(
+        f"{what} is in {request.out} ({outcome.network.parameter_count:,} parameters); on the texts kept aside:",
+        *outcome.scores.lines(),
+        sep="\n  ",
+        file=out,
+        flush=True,
+    )
+    return not outcome.interrupted
+
+
+def texts_of(
+    request: TextRequest, checkpoint: Checkpoint, out: TextIO, goes_on: bool = False
+) -> tuple[Decoder, list[Example]]:
+    """Load a target, and read or write its texts; those without a token to guess are left out.
+
+    Args:
+        request: The texts that are wanted.
+        checkpoint: The target's.
+        out: Takes reports of progress.
+        goes_on: Ctrl+C ends the writing alone, where there are texts to go on with.
+
+    Raises:
+        KeyboardInterrupt: Ctrl+C; texts that were written are kept in the request's folder.
+    """
+    config = read_config(checkpoint)
+    records = [] if request.data is None else read_records(request.data)
+    tokenizer = _tokenizer(request.model)
+    torch.set_num_threads(request.threads or usable_cores())
+    decoder = _load(checkpoint, config, request.model)
+    longest = _longest(config)
+    if request.data is not None and request.generate is None:
+        examples = list(examples_of(records, tokenizer, longest))
+    else:
+        asked = prompts_of(records, tokenizer)
+        given = requests(tokenizer, request.seed) if request.data is None else answers_to(asked, request.seed)
+        examples = _write(request, decoder, tokenizer, given, longest, out, goes_on)
+    return decoder, [example for example in examples if any(example.learn[2:])]
+
+
+def _without_wrong_answers(examples: Sequence[Example], tokenizer: Tokenizer, out: TextIO) -> list[Example]:
+    """Those whose replies no rule tells to be wrong."""
+    right = []
+    for example in examples:
+        reply = [token for token, learn in zip(example.ids, example.learn, strict=True) if learn]
+        if not is_wrong(tokenizer.decode(reply), reply):
+            right.append(example)
+    wrong = len(examples) - len(right)
+    print(f"texts left out because a rule tells that they are wrong: {wrong}", file=out, flush=True)
+    return right
+
+
+def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example]) -> None:
+    """Calibrate a draft that was just written on the texts that were kept aside, where its kind has trees to count.
+
+    Raises:
+        OSError: The calibration cannot be written.
+    """
+    kind = kind_of(folder)
+    if kind is PromptTokenDraft:
+        tokens, spoken = load_prompt_tokens(HeadCheckpoint(folder)), list(replies_in(examples))
+        calibration = count_probes(decoder, tokens, spoken)[0] if spoken else None
+        if calibration is not None:
+            write_beside(folder, calibration)
+    if kind is MedusaDraft:
+        heads = MedusaDraft.read(str(folder), folder, decoder.config)
+        replies = list(replies_of(decoder, examples))
+        if replies:
+            count = count_trees(network_of(heads, folder, decoder), decoder, replies)
+            write_beside(folder, count.calibration)
+
+
+def _tokenizer(model: str) -> Tokenizer:
+    folder = find_model(model)
+    return Tokenizer(folder, read_end_ids(folder))
+
+
+def _longest(config: ModelConfig) -> int:
+    return min(_LONGEST, config.context_length)
+
+
+def _maker(
+    request: TrainRequest, target: ModelConfig
+) -> tuple[type[TrainedDraft], Callable[[Tensor | None], TrainedDraft]]:
+    """The class of the draft, and what makes one for tokens that it may draft.
+
+    Raises:
+        InvalidOption: its shape makes no sense.
+    """
+    if request.kind == "feature":
+        return DraftNetwork, partial(DraftNetwork, shape_for(target, request.blocks, request.fusion))
+    if request.kind == "medusa":
+        heads = 4 if request.heads is None else request.heads
+        MedusaNetwork.check(heads, request.blocks)
+        return MedusaNetwork, partial(MedusaNetwork, target, heads, request.blocks, request.head == "own")
+    if request.kind == "small":
+        SmallNetwork.check(request.width, request.blocks)
+        tokenizer = _tokenizer(request.model)
+        return SmallNetwork, lambda ids: SmallNetwork(target, tokenizer, request.width, request.blocks)
+    places = 3 if request.heads is None else request.heads
+    PromptTokenNetwork.check(places, request.members)
+    return PromptTokenNetwork, lambda ids: PromptTokenNetwork(target, places, request.members, request.mask)
+
+
+def check_texts(request: TextRequest) -> None:
+    """Refuse values that are out of their range.
+
+    Raises:
+        InvalidOption: One of these.
+    """
+    if request.generate is not None and request.generate < 1:
+        raise InvalidOption(
+            f"The number of texts to generate is {request.generate}, but it must be at least 1."
+        )
+    if not 0 < request.minutes <= 60 * 24 * 30:
+        raise InvalidOption(f"The training time is {request.minutes:g} minutes, but it must be more than 0.")
+    if request.threads is not None and not 1 <= request.threads <= 1024:
+        raise InvalidOption(f"The number of threads is {request.threads}, but it must be between 1 and 1024.")
+
+
+def _check(request: TrainRequest) -> None:
+    if request.vocabulary is not None and request.vocabulary < 2:
+        raise InvalidOption(
+            f"The draft's vocabulary is {request.vocabulary} tokens, but it must have at least 2."
+        )
+    if request.out.is_file():
+        raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
+    if request.out.is_dir():
+        others = sorted({path.name for path in request.out.iterdir()} - FILES - {"README.md"})
+        if others:
+            raise InvalidOption(
+                f"The folder {request.out} holds {others[0]}: give an empty one for the draft."
+            )
+
+
+def _load(checkpoint: Checkpoint, config: ModelConfig, model: str) -> Decoder:
+    """The target in its own format, as it will be when the draft is used."""
+    options = LoadOptions(model=model, mode="plain")
+    weights = model_planner(options).load_plan(options).weights
+    if weights.packed:
+        return Decoder(config, Resident(load_packed(checkpoint, config, weights)))
+    cpu = torch.device("cpu")
+    return Decoder(config, Resident(load_weights(checkpoint, config, weights.dense, cpu)))
+
+
+def _write(
+    request: TextRequest,
+    decoder: Decoder,
+    tokenizer: Tokenizer,
+    given: Iterator[Sequence[Turn]],
+    longest: int,
+    out: TextIO,
+    goes_on: bool,
+) -> list[Example]:
+    """Texts of the target's own, those kept from before first."""
+    kept = None if request.texts is None else TextFolder(request.texts, request.model)
+    found = [] if kept is None else list(kept.read())
+    if found:
+        print(f"{len(found)} texts were written before", file=out, flush=True)
+    clock, most = running_time(), request.generate
+    begun = clock.seconds()
+    until = begun + 60 * request.minutes * _WRITING
+    wanted = None if most is None else max(0, most - len(found))
+    writer = Writer(decoder, tokenizer.end_ids, longest, min(WIDTH, most or WIDTH))
+    fresh: list[Example] = []
+
+    def take(example: Example) -> None:
+        fresh.append(example)
+        if kept is not None:
+            kept.add(example)
+
+    try:
+        if wanted != 0:
+            for example in writer.write(given, wanted):
+                take(example)
+                if len(fresh) % 32 == 0 or len(fresh) == wanted:
+                    speed = sum(len(each.ids) for each in fresh) / (clock.seconds() - begun)
+                    print(f"{len(fresh)} texts written, {speed:.0f} tokens a second", file=out, flush=True)
+                if clock.seconds() > until:
+                    break
+    except KeyboardInterrupt:
+        if not goes_on or not (found or fresh):
+            raise
+        print(f"stopped writing; goes on with {len(found) + len(fresh)} texts", file=out, flush=True)
+    finally:
+        for example in writer.unfinished():
+            take(example)
+        if kept is not None:
+            kept.flush()
+    return found + fresh
+
+
+def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) -> Tensor | None:
+    """The ids that come most often, ascending; None for all."""
+    if count is None or count >= size:
+        return None
+    learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]
+    seen = torch.bincount(torch.tensor(learned), minlength=size).double()
+    seen += _ASSUMED / (torch.arange(size) + 2 * _ASSUMED)
+    return seen.topk(count).indices.sort().values
+
+
+def begin_ordinary(network: PromptTokenNetwork, decoder: Decoder, examples: Sequence[Example]) -> None:
+    """Let prompt tokens begin as the texts' most frequent ones, as these enter the first layer."""
+    places, members, _ = network.embeddings.shape
+    ids = _frequent_tokens(examples, decoder.config.vocabulary_size, places * members)
+    assert ids is not None, "there are fewer prompt tokens than tokens"
+    scale = decoder.config.embedding_scale
+    network.begin_as(decoder.source.embedding(ids).float() * (1.0 if scale is None else scale))
+
+
+def _begin_linear(
+    network: DraftNetwork, decoder: Decoder, ends: TargetEnds, examples: Sequence[Example]
+) -> None:
+    """Let plain concatenation begin as the best linear draft for some of the examples."""
+    rows: list[tuple[Tensor, Tensor]] = []
+    count = 0
+    for example in examples:
+        batch = batch_of(decoder, KIND, [example])
+        features, wanted = batch.features[0], batch.learn[0, 2:]
+        rows.append(
+            (
+                ends.embed(batch.tokens[0, 1:-1])[wanted],
+                torch.stack((features[:-2], features[1:-1]), 1)[wanted],
+            )
+        )
+        count += len(rows[-1][0])
+        if count > _LINEAR_TOKENS:
+            break
+    embedding, both = (torch.cat(part) for part in zip(*rows, strict=True))
+    network.begin_linear(embedding, *both.unbind(1))

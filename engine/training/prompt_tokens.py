@@ -1,0 +1,293 @@
+"""Prompt tokens for training: some embeddings that a frozen target is asked with at random places of its own texts.
+
+Source: Parallel Prompt Decoding (Chen et al. 2024; the report, sections 4.3 and 6.1.2): random insertion, the target's
+own distributions in the place of one token each, a decay over distance. Many insertions share a forward, each seeing
+the text before it and itself; the text's own rows are read once and have no gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.drafting.prompt_tokens import MOST_MEMBERS, TENSOR, PromptTokens
+from engine.errors import InvalidOption
+from engine.model.config import ModelConfig
+from engine.model.token_tree import ProbeMask
+from engine.training.draft_networks import TrainedDraft
+from engine.training.features import FeatureBatch
+from engine.training.loss import TOPS, Scores, TargetEnds
+from engine.training.twin import LOGIT_ROWS, ROWS_AT_ONCE, ROWS_EACH, Twin
+from engine.weights.draft_kind import ADAPTER_CONFIG, ADAPTER_SAFETENSORS
+
+LossName = Literal["forward", "reverse", "hard"]
+LOSSES: tuple[LossName, ...] = get_args(LossName)
+MOST_PLACES = 16
+# Weight of a place in the loss, as a share of that of the place before it.
+_NEXT_PLACE = 0.8
+# Learning rate of the report, for all that is trained.
+_RATE = 0.01
+# That of a new set, as a share of the root mean square of the embeddings that it begins as. Of SmolLM2's, 0.12, it is
+# 0.05: after as many steps the divergence is 0.56 nats lower than by the report's (BENCHMARKS.md).
+_RATE_SHARE = 0.4
+# Of the points of a text that ask for something each so many-th is scored.
+_SCORED_EACH = 4
+
+
+class PromptTokenNetwork(TrainedDraft):
+    """Prompt tokens, which begin as ordinary embeddings.
+
+    Args:
+        target: The target.
+        places: Of the tokens that they ask for, m.
+        members: Of each place's ensemble, n.
+        mask: Who sees whom.
+    """
+
+    rates = (0.0, _RATE)
+    course = (0.0, 0.0)
+    file_name = ADAPTER_SAFETENSORS
+    config_name = ADAPTER_CONFIG
+
+    def __init__(self, target: ModelConfig, places: int, members: int, mask: ProbeMask) -> None:
+        super().__init__()
+        self.target, self.mask = target, mask
+        # Three dimensions: the optimizer's rule for matrices is not for rows that have nothing to do with each other.
+        self.embeddings = nn.Parameter(torch.zeros(places, members, target.hidden_size))
+
+    @staticmethod
+    def check(places: int, members: int) -> None:
+        """Refuse counts that are out of their range.
+
+        Raises:
+            InvalidOption: One of these.
+        """
+        if not 1 <= places <= MOST_PLACES:
+            raise InvalidOption(
+                f"There are {places} prompt tokens, but there must be between 1 and {MOST_PLACES}."
+            )
+        if not 1 <= members <= MOST_MEMBERS:
+            raise InvalidOption(
+                f"Each prompt token has {members} embeddings, but it must have between 1 and {MOST_MEMBERS}."
+            )
+
+    @torch.no_grad()
+    def begin_as(self, embeddings: Tensor) -> None:
+        """Let them begin as ordinary embeddings, (m * n, h), as they enter the first layer; the rate follows these."""
+        self.embeddings.copy_(embeddings.view_as(self.embeddings))
+        self.rates = (0.0, _RATE_SHARE * float(embeddings.square().mean().sqrt()))
+
+    def tokens(self) -> PromptTokens:
+        """As the engine runs them."""
+        return PromptTokens(self.embeddings.detach().clone(), self.mask)
+
+    def published_config(self) -> dict[str, Any]:
+        """As PEFT writes it for prompt tuning, with the names of the report's own code."""
+        places, members, hidden = self.embeddings.shape
+        return {
+            "peft_type": "PROMPT_TUNING",
+            "task_type": "CAUSAL_LM",
+            "inference_mode": True,
+            "num_special_tokens": places,
+            "virtual_tokens_per_special_token": members,
+            "num_virtual_tokens": places * members,
+            "num_transformer_submodules": 1,
+            "num_attention_heads": self.target.heads,
+            "num_layers": self.target.layers,
+            "token_dim": hidden,
+            "vt_attention_type": self.mask,
+            "aggregation_type": "mean",
+        }
+
+    def published_state(self) -> dict[str, Tensor]:
+        """One tensor, (m * n, h) float32."""
+        return {TENSOR: self.embeddings.detach().flatten(0, 1).contiguous()}
+
+    def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
+        """Those of the same places, members and mask."""
+        if dict(config) != self.published_config() or TENSOR not in state:
+            return False
+        with torch.no_grad():
+            self.embeddings.copy_(state[TENSOR].view_as(self.embeddings))
+        return True
+
+
+@dataclass(frozen=True)
+class _Insertions:
+    """Places of texts behind which prompt tokens stand.
+
+    Attributes:
+        points: (rows, K) int64, the last token that each insertion sees.
+        asked: (rows, K, m) bool, where the target's own tokens say what is to be guessed.
+    """
+
+    points: Tensor
+    asked: Tensor
+
+    @classmethod
+    def of(cls, learn: Tensor, places: int, count: int | None) -> _Insertions:
+        """Random ones, or some of all.
+
+        Args:
+            learn: (rows, length) bool, tokens that are to be drafted.
+            places: m.
+            count: K, at random points; None for each fourth of those that ask for something.
+        """
+        rows, length = learn.shape
+        # Behind point i the first place guesses token i + 2: the target says i + 1 itself.
+        wanted = functional.pad(learn, (0, places + 2))
+        asks = wanted[:, 2 : length + 2]
+        if count is None:
+            points = asks.any(0).nonzero().squeeze(1)[::_SCORED_EACH].expand(rows, -1)
+        else:
+            # In order, so that neighbours, which ask for the same tokens, are learned at once.
+            points = (torch.rand(rows, length) + asks.float()).topk(min(count, length)).indices.sort().values
+        ahead = torch.stack([wanted.gather(1, points + 2 + place) for place in range(places)], -1)
+        return cls(points, ahead.cumprod(-1).bool())
+
+    def pieces(self, members: int) -> Iterator[_Insertions]:
+        """Some at once, so that about `ROWS_AT_ONCE` rows of prompt tokens run together."""
+        rows, count, places = self.asked.shape
+        step = max(1, ROWS_AT_ONCE // (rows * places * members))
+        for start in range(0, count, step):
+            piece = slice(start, start + step)
+            yield _Insertions(self.points[:, piece], self.asked[:, piece])
+
+
+class PromptTokenObjective:
+    """The objective of prompt tokens, for `engine.training.trainer`.
+
+    Args:
+        twin: The target.
+        ends: Its head, for all tokens.
+        kept_aside: Batches that are only scored.
+        loss: "forward", KL of the target's and the guessed distribution; "reverse", the other way round, as equation
+            4.1 of the report writes it; "hard", cross-entropy of the tokens that were written.
+    """
+
+    def __init__(
+        self, twin: Twin, ends: TargetEnds, kept_aside: Sequence[FeatureBatch], loss: LossName
+    ) -> None:
+        self._twin, self._ends, self._kept_aside, self._loss = twin, ends.for_products(), kept_aside, loss
+
+    def loss(self, network: PromptTokenNetwork, batch: FeatureBatch) -> Tensor:
+        """Of one batch, a mean over places by their shares."""
+        places, members, _ = network.embeddings.shape
+        count = max(1, round(ROWS_EACH * batch.tokens.shape[1] / (places * members)))
+        inserted = _Insertions.of(batch.learn, places, count)
+        _, cache = self._twin.read(batch.tokens)
+        weights = _weights(inserted.asked.sum((0, 1)))
+        # Gradients are made along: what they need of all rows, or of their logits, would fill memory.
+        total, gradient = torch.zeros(()), torch.zeros_like(network.embeddings)
+        for piece in inserted.pieces(members):
+            with torch.enable_grad():
+                hidden = self._behind(network, cache, piece, batch.tokens.shape[1])
+            part, outer = self._divergence(hidden.detach(), batch, piece, weights)
+            total += part
+            gradient += torch.autograd.grad(hidden, network.embeddings, outer)[0]
+        carried = (network.embeddings * gradient).sum()
+        return total + carried - carried.detach()
+
+    @torch.no_grad()
+    def score(self, network: PromptTokenNetwork) -> Scores:
+        """Verdict of the target's texts on what the prompt tokens guess."""
+        places, members, _ = network.embeddings.shape
+        tokens = forwards = 0
+        right, seen = torch.zeros(places, len(TOPS)), torch.zeros(places, 1)
+        for batch in self._kept_aside:
+            length = batch.tokens.shape[1]
+            every = _Insertions.of(batch.learn, places, None)
+            _, cache = self._twin.read(batch.tokens)
+            for inserted in every.pieces(members):
+                hidden = self._behind(network, cache, inserted, length)
+                likeliest = self._ends.tokens(self._logits(hidden), TOPS[-1])
+                ahead = inserted.points[..., None] + torch.arange(2, places + 2)
+                true = (
+                    functional.pad(batch.tokens, (0, places + 2)).gather(1, ahead.flatten(1)).view_as(ahead)
+                )
+                hits = likeliest == true[..., None]
+                asked = inserted.asked
+                seen += asked.sum((0, 1))[:, None]
+                right += torch.stack([(hits[..., :top].any(-1) & asked).sum((0, 1)) for top in TOPS], -1)
+                whole = asked.all(-1)
+                forwards += int(whole.sum())
+                tokens += int(whole.sum() + (hits[..., 0].cumprod(-1) * whole[..., None]).sum())
+        shares = (right / seen.clamp_min(1)).tolist()
+        return Scores(tokens / max(1, forwards), tuple(map(tuple, shares)))
+
+    @torch.no_grad()
+    def mean(self, network: PromptTokenNetwork) -> float:
+        """The loss at all that `score` asks for: the same places whatever an ensemble is, unlike those of `loss`."""
+        places, members, _ = network.embeddings.shape
+        every = [_Insertions.of(batch.learn, places, None) for batch in self._kept_aside]
+        weights = _weights(torch.stack([inserted.asked.sum((0, 1)) for inserted in every]).sum(0))
+        total = torch.zeros(())
+        for batch, inserted in zip(self._kept_aside, every, strict=True):
+            _, cache = self._twin.read(batch.tokens)
+            for piece in inserted.pieces(members):
+                hidden = self._behind(network, cache, piece, batch.tokens.shape[1])
+                total += self._divergence(hidden, batch, piece, weights)[0]
+        return float(total)
+
+    def _behind(self, network: PromptTokenNetwork, cache: Any, inserted: _Insertions, length: int) -> Tensor:
+        """(rows, K, m, n, h) behind the final norm, what the head maps after each prompt token."""
+        rows, count = inserted.points.shape
+        places, members, hidden = network.embeddings.shape
+        probes = network.tokens().behind([places])
+        distances = torch.tensor(probes.distances)
+        positions = (inserted.points[..., None] + distances).flatten(1)
+        before = torch.arange(length) <= inserted.points[..., None]
+        before = before.repeat_interleave(len(probes), 1)
+        own = torch.kron(torch.eye(count), probes.sees().float()).bool().expand(rows, -1, -1)
+        embeddings = network.embeddings.flatten(0, 1).repeat(count, 1).expand(rows, -1, -1)
+        found = self._twin.ask(cache, embeddings, torch.cat((before, own), 2), positions)
+        return found.view(rows, count, places, members, hidden)
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        """(..., V) of (..., n, h): averages, of rows where the head is a plain map."""
+        if self._ends.soft_cap is None:
+            return self._ends.logits(hidden.mean(-2))
+        return self._ends.logits(hidden).mean(-2)
+
+    def _divergence(
+        self, hidden: Tensor, batch: FeatureBatch, inserted: _Insertions, weights: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The sum over all that is asked for, by its place's weight, and its gradients by (rows, K, m, n, h)."""
+        total, gradient = torch.zeros(()), torch.zeros_like(hidden)
+        every = inserted.asked.nonzero()
+        for start in range(0, len(every), LOGIT_ROWS):
+            asked = row, insertion, place = every[start : start + LOGIT_ROWS].unbind(1)
+            at = inserted.points[row, insertion] + place + 1
+            with torch.enable_grad():
+                guessed = hidden[asked].requires_grad_()
+                logs = self._logits(guessed).float().log_softmax(-1)
+                each = self._each(logs, batch, row, at)
+                part = (each * weights[place]).sum()
+            gradient[asked] = torch.autograd.grad(part, guessed)[0]
+            total += part.detach()
+        return total, gradient
+
+    def _each(self, logs: Tensor, batch: FeatureBatch, row: Tensor, at: Tensor) -> Tensor:
+        """(N,) losses of (N, V) guessed log-probabilities of the tokens behind these of the texts."""
+        if self._loss == "hard":
+            return -logs.gather(1, batch.tokens[row, at + 1, None]).squeeze(1)
+        with torch.no_grad():
+            # Places of several insertions ask for the same token.
+            length = batch.tokens.shape[1]
+            known, which = numpy.unique((row * length + at).numpy(), return_inverse=True)
+            features = batch.features.flatten(0, 1)[torch.from_numpy(known)]
+            true = self._ends.logits(features).float().log_softmax(-1)[torch.from_numpy(which)]
+        one, other = (true, logs) if self._loss == "forward" else (logs, true)
+        return (one.exp() * (one - other)).sum(-1)
+
+
+def _weights(asked: Tensor) -> Tensor:
+    """(m,) of one loss of each place, of which there are so many: shares that sum to 1 decay from place to place."""
+    shares = _NEXT_PLACE ** torch.arange(len(asked))
+    return shares / shares.sum() / asked.clamp_min(1)
