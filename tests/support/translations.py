@@ -11,6 +11,7 @@ import ast
 import json
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from engine import errors
@@ -61,11 +62,12 @@ def texts_in(tree: ast.AST, of_errors: bool = True) -> Iterator[str]:
             raise ValueError(f"line {node.lineno}: {node.func.id} needs a literal")
 
 
-def collected() -> set[str]:
+@cache
+def collected() -> frozenset[str]:
     """Every text of the window and the engine."""
     path = ROOT / "assets" / "catalogue.json"
     models = json.loads(path.read_text(encoding="utf-8"))["models"]
-    return {model["about"] for model in models}.union(_texts("engine"), _texts("app"))
+    return frozenset(model["about"] for model in models).union(_texts("engine"), _texts("app"))
 
 
 def _texts(package: str) -> Iterator[str]:

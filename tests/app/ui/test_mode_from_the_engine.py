@@ -68,7 +68,7 @@ def test_menu_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -
 
 
 def test_its_texts_are_collected_for_translation() -> None:
-    sources = collected()
+    sources = set(collected())
     sources |= set(texts_in(ast.parse(Path(echo_mode.__file__).read_text(encoding="utf-8"))))
     for mode in (*MODES.values(), MODE):
         told = mode.descriptor
