@@ -56,8 +56,8 @@ class KeptSequences:
         return best
 
     def close(self, sequence: TokenSequence) -> None:
-        """Keep a sequence whose reply has ended; where memory has become short, the oldest ones go."""
+        """Keep a sequence whose reply has ended; the oldest ones go if there are too many or memory is short."""
         self._in_use.remove(sequence)
         self._kept.append(sequence)
-        while len(self._kept) > 1 and not self._has_room(0):
+        while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0)):
             del self._kept[0]

@@ -103,6 +103,15 @@ def test_as_many_are_kept_as_there_may_be_at_most_and_as_memory_holds() -> None:
     assert shelf.kept._kept == [last]
 
 
+def test_no_more_are_kept_after_many_replies_at_once() -> None:
+    shelf = Shelf()
+    at_once = [shelf.kept.open([token]) for token in range(20)]
+    for token, text in enumerate(at_once):
+        cast(Text, text).token_ids = [token]
+        shelf.kept.close(text)
+    assert [cast(Text, one).token_ids for one in shelf.kept._kept] == [[token] for token in range(12, 20)]
+
+
 def test_a_reply_that_begins_takes_the_room_of_old_texts() -> None:
     shelf = Shelf()
     for token in range(5):
