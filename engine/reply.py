@@ -37,8 +37,7 @@ from engine.messages import (
     TokenLogprob,
     TokensAdded,
 )
-from engine.model.logged_sampling import LoggedSampler
-from engine.model.masked_sampling import MaskedSampler
+from engine.model.sampling import LoggedSampler, MaskedSampler
 from engine.modes.mode import PROMPTED, Values
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.model_planner import ModelPlanner

@@ -15,9 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.worker import Result, Worker, outcome
 from app.chat.conversation import Conversation
-from app.chat.exchange.json_file import to_json
-from app.chat.exchange.markdown_page import to_markdown
-from app.chat.exchange.record import ConversationRecord
+from app.chat.exchange.chat_files import ConversationRecord, to_json, to_markdown
 from app.settings.settings import Settings
 from app.storage import outside_chats
 from app.storage.backup import Backup, Chats, copies_with, erase_in_copies

@@ -12,10 +12,10 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.chat.comparison import Agreement, Trial, agreement
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import reply_options
-from app.chat.history import history_for
 from app.chat.library import Library
+from app.chat.reply import history_for
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt, EngineStopped, UsageError

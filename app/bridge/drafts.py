@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.question import Question
-from app.chat.choices import Choice, draft_choices, draft_names, toggled
 from app.chat.engine_options import load_options
+from app.chat.modes import Choice, draft_choices, draft_names, toggled
 from app.settings.settings import Settings
 from engine.errors import EngineStopped
 from engine.hub.bundled import bundled_drafts, bundled_model, paired_drafts

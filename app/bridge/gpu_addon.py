@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.worker import Worker
-from app.chat.gpu_support import GpuState, GpuStep, GpuSupport
+from app.chat.machine import GpuState, GpuStep, GpuSupport
 from app.words import tr
 from engine.errors import Cancelled, TenonError
 

@@ -10,11 +10,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
 from app.bridge.replies import Replies
-from app.chat.choices import Choice
 from app.chat.conversation import Message
-from app.chat.kept_trace import from_bytes, to_bytes
-from app.chat.plan_rows import PlanRow, plan_rows, predicted_speeds
-from app.chat.reply_trace import ReplyTrace
+from app.chat.modes import Choice, PlanRow, plan_rows, predicted_speeds
+from app.chat.reply_trace import ReplyTrace, from_bytes, to_bytes
 from engine.messages import (
     Event,
     Finished,

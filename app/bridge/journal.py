@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.worker import Worker
-from app.chat.conversation import Message
-from app.chat.conversation_options import Preset
-from app.chat.exchange.record import ConversationRecord
+from app.chat.conversation import Message, Preset
+from app.chat.exchange.chat_files import ConversationRecord
 from app.chat.library import Library
 from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore

@@ -14,7 +14,7 @@ from app.bridge.plans import Plans
 from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.chat.engine_options import load_options, planned
-from app.chat.measuring import Measuring, Stage, time_left_s
+from app.chat.machine import Measuring, Stage, time_left_s
 from app.settings.settings import Settings
 from app.storage.measured_modes import MeasuredModes
 from app.words import tr

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.question import Question
-from app.chat.choices import draft_names, model_name
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState, ServerPlace
+from app.chat.modes import draft_names, model_name
 from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.hub.endpoints import is_remote, server_of

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.shelf import Shelf
 from app.bridge.shown_chat import ShownChat
-from app.chat.choices import model_name
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.chat.library import Library
+from app.chat.modes import model_name
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import CheckpointError

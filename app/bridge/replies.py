@@ -10,13 +10,10 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.question import Question
-from app.chat.conversation import Message, MessageState
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions, Message, MessageState
 from app.chat.engine_options import reply_options
-from app.chat.history import history_for, text_for
 from app.chat.library import Library
-from app.chat.reply import reply_after, with_notice
-from app.chat.reply_queue import ReplyQueue, Ticket
+from app.chat.reply import ReplyQueue, Ticket, history_for, reply_after, text_for, with_notice
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EngineStopped, TenonError

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.network import Network
 from app.bridge.worker import Worker
-from app.chat.settings_in_use import settings_in_use
+from app.chat.engine_options import settings_in_use
 from app.settings.exchange import export_settings, import_settings
 from app.settings.settings import Settings
 from app.storage.text_file import read_import, write_export

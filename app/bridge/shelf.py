@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.journal import Journal
 from app.bridge.replies import Replies
-from app.chat.conversation import Conversation
-from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.conversation import Conversation, ConversationOptions, Preset
 from app.chat.library import Library
 from app.chat.title import title_of
 from engine.json_text import whole_characters

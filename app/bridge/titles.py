@@ -10,8 +10,8 @@ from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
 from app.chat.conversation import Conversation, MessageState
-from app.chat.history import history_for
 from app.chat.library import Library
+from app.chat.reply import history_for
 from app.chat.title import model_title, title_of
 from app.settings.settings import Settings
 from engine.messages import (

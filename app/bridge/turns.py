@@ -14,11 +14,9 @@ from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
 from app.bridge.unsent_messages import UnsentMessages
 from app.chat.attachment import check_number
-from app.chat.conversation import Conversation, Message, MessageState
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState
 from app.chat.library import Library
-from app.chat.reply import can_continue
-from app.chat.reply_queue import Ticket
+from app.chat.reply import Ticket, can_continue
 from app.chat.title import title_of
 from app.settings.settings import Settings
 from app.words import tr

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.journal import Journal
-from app.chat.unsent import Unsent
+from app.chat.attachment import Unsent
 from engine.errors import StorageError, TenonError
 from engine.json_text import whole_characters
 from engine.messages import Attachment

@@ -40,11 +40,9 @@ from app.bridge.turns import Turns
 from app.bridge.typesetter import Typesetter
 from app.bridge.unsent_messages import UnsentMessages
 from app.bridge.worker import Worker
-from app.chat.choices import Choice, model_choices, model_name
 from app.chat.conversation import Message
 from app.chat.library import Library
-from app.chat.modes import mode_choices
-from app.chat.plan_rows import with_plan
+from app.chat.modes import Choice, mode_choices, model_choices, model_name, with_plan
 from app.chat.search import SearchResults
 from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder

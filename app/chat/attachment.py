@@ -1,9 +1,9 @@
-"""Files that go along with a message: how many, and as they are kept."""
+"""Files that go along with a message, how many and as they are kept, and the unsent content of a composer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.words import tr
@@ -69,3 +69,16 @@ def _sections(values: Any, length: int) -> tuple[Section, ...]:
 
 def _text(value: Any) -> str:
     return whole_characters(value) if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True)
+class Unsent:
+    """A message in the making.
+
+    Attributes:
+        text: Typed text.
+        attachments: The files beside it.
+    """
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()

@@ -1,17 +1,196 @@
-"""Parts of a conversation."""
+"""Parts of a conversation: messages and their tree, of which one path is shown, options, and facts kept of replies."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import Enum
+from heapq import heapify, heappop, heappush
+from typing import Any, get_args
 
-from app.chat.conversation_options import ConversationOptions
-from app.chat.reply_details import ReplyDetails
-from app.chat.stretches import NO_STRETCHES, Stretches
-from engine.messages import Attachment, ErrorReport, Role
+from app.chat.modes import draft_names, known_modes
+from engine.json_text import read_json
+from engine.messages import Attachment, Effort, ErrorReport, Reply, Role, SamplingOptions, Thinking, Timings
 
 # A reply shorter than this says little about its mode's speed.
 _FEWEST_TOKENS = 48
+
+
+@dataclass(frozen=True)
+class ConversationOptions:
+    """Overrides of one conversation; None takes the setting.
+
+    Attributes:
+        system_prompt: Words that the model is told first; blank tells it nothing.
+        max_tokens: Longest reply in tokens; 0 is until the context is full.
+        sampling: Sampling; a None in it takes the setting, and the model's own where there is none.
+        mode: Mode of the replies, by its ``--mode`` name.
+        thinking: Wish to a model that can think before it answers.
+        continues: The chat is one text, which each reply goes on with; nothing in it is labelled as a turn.
+    """
+
+    system_prompt: str | None = None
+    max_tokens: int | None = None
+    sampling: SamplingOptions = field(default_factory=SamplingOptions)
+    mode: str | None = None
+    thinking: Thinking = field(default_factory=Thinking)
+    continues: bool | None = None
+
+    @property
+    def empty(self) -> bool:
+        """True if everything is as the settings say."""
+        return self == ConversationOptions()
+
+    def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:
+        """Sampling: what is set here, and the settings for the rest."""
+        own = {name: value for name, value in asdict(self.sampling).items() if value is not None}
+        return replace(settings, **own)
+
+    def to_json(self) -> str:
+        """One JSON object with what is set."""
+        values = {name: value for name, value in asdict(self).items() if value is not None}
+        for part in ("sampling", "thinking"):
+            values[part] = {name: value for name, value in values[part].items() if value is not None}
+        return json.dumps(values, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> ConversationOptions:
+        """Read `to_json`'s text; what is not understood is left at its default."""
+        try:
+            return cls.from_values(read_json(text))
+        except ValueError:
+            return cls()
+
+    @classmethod
+    def from_values(cls, values: Any) -> ConversationOptions:
+        """Take what JSON gave; what is not understood is left at its default."""
+        if not isinstance(values, dict):
+            return cls()
+        sampling = values.get("sampling")
+        given = sampling if isinstance(sampling, dict) else {}
+        numbers = {name.name: _number(given.get(name.name), name.name) for name in fields(SamplingOptions)}
+        system_prompt = values.get("system_prompt")
+        most = _number(values.get("max_tokens"), "top_k")
+        mode = values.get("mode")
+        return cls(
+            system_prompt if isinstance(system_prompt, str) else None,
+            None if most is None else int(most),
+            SamplingOptions(**numbers),  # type: ignore[arg-type]
+            next((one.name for one in known_modes() if one.name == mode), None),
+            _thinking(values.get("thinking")),
+            True if values.get("continues") is True else None,
+        )
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Options under a name, to give to other conversations."""
+
+    name: str
+    options: ConversationOptions
+
+
+_WHOLE = ("top_k", "seed")
+_LARGEST = 1 << 64  # seeds have so many bits
+
+
+def _thinking(values: Any) -> Thinking:
+    given = values if isinstance(values, dict) else {}
+    on, effort = given.get("on"), given.get("effort")
+    return Thinking(on if isinstance(on, bool) else None, effort if effort in get_args(Effort) else None)
+
+
+def _number(value: Any, name: str) -> float | int | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _LARGEST:
+        return None
+    if name in _WHOLE:
+        return value if isinstance(value, int) else None
+    return float(value)
+
+
+@dataclass(frozen=True)
+class ReplyDetails:
+    """The engine's own account of one reply; settings say what was asked, this says what was done.
+
+    Attributes:
+        mode: The mode that ran, by its ``--mode`` name.
+        mode_reason: The planner's reason for it.
+        model: The model that ran: a name, a folder or a file.
+        draft: Names of the drafts, None where none was used.
+        weights: Number format of the weights in memory.
+        devices: Devices of target and draft, by ``target`` and ``draft``; None where there was none.
+        stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
+        timings: Speed and acceptance. Of a reply that was continued: of its last part.
+        resident_peak_bytes: Most memory that the engine's process held.
+        continued: True if `timings` are of a part behind what stood there before.
+        new_characters: Of a reply that was stopped as a loop: how much of its content stands before it says the same
+            again; None of others.
+    """
+
+    mode: str
+    mode_reason: str
+    model: str
+    draft: str | None
+    weights: str
+    devices: dict[str, str | None] = field(default_factory=dict)
+    stop_reason: str = "end"
+    timings: Timings = field(default_factory=Timings)
+    resident_peak_bytes: int = 0
+    new_characters: int | None = None
+    continued: bool = False
+
+    @classmethod
+    def of(cls, reply: Reply, kept_characters: int = 0) -> ReplyDetails:
+        """Details from the engine's report of a finished reply.
+
+        So many characters of the message stood there before.
+        """
+        new = reply.new_characters
+        return cls(
+            mode=reply.mode,
+            mode_reason=reply.plan.reason,
+            model=reply.model,
+            draft=draft_names(reply.drafts) or None,
+            weights=reply.weights,
+            devices=dict(reply.devices),
+            stop_reason=reply.stop_reason,
+            timings=reply.timings,
+            resident_peak_bytes=reply.memory.resident_peak_bytes,
+            new_characters=None if new is None else kept_characters + new,
+            continued=kept_characters > 0,
+        )
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Starts and ends in characters, ascending; 8 bytes each, where a pair of Python's integers takes 120.
+
+    Attributes:
+        packed: Start, end, start, end, ... as unsigned integers of C.
+    """
+
+    packed: bytes = b""
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> Stretches:
+        """Pack these."""
+        return cls(array("I", [place for pair in pairs for place in pair]).tobytes())
+
+    def moved(self, by: int) -> Stretches:
+        """The same parts where so many characters stand before the text."""
+        return Stretches.of((start + by, end + by) for start, end in self) if by else self
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        places = iter(array("I", self.packed))
+        return zip(places, places, strict=True)
+
+    def __bool__(self) -> bool:
+        return bool(self.packed)
+
+
+NO_STRETCHES = Stretches()
 
 
 class MessageState(str, Enum):
@@ -140,3 +319,126 @@ class Conversation:
     folder: str = ""
     model: str = ""
     options: ConversationOptions = field(default_factory=ConversationOptions)
+
+
+class MessageTree:
+    """Every message knows the one that it follows; several that follow the same one are alternatives.
+
+    A deleted message stays in the tree until it is removed. Paths and alternatives are those of the tree without
+    it, in which what followed it follows what it followed.
+
+    Args:
+        messages: In any order. One whose parent is not there, or that follows itself in the end, is a first one.
+    """
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self._messages = {message.id: message for message in messages}
+        self._parents: dict[int, int | None] = {}
+        self._following: dict[int | None, list[int]] = {}
+        for message in self._messages.values():
+            self._hang(message)
+
+    def put(self, message: Message) -> None:
+        """Add a message, or replace the one of its id; its parent never changes."""
+        self._messages[message.id] = message
+        if message.id not in self._parents:
+            self._hang(message)
+
+    def get(self, message_id: int) -> Message | None:
+        """One message, deleted or not; None when there is none of that id."""
+        return self._messages.get(message_id)
+
+    def all(self) -> list[Message]:
+        """Every message, deleted ones too: by age, but each after the one that it follows."""
+        waiting = [self._age(message_id) for message_id in self._following.get(None, [])]
+        heapify(waiting)
+        ordered: list[Message] = []
+        while waiting:
+            message_id = heappop(waiting)[1]
+            ordered.append(self._messages[message_id])
+            for follower in self._following.get(message_id, []):
+                heappush(waiting, self._age(follower))
+        return ordered
+
+    def remove(self, message_id: int) -> None:
+        """Take a message out for good; what followed it follows its parent."""
+        if message_id not in self._messages:
+            return
+        parent_id = self._parents.pop(message_id)
+        followers = self._following.pop(message_id, [])
+        for follower in followers:
+            self._messages[follower] = replace(self._messages[follower], parent_id=parent_id)
+            self._parents[follower] = parent_id
+        siblings = self._following[parent_id]
+        siblings[:] = [*(other for other in siblings if other != message_id), *followers]
+        del self._messages[message_id]
+
+    def path_to(self, message_id: int | None) -> list[Message]:
+        """The messages from the first one down to this one, without deleted ones."""
+        path = [message for message in self._upward(message_id) if not message.deleted]
+        return path[::-1]
+
+    def alternatives(self, message_id: int) -> list[int]:
+        """Ids of a message and of those that could stand in its place, oldest first; none for one that is gone."""
+        message = self._messages.get(message_id)
+        if message is None or message.deleted:
+            return []
+        shown = [above.id for above in self._upward(self._parents[message_id]) if not above.deleted]
+        return self._shown_after(shown[0] if shown else None)
+
+    def tip_below(self, message_id: int | None) -> int | None:
+        """The end of the path on which the newest message follows each, from this one (None: the start) on."""
+        tip = message_id
+        while followers := self._shown_after(tip):
+            tip = followers[-1]
+        return tip
+
+    def tip(self, leaf_id: int | None) -> int | None:
+        """The end of the path to show: a leaf, or the nearest message above it that is not deleted.
+
+        Without a leaf that is known it is the newest path's end; None when there are no messages.
+        """
+        for message in self._upward(leaf_id):
+            if not message.deleted:
+                return message.id
+        return self.tip_below(None)
+
+    def branch(self, message_id: int) -> list[int]:
+        """A message and all that follows it, in any order of alternatives, deleted ones too."""
+        found, at = [message_id], 0
+        while at < len(found):
+            found += self._following.get(found[at], [])
+            at += 1
+        return found
+
+    def _upward(self, message_id: int | None) -> Iterator[Message]:
+        message = None if message_id is None else self._messages.get(message_id)
+        while message is not None:
+            yield message
+            parent_id = self._parents[message.id]
+            message = None if parent_id is None else self._messages[parent_id]
+
+    def _shown_after(self, message_id: int | None) -> list[int]:
+        """Ids of what follows a message by age, deleted ones stepped over."""
+        shown, waiting = [], list(self._following.get(message_id, []))
+        while waiting:
+            follower = waiting.pop()
+            if self._messages[follower].deleted:
+                waiting += self._following.get(follower, [])
+            else:
+                shown.append(follower)
+        return sorted(shown, key=self._age)
+
+    def _hang(self, message: Message) -> None:
+        """Note what a message follows. A damaged file could make a circle, which is cut here."""
+        known = message.parent_id in self._messages and message.parent_id != message.id
+        parent_id = message.parent_id if known else None
+        above = parent_id if message.id in self._following else None  # what nothing follows closes no circle
+        while above is not None and above != message.id:
+            above = self._parents.get(above)
+        self._parents[message.id] = parent_id = None if above is not None else parent_id
+        self._following.setdefault(parent_id, []).append(message.id)
+
+    def _age(self, message_id: int) -> tuple[float, int]:
+        """Sorts messages: ids alone do not, where two windows write or a file was imported."""
+        return self._messages[message_id].created_at, message_id

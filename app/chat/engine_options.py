@@ -1,13 +1,33 @@
-"""Requests to the engine, made from the settings."""
+"""Requests to the engine, made from the settings, and the values that a loaded model really works with."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.chat.modes import known_modes
 from app.settings.settings import Settings
-from engine.messages import LoadOptions, OptionValue, SamplingOptions, Thinking, shared_options
+from engine.messages import (
+    LoadOptions,
+    ModelAdvice,
+    ModelReport,
+    OptionValue,
+    Reply,
+    SamplingOptions,
+    Thinking,
+    shared_options,
+)
+
+#: Settings that a model's makers may advise; without a value of the person's that advice holds, else what is usual.
+ADVISED = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
+
+# Settings whose value in use is told; of all others it is the applied one, where there is one.
+TOLD = frozenset({
+    "context", "weights", "kv_cache", "threads", "ram_budget_bytes", "vram_budget_bytes", "drafts", "mode",
+    "gpu_layers", "language", *ADVISED,
+})  # fmt: skip
 
 
 def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
@@ -77,3 +97,64 @@ def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
     about_gpu = any(mode.needs_gpu for mode in known_modes() if mode.name == wanted.mode)
     same = replace(wanted, mode=held.mode, mode_options=held.mode_options) == held
     return same and (not about_gpu or wanted.mode == held.mode)
+
+
+@dataclass(frozen=True)
+class InForce:
+    """One number.
+
+    Attributes:
+        value: It.
+        origin: ``set`` by the person, advised by the model's ``makers``, ``usual`` where they advise none, or what
+            ``greedy`` replies leave out.
+    """
+
+    value: float
+    origin: Literal["set", "makers", "usual", "greedy"]
+
+
+def sampling_in_force(chosen: Mapping[str, Any], advice: ModelAdvice) -> dict[str, InForce]:
+    """Every number by its setting's name, as engine/advice.py settles them; None in ``chosen`` is nothing chosen."""
+    found = {}
+    for name in ADVISED:
+        value = chosen[name]
+        if value is not None:
+            found[name] = InForce(value, "set")
+        elif name == "repetition_penalty" and chosen["temperature"] == 0.0:
+            found[name] = InForce(1.0, "greedy")
+        else:
+            advised = getattr(advice.sampling, name)
+            if advised is not None:
+                found[name] = InForce(advised, "makers" if name in advice.own else "usual")
+    return found
+
+
+def settings_in_use(
+    report: ModelReport | None, options: LoadOptions | None, reply: Reply | None
+) -> dict[str, Any]:
+    """Values by the names of settings, the model's last reply among them; what the engine does not tell is left out.
+
+    Options of modes are those that the mode takes where none is chosen.
+    """
+    if report is None or options is None:
+        return {}
+    running = options.mode if reply is None else reply.mode
+    usual = {
+        each.name: each.default for mode in known_modes() if mode.name == running for each in mode.options
+    }
+    in_use: dict[str, Any] = {
+        **usual,
+        "context": report.context,
+        "weights": report.weights,
+        "ram_budget_bytes": options.ram_budget_bytes,
+        "vram_budget_bytes": options.vram_budget_bytes,
+        "mode": running,
+    }
+    if report.threads:
+        in_use |= {"kv_cache": report.kv_cache, "threads": report.threads}
+    if reply is not None or options.drafts:
+        in_use["drafts"] = options.drafts if reply is None else reply.drafts
+    on_gpus = [place for place in report.places if place.place not in ("ram", "disk")]
+    if any(share.layers for place in report.places for share in place.shares):
+        in_use["gpu_layers"] = sum(share.layers for place in on_gpus for share in place.shares)
+    return in_use

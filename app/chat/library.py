@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from app.chat.conversation import Conversation, Message
-from app.chat.message_tree import MessageTree
+from app.chat.conversation import Conversation, Message, MessageTree
 
 # Deleted conversations are kept for so long.
 TRASH_DAYS = 30

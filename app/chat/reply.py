@@ -1,15 +1,16 @@
-"""Changes of a reply's message by the engine's events."""
+"""Replies: changes of a message by the engine's events, which reply runs and which wait, and what the model reads."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from app.chat.conversation import Message, MessageState, ReplyStatistics
-from app.chat.reply_details import ReplyDetails
-from app.chat.stretches import Stretches
+from app.chat.conversation import Message, MessageState, ReplyDetails, ReplyStatistics, Stretches
 from app.chat.troubles import CUT_OFF, INTERNAL, NO_REPLY
 from app.words import mark, tr
+from engine.errors import PromptTooLong
 from engine.messages import (
+    ChatMessage,
     ContextTrimmed,
     ErrorReport,
     Event,
@@ -19,9 +20,13 @@ from engine.messages import (
     Notice,
     StatisticsUpdated,
     Timings,
+    with_attachments,
 )
 
 _LOOPED = mark("The reply was stopped, because it began to repeat itself.")
+
+# A reply cut short is part of what was said; one that failed is not, nor one that is still to come.
+_SAID = (MessageState.COMPLETE, MessageState.STOPPED, MessageState.INTERRUPTED)
 
 
 def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message:
@@ -146,3 +151,119 @@ def with_notice(reply: Message, sentence: str) -> Message:
     if sentence in reply.notices:
         return reply
     return replace(reply, notices=(*reply.notices, sentence))
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A reply to be written, by its message's id."""
+
+    conversation_id: int
+    reply_id: int
+
+
+class ReplyQueue:
+    """Queue of replies. It says what to start and starts nothing itself.
+
+    Attributes:
+        running: The reply that the engine works on, also while it is being stopped.
+        waiting: Those behind it, first come first served.
+        halted: The engine is gone; nothing starts before `resume`.
+        held: The engine is to do something else undisturbed; nothing starts meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.running: Ticket | None = None
+        self.waiting: tuple[Ticket, ...] = ()
+        self.halted = False
+        self.held = False
+
+    def add(self, ticket: Ticket) -> None:
+        """Queue a reply behind all others."""
+        self.waiting += (ticket,)
+
+    def start_next(self) -> Ticket | None:
+        """Make the first waiting reply the running one; None when one runs, none waits, or all is halted or held."""
+        if self.running is not None or self.halted or self.held or not self.waiting:
+            return None
+        self.running, *rest = self.waiting
+        self.waiting = tuple(rest)
+        return self.running
+
+    def finish(self, reply_id: int) -> bool:
+        """The engine is done with a reply. False when another runs: news from before a crash."""
+        if self.running is None or self.running.reply_id != reply_id:
+            return False
+        self.running = None
+        return True
+
+    def take_out(self, conversation_id: int) -> tuple[Ticket, ...]:
+        """Remove the waiting replies of a conversation and return them; a running one stays."""
+        taken = tuple(ticket for ticket in self.waiting if ticket.conversation_id == conversation_id)
+        self.waiting = tuple(ticket for ticket in self.waiting if ticket.conversation_id != conversation_id)
+        return taken
+
+    def halt(self) -> Ticket | None:
+        """The engine is gone: return the reply that it took along, and hold the rest back."""
+        lost, self.running, self.halted = self.running, None, True
+        return lost
+
+    def resume(self) -> None:
+        """The engine starts again."""
+        self.halted = False
+
+
+def history_for(
+    reply_id: int, messages: Iterable[Message], system_prompt: str = ""
+) -> tuple[ChatMessage, ...]:
+    """The turns that a reply answers, oldest first, ending with the person's, or with the start of the reply.
+
+    Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
+    the prompts around it become one turn, so that nothing that the person wrote is lost. A prompt that was too
+    long to be answered is left out. A reply that was stopped because it repeated itself goes as far as it said
+    anything new: the rest would pull the next one into its circle.
+
+    Args:
+        reply_id: The reply to be written; it and what follows it are left out, but for the part of it that is
+            there already when it is continued.
+        messages: The conversation, oldest first.
+        system_prompt: Comes first when it is not blank.
+    """
+    turns: list[ChatMessage] = []
+    messages = tuple(messages)
+    too_long = {
+        message.parent_id for message in messages if message.id != reply_id and _was_too_long(message)
+    }
+    for message in messages:
+        if message.id == reply_id:
+            if message.kept_characters:
+                turns.append(ChatMessage(message.role, message.content[: message.kept_characters]))
+            break
+        content = message.content
+        if looped(message) and message.details is not None:
+            content = content[: message.details.new_characters]
+        said = bool(content.strip()) or any(file.text.strip() for file in message.attachments)
+        if message.state not in _SAID or not said or message.id in too_long:
+            continue
+        turn = ChatMessage(message.role, content, message.attachments)
+        if turns and turns[-1].role == turn.role:
+            before = turns.pop()
+            content = "\n\n".join(text for text in (before.content, turn.content) if text.strip())
+            turn = ChatMessage(turn.role, content, (*before.attachments, *turn.attachments))
+        turns.append(turn)
+    if system_prompt.strip():
+        turns.insert(0, ChatMessage("system", system_prompt))
+    return tuple(turns)
+
+
+def _was_too_long(reply: Message) -> bool:
+    """True if a reply failed because what it was to answer does not fit into the context."""
+    return reply.trouble is not None and reply.trouble.kind == PromptTooLong.__name__
+
+
+def text_for(reply_id: int, messages: Iterable[Message]) -> str:
+    """The one text that a reply goes on with: what was written so far, each person's part as a paragraph of its own."""
+    text = ""
+    for turn in history_for(reply_id, messages):
+        said = with_attachments(turn.content, turn.attachments)
+        text += f"\n\n{said}" if text and turn.role == "user" else said
+    return text

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.chat.model_entries import Fit, ListedModel, fit_of
+from app.chat.model_entries import Fit, ListedModel, Recommendation, fit_of, fits
 from app.chat.modes import known_modes, mode_title
-from app.chat.recommendation import Recommendation, fits
 from engine.messages import MachineReport, ModePrediction, PlanReport, Prediction
 
 # Slower than this is slower than most people read.

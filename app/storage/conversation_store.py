@@ -12,12 +12,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from app.chat.conversation import Conversation, Message, MessageState
-from app.chat.conversation_options import ConversationOptions, Preset
-from app.chat.exchange.record import ConversationRecord
+from app.chat.attachment import Unsent
+from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
+from app.chat.exchange.chat_files import ConversationRecord
 from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
-from app.chat.unsent import Unsent
 from app.storage import ledger, search_index, unsent_rows
 from app.storage.backup import back_up, erase_copies
 from app.storage.failures import is_corruption, mark_damaged, storage_errors

@@ -7,8 +7,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.chat.conversation import Conversation
-from app.chat.conversation_options import Preset
+from app.chat.conversation import Conversation, Preset
 from app.storage import ledger, seals, search_index
 from app.storage.backup import HEADER, backups, opened, replace_damaged
 from app.storage.conversation_store import ConversationStore

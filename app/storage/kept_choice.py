@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.chat.model_entries import ListedModel
-from app.chat.recommendation import Recommendation, Strength, fits, recommend
+from app.chat.model_entries import ListedModel, Recommendation, Strength, fits, recommend
 from app.storage.kept_value import KeptValue, Submit
 from engine.messages import Prediction
 

@@ -13,9 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from app.chat.exchange.json_file import conversation_values
+from app.chat.exchange.chat_files import ConversationRecord, conversation_values
 from app.chat.exchange.reading import conversations_in, records_of
-from app.chat.exchange.record import ConversationRecord
 from app.storage.backup import HEADER, opened
 from app.storage.conversation_store import ConversationStore
 from app.storage.schema import VERSION, migrate, version_of

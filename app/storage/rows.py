@@ -8,10 +8,15 @@ from functools import partial
 from typing import Any
 
 from app.chat.attachment import from_values, to_values
-from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import (
+    Conversation,
+    ConversationOptions,
+    Message,
+    MessageState,
+    ReplyDetails,
+    ReplyStatistics,
+)
 from app.chat.kept_json import from_json, to_json
-from app.chat.reply_details import ReplyDetails
 from engine.messages import ErrorReport
 
 # Names of the dataclasses' fields.

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from app.chat.excerpt import MATCH_END, MATCH_START, excerpt
+from app.chat.plain_line import MATCH_END, MATCH_START, excerpt
 from app.chat.search import SearchHit, SearchTerm
 from app.storage.seals import intact
 from app.storage.transaction import transaction

@@ -9,8 +9,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from app.chat.attachment import from_values, to_values
-from app.chat.unsent import Unsent
+from app.chat.attachment import Unsent, from_values, to_values
 from app.storage.seals import intact
 from engine.messages import Attachment
 

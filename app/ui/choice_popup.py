@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chat.choices import Choice
+from app.chat.modes import Choice
 from app.ui.boxes import filled
 from app.ui.painting import LEFT, RIGHT, paint_box, paint_words
 from app.ui.placing import in_row

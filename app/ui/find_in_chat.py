@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QBoxLayout
 
-from app.chat.find import phrase_pattern, terms_pattern
-from app.chat.search import SearchHit, search_terms
+from app.chat.search import SearchHit, phrase_pattern, search_terms, terms_pattern
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import CommandGroup, Commands

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import Choice
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.modes import Choice
 from app.ui import figures
 from app.ui.choice_popup import ChoicePopup
 from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, smooth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.bridge.workspace import Workspace
-from app.chat.unsent import Unsent
+from app.chat.attachment import Unsent
 from app.ui.composer.composer import Composer
 from engine.messages import Attachment
 

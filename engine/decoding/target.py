@@ -9,9 +9,8 @@ import torch
 
 from engine.decoding.asked_rows import AskedRows
 from engine.decoding.shared_width import SharedWidth
-from engine.model.decoder import Decoder, Output
+from engine.model.decoder import Decoder, Output, RowRuns
 from engine.model.layer import OnWait
-from engine.model.row_runs import RowRuns
 
 #: A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is looked for between
 #: layers, is seen well within 300 ms on any machine.

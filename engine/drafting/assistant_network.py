@@ -21,15 +21,14 @@ from engine.drafting.head_layout import MISMATCH, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes
 from engine.errors import DraftMismatch, TensorMismatch
 from engine.model.attention import FOLD_LIMIT_ROWS, StepMask
-from engine.model.block import SeenRows, block
+from engine.model.block import block
 from engine.model.config import ModelConfig, check_counts, read_config
 from engine.model.embedding import Embedding
 from engine.model.families import ASSISTANTS
-from engine.model.kv_cache import KVCache
+from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights
-from engine.model.linear import LinearMap
+from engine.model.linear import LinearMap, Norm
 from engine.model.loader import final_norm, read_slots
-from engine.model.norm import Norm
 from engine.model.rope import RopeTable
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat

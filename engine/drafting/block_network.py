@@ -19,14 +19,13 @@ from engine.drafting.block_layout import BlockLayout, MarkovKind, read_block
 from engine.drafting.head_loader import HeadMaps, SharedWeights, check_target, drafted_ids
 from engine.errors import DraftMismatch
 from engine.model.attention import step_mask
-from engine.model.block import SeenRows, block
+from engine.model.block import block
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding, Table
-from engine.model.kv_cache import KVCache
+from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights
-from engine.model.linear import LinearMap, rows_of
+from engine.model.linear import LinearMap, Norm, rows_of
 from engine.model.loader import read_slots
-from engine.model.norm import Norm
 from engine.model.rope import RopeTable, rotate
 from engine.model.tensors import Slot
 from engine.model.weight_format import WeightFormat

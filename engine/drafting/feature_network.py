@@ -15,16 +15,15 @@ from torch import Tensor
 from engine.drafting.fusion import Fusion
 from engine.kernels.layer import stores
 from engine.model.attention import step_mask
-from engine.model.block import SeenRows, block
+from engine.model.block import block
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step, fused_text
 from engine.model.fused_model import FusedModel
-from engine.model.kv_cache import KVCache
+from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights
-from engine.model.linear import LinearMap
+from engine.model.linear import LinearMap, Norm
 from engine.model.next_rows import MOST_ROWS, NextRows, NextText
-from engine.model.norm import Norm
 from engine.model.rope import RopeTable
 
 

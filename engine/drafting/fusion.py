@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.model.linear import LinearMap
-from engine.model.norm import Norm
+from engine.model.linear import LinearMap, Norm
 
 
 class Fusion(ABC):

@@ -16,9 +16,8 @@ from engine.errors import DraftMismatch, TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding, Table
 from engine.model.layer import LayerWeights, WeightSource
-from engine.model.linear import Linear, LinearMap, PackedLinear, rows_of
+from engine.model.linear import Linear, LinearMap, Norm, PackedLinear, rows_of
 from engine.model.loader import dress_layer, read_slots
-from engine.model.norm import Norm
 from engine.model.packed_loader import pack
 from engine.model.tensors import Slot, outer_slots
 from engine.model.weight_format import WeightFormat

@@ -30,9 +30,8 @@ from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.target_draft import TargetDraft
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
-from engine.model.linear import LinearMap
+from engine.model.linear import LinearMap, Norm
 from engine.model.loader import read_slots
-from engine.model.norm import Norm
 from engine.model.tensors import Slot, compare_tensors
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import WeightFormat

@@ -20,9 +20,8 @@ import torch
 from torch import Tensor
 
 from engine.drafting.dynamic_tree import Expand, Level, TreeShape, extend_mask
-from engine.model.proposal import Proposal
 from engine.model.sampling import DRAFTING, Sampler, draw, uniform
-from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.model.token_tree import ROOT, Draft, DraftShape, Proposal
 
 # The chance that a draw which is tried holds. With 0.6 trees of 15 nodes for the guide are less deep, and gave 4.95
 # tokens a round where 0.8 gives 6.42.

@@ -1,19 +1,17 @@
-"""The two halves of a transformer block, over weights and cache: attention and the feed-forward network."""
+"""The two halves of a transformer block, over weights and cache: attention or convolution, then feed-forward."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.model.attention import StepMask, attend
+from engine.model.attention import attend
 from engine.model.config import ModelConfig
-from engine.model.convolution import convolve
-from engine.model.kv_cache import KVCache
+from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.latent import attend_latents
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap
@@ -21,23 +19,55 @@ from engine.model.mixture import mix
 from engine.model.rope import Rotation, rotate
 
 
-@dataclass(frozen=True)
-class SeenRows:
-    """New rows of one text, which stand behind each other among a forward's.
+def previous_rows(length: int, pending: int, count: int, tree: Tensor | None, before: int) -> Tensor:
+    """Rows of the cache before each new one, on its own path.
 
-    Attributes:
-        count: Their number, n.
-        mask: Rows that each of them sees.
-        cache: Has room for n rows behind the committed ones; they are written there.
-        previous: Rows of the cache before each of them, for convolutions; None where there are none.
-        committed: They see what is committed, and nothing of their own is written (layers that have queries alone).
+    Args:
+        length: Committed rows.
+        pending: Uncommitted rows of earlier forwards that stay.
+        count: New rows, n.
+        tree: (n, pending + n) bool, True where new row i sees uncommitted row j, its own included; None for a chain.
+        before: Number of rows wanted of each, b.
+
+    Returns:
+        (n, b) int64, the nearest last; below 0 before the text's beginning.
     """
+    if tree is None:
+        last = length + pending + torch.arange(count)
+        return last[:, None] - torch.arange(before, 0, -1)
+    depths = tree.sum(1)
+    # A stable sort brings the rows of a path to the front, in order.
+    paths = tree.to(torch.int8).argsort(dim=1, descending=True, stable=True)
+    places = (depths[:, None] - 1) - torch.arange(before, 0, -1, device=tree.device)
+    return torch.where(places < 0, length + places, length + paths.gather(1, places.clamp(min=0)))
 
-    count: int
-    mask: StepMask
-    cache: KVCache
-    previous: Tensor | None = None
-    committed: bool = False
+
+def convolve(mapped: Tensor, kernel: Tensor, cache: KVCache, layer: int, previous: Tensor) -> Tensor:
+    """The convolution of some rows of one text, whose inputs are written into its cache.
+
+    Args:
+        mapped: (n, 3 h): a gate of the inputs, a gate of what comes out, the inputs.
+        kernel: (h, k), the own row's last.
+        cache: Has room for the rows where `KVCache.place` said.
+        layer: Its place in the cache.
+        previous: (n, k - 1) from `previous_rows`.
+
+    Returns:
+        (n, h).
+    """
+    gate, gate_out, inputs = mapped.chunk(3, -1)
+    inputs = gate * inputs
+    count, hidden = inputs.shape
+    halves = inputs.view(count, 2, -1, cache.store(layer).shape[-1])
+    cache.append(layer, halves[:, 0], halves[:, 1])
+    store = cache.store(layer)
+    found = store[:, :, previous.clamp(min=0).flatten()].permute(2, 0, 1, 3).reshape(count, -1, hidden)
+    found = found.masked_fill((previous < 0)[..., None], 0).to(inputs.dtype)
+    taps = kernel.to(inputs.dtype).t()
+    mixed = inputs * taps[-1]
+    for place in range(len(taps) - 1):
+        mixed = mixed + found[:, place] * taps[place]
+    return gate_out * mixed
 
 
 def attention(

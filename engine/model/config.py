@@ -9,9 +9,9 @@ from typing import Any
 
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.gguf.stored_tensor import TensorTypes
+from engine.model.attention import SCORES_LIMIT_BYTES
 from engine.model.config_values import BAD_VALUE, CONVOLUTION, complete
 from engine.model.families import SUPPORTED, Family, FamilyExperts
-from engine.model.latent import Latent
 from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
@@ -31,6 +31,47 @@ _BAD_VALUE = mark(
 _BAD_VALUE_IN_GGUF = mark(
     "A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model."
 )
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Sizes of attention over latents.
+
+    Attributes:
+        rank: Width of what is cached for keys and values of all heads.
+        rotated: Channels of keys that are rotated, cached beside it and shared by all heads.
+        plain: Channels of a head's queries and keys that are not rotated.
+        values: Width of a head's values.
+        query_rank: Width that queries are mapped through; 0 where they are mapped at once.
+        interleaved: Channels 2i and 2i + 1 turn into each other, and not i and i + rotated / 2.
+    """
+
+    rank: int
+    rotated: int
+    plain: int
+    values: int
+    query_rank: int = 0
+    interleaved: bool = True
+
+    @property
+    def width(self) -> int:
+        """Numbers of a token that are cached."""
+        return self.rank + self.rotated
+
+    @property
+    def query_width(self) -> int:
+        """Width of a head's query."""
+        return self.plain + self.rotated
+
+    def expands(self, rows: int, seen: int) -> bool:
+        """True if so many new rows take less arithmetic with keys and values of all rows that they see mapped first.
+
+        The mapped rows of one head must fit in the memory that scores may take.
+        """
+        mapped = self.query_width + self.values
+        each = (self.plain + self.values) * self.rank
+        few = rows * (seen * (self.rank + self.width) + each)
+        return seen * (rows * mapped + each) < few and 4 * seen * (mapped + self.rank) <= SCORES_LIMIT_BYTES
 
 
 @dataclass(frozen=True)

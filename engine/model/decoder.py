@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,21 +13,53 @@ from torch import Tensor
 
 from engine.kernels.layer import stores
 from engine.model.attention import Paths, step_mask
-from engine.model.block import SeenRows, block
+from engine.model.block import block, previous_rows
 from engine.model.config import ModelConfig
-from engine.model.convolution import previous_rows
 from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_step, fused_text
 from engine.model.fused_model import FusedModel
-from engine.model.kv_cache import KVCache
+from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
 from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable, Rotation, joined_rotations
-from engine.model.row_runs import RowRuns
+
+_FIRST_ROWS = 16
+_MOST_ROWS = 512
 
 # A layer comes in as many guises as a ring has buffers, and making the structure takes 0.1 ms.
 _FUSED_KEPT = 4
 # The widest draft's.
 _SHORT_WAY_ROWS = 64
+
+
+class RowRuns:
+    """Cuts a layer's rows into runs, each as long as a cancel may wait, whatever the machine and the model.
+
+    A prompt has to pass weights that are read from the disk in few large pieces; cut inside the layers, such a piece
+    can still be stopped in time.
+
+    Args:
+        goal_s: Limit of a run's time. Runs double while they take less than half of it.
+    """
+
+    def __init__(self, goal_s: float) -> None:
+        self._goal_s = goal_s
+        self.rows = _FIRST_ROWS
+
+    def runs(self, count: int) -> Iterator[slice]:
+        """The runs of ``count`` rows, one after the other; what the caller does between two of them is timed."""
+        start = 0
+        while start < count:
+            rows = slice(start, min(count, start + self.rows))
+            begun = time.perf_counter()
+            yield rows
+            self._learn(rows.stop - start, time.perf_counter() - begun)
+            start = rows.stop
+
+    def _learn(self, rows: int, seconds: float) -> None:
+        if seconds > self._goal_s:
+            self.rows = max(rows // 2, 1)
+        elif seconds < self._goal_s / 2 and rows == self.rows:
+            self.rows = min(rows * 2, _MOST_ROWS)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,11 @@ from engine.kernels import layer as kernel
 from engine.kernels import library
 from engine.kernels.library import Matrix
 from engine.model.attention import Paths
-from engine.model.config import ModelConfig
-from engine.model.latent import LATENT_EPSILON, Latent
+from engine.model.config import Latent, ModelConfig
+from engine.model.latent import LATENT_EPSILON
 from engine.model.layer import LayerWeights
-from engine.model.linear import JoinedLinear, LinearMap, PackedLinear
+from engine.model.linear import JoinedLinear, LinearMap, Norm, PackedLinear
 from engine.model.mixture import Experts, Mixture
-from engine.model.norm import Norm
 from engine.model.rope import Rotation
 
 

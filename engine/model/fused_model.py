@@ -20,8 +20,7 @@ from engine.kernels.library import Matrix
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep
 from engine.model.kv_cache import KVCache
-from engine.model.linear import LinearMap, PackedLinear
-from engine.model.norm import Norm
+from engine.model.linear import LinearMap, Norm, PackedLinear
 
 
 class Stop:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
@@ -17,6 +18,25 @@ from engine.model.attention import StepMask
 from engine.model.layer import Side
 
 FIRST_ROWS = 256
+
+
+@dataclass(frozen=True)
+class SeenRows:
+    """New rows of one text, which stand behind each other among a forward's.
+
+    Attributes:
+        count: Their number, n.
+        mask: Rows that each of them sees.
+        cache: Has room for n rows behind the committed ones; they are written there.
+        previous: Rows of the cache before each of them, for convolutions; None where there are none.
+        committed: They see what is committed, and nothing of their own is written (layers that have queries alone).
+    """
+
+    count: int
+    mask: StepMask
+    cache: KVCache
+    previous: Tensor | None = None
+    committed: bool = False
 
 
 def _width(head_dim: int, dtype: torch.dtype) -> int:

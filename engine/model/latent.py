@@ -9,64 +9,19 @@ a CPU do the first for all rows, in the kernel library (``csrc/latents.c``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from engine.model.attention import SCORES_LIMIT_BYTES, StepMask, attend, attend_part
+from engine.model.attention import StepMask, attend, attend_part
+from engine.model.config import Latent, ModelConfig
+from engine.model.kv_cache import SeenRows
+from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, Linear, LinearMap, rows_of
 from engine.model.rope import Rotation, rotate
 
-if TYPE_CHECKING:
-    from engine.model.block import SeenRows
-    from engine.model.config import ModelConfig
-    from engine.model.layer import LayerWeights
-
 #: Of the norms of latents, whatever the model's others have.
 LATENT_EPSILON = 1e-6
-
-
-@dataclass(frozen=True)
-class Latent:
-    """Sizes of attention over latents.
-
-    Attributes:
-        rank: Width of what is cached for keys and values of all heads.
-        rotated: Channels of keys that are rotated, cached beside it and shared by all heads.
-        plain: Channels of a head's queries and keys that are not rotated.
-        values: Width of a head's values.
-        query_rank: Width that queries are mapped through; 0 where they are mapped at once.
-        interleaved: Channels 2i and 2i + 1 turn into each other, and not i and i + rotated / 2.
-    """
-
-    rank: int
-    rotated: int
-    plain: int
-    values: int
-    query_rank: int = 0
-    interleaved: bool = True
-
-    @property
-    def width(self) -> int:
-        """Numbers of a token that are cached."""
-        return self.rank + self.rotated
-
-    @property
-    def query_width(self) -> int:
-        """Width of a head's query."""
-        return self.plain + self.rotated
-
-    def expands(self, rows: int, seen: int) -> bool:
-        """True if so many new rows take less arithmetic with keys and values of all rows that they see mapped first.
-
-        The mapped rows of one head must fit in the memory that scores may take.
-        """
-        mapped = self.query_width + self.values
-        each = (self.plain + self.values) * self.rank
-        few = rows * (seen * (self.rank + self.width) + each)
-        return seen * (rows * mapped + each) < few and 4 * seen * (mapped + self.rank) <= SCORES_LIMIT_BYTES
 
 
 def attend_latents(

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from engine.model.embedding import Embedding
-from engine.model.layer_inputs import LayerInputs
-from engine.model.linear import LinearMap
+from engine.model.embedding import Embedding, LayerInputs
+from engine.model.linear import LinearMap, Norm
 from engine.model.mixture import Experts, Repeats
-from engine.model.norm import Norm
 
 if TYPE_CHECKING:
     from engine.model.kv_cache import FarRows

@@ -9,13 +9,11 @@ from torch import Tensor
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
-from engine.model.embedding import FileRows, Table
+from engine.model.embedding import FileRows, LayerInputs, Table
 from engine.model.latent import LATENT_EPSILON
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.layer_inputs import LayerInputs
-from engine.model.linear import Linear, LinearMap
+from engine.model.linear import Linear, LinearMap, Norm
 from engine.model.mixture import Experts
-from engine.model.norm import Norm
 from engine.model.tensors import (
     Slot,
     check_tensors,

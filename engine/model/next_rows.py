@@ -15,11 +15,10 @@ from torch import Tensor
 
 from engine.kernels import layer as kernel
 from engine.model.attention import Paths
-from engine.model.embedding import Embedding
+from engine.model.embedding import Embedding, LayerInputs
 from engine.model.fused_layer import FusedStep, fused_step
 from engine.model.fused_model import FusedModel, Stop
 from engine.model.kv_cache import KVCache
-from engine.model.layer_inputs import LayerInputs
 from engine.model.rope import RopeTable, Rotation, joined_rotations
 
 #: Rows that a small network reads one behind the other in this way; further ones are read together before.

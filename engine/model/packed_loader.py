@@ -13,12 +13,10 @@ from engine.gguf.stored_tensor import BF16, F16, PLAIN, StoredTensor, type_name
 from engine.kernels import blocks
 from engine.kernels.packing import PANEL_ROWS, NotFinite, NotPackable, Packed
 from engine.model.config import ModelConfig
-from engine.model.embedding import FileRows
+from engine.model.embedding import FileRows, LayerInputs
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.layer_inputs import LayerInputs
-from engine.model.linear import ALL, NONE, OUTLIERS, PackedLinear, joined
+from engine.model.linear import ALL, NONE, OUTLIERS, Norm, PackedLinear, joined
 from engine.model.loader import dress_layer, final_norm, layer_inputs
-from engine.model.norm import Norm
 from engine.model.tensors import (
     Slot,
     check_tensors,

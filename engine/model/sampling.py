@@ -7,7 +7,8 @@ reply with a seed is the same text as a plain one.
 Order and meaning of the filters are those of transformers' logits processors: repetition penalty, temperature,
 top-k, top-p, min-p. Biases come before them all, presence and frequency penalties behind the repetition penalty, as in
 llama.cpp and vLLM. Of equally likely tokens top-p drops the first ones, and sums that differ by rounding alone are
-equal to it.
+equal to it. A mask of the tokens that a reply's form allows comes before anything else, so a drafted token that the
+form forbids is never the one that is sampled, and the text is the same with and without drafts.
 
 `Sampler.pick` is one call of the kernel library (csrc/sampling.c); the operators of torch here are what it is held
 against, and do the same where there is no library.
@@ -19,6 +20,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 
 import numpy
 import torch
@@ -28,6 +30,7 @@ from engine.errors import InvalidOption, WeightsNotFinite
 from engine.kernels import sampling as kernel
 from engine.messages import Penalties
 from engine.sentences import figure, mark
+from engine.text.output_form import TokenMask
 
 _MASK_64 = (1 << 64) - 1
 # Error of shares of one when they are added up in another order; ROUNDING_ERROR in csrc/sampling.c.
@@ -258,3 +261,70 @@ def _finite(logits: Tensor) -> Tensor:
 def _require(holds: bool, otherwise: str, value: float) -> None:
     if not holds:
         raise InvalidOption(otherwise, value=figure(value, "g"))
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A token that was picked.
+
+    Attributes:
+        logprob: Natural logarithm of its probability under the model, before temperature, filters and masks.
+        top: The likeliest tokens with theirs, the likeliest first.
+    """
+
+    token_id: int
+    logprob: float
+    top: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
+class LoggedSampler(Sampler):
+    """A sampler that another one picks for.
+
+    Attributes:
+        inner: The one that picks.
+        top: Number of the likeliest tokens to note.
+        picks: Those since they were taken last, in their order; more than are emitted where a reply ends early.
+    """
+
+    inner: Sampler = field(kw_only=True)
+    top: int = field(kw_only=True)
+    picks: list[Pick] = field(default_factory=list, kw_only=True)
+
+    def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
+        """The token at a position; see `Sampler.pick`."""
+        token = self.inner.pick(logits, row, position, text)
+        logprobs = torch.log_softmax(logits[row].double(), 0)
+        best = logprobs.topk(min(self.top, len(logprobs)))
+        top = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        self.picks.append(Pick(token, float(logprobs[token]), tuple(top)))
+        return token
+
+    def take(self, count: int) -> list[Pick]:
+        """The picks of the tokens that were emitted; later ones of the round are forgotten."""
+        taken = self.picks[:count]
+        self.picks.clear()
+        return taken
+
+
+@dataclass(frozen=True)
+class MaskedSampler(Sampler):
+    """A sampler whose picks are the tokens of one reply, in their order.
+
+    Attributes:
+        mask: Is told of each pick.
+    """
+
+    mask: TokenMask = field(kw_only=True)
+
+    def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
+        """The token at a position; see `Sampler.pick`."""
+        allowed = self.mask.allowed()
+        if allowed is not None:
+            forbidden = torch.ones(logits.shape[1], dtype=torch.bool)  # there may be rows that no token has
+            known = min(len(allowed), len(forbidden))
+            forbidden[:known] = torch.from_numpy(~allowed[:known])
+            logits, row = logits[row].masked_fill(forbidden, -inf)[None], 0
+        token = super().pick(logits, row, position, text)
+        self.mask.take(token)
+        return token

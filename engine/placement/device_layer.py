@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from engine.model.layer import LayerWeights
-from engine.model.linear import DequantizedLinear, JoinedLinear, Linear, LinearMap, PackedLinear, joined
+from engine.model.linear import DequantizedLinear, JoinedLinear, Linear, LinearMap, Norm, PackedLinear, joined
 from engine.model.mixture import Experts
-from engine.model.norm import Norm
 
 
 def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:

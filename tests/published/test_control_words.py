@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.chat.conversation import Message
-from app.chat.history import history_for
+from app.chat.reply import history_for
 from engine.errors import UnsupportedModel
 from engine.messages import (
     Attachment,

@@ -19,12 +19,10 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from app.bridge import replies, saved_settings
 from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
-from app.chat.conversation import Conversation, Message, MessageState
-from app.chat.conversation_options import ConversationOptions
-from app.chat.exchange.json_file import to_json
+from app.chat.attachment import Unsent
+from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState
+from app.chat.exchange.chat_files import ConversationRecord, to_json
 from app.chat.exchange.reading import conversations_in
-from app.chat.exchange.record import ConversationRecord
-from app.chat.unsent import Unsent
 from app.storage.backup import backups, opened
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME, open_database

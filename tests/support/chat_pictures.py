@@ -13,7 +13,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtTest import QTest
 
 from app.chat.comparison import Trial
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.comparison.dialog import ComparisonDialog
 from app.ui.erase_dialog import EraseDialog

@@ -12,7 +12,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSize
 from PySide6.QtTest import QTest
 
-from app.chat.measuring import Measuring, Stage
+from app.chat.machine import Measuring, Stage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
 from app.ui.places import MACHINE

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from engine.messages import Penalties
-from engine.model.proposal import Proposal
 from engine.model.sampling import Sampler
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, Proposal
 from engine.verifying.verdict import Verdict, Verifier
 
 

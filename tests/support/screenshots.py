@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from app.chat.stretches import Stretches
+from app.chat.conversation import Stretches
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 

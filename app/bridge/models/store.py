@@ -16,8 +16,7 @@ from app.bridge.models.installed import Installed
 from app.bridge.models.offers import Offers
 from app.bridge.models.servers import Servers
 from app.bridge.question import Question
-from app.chat.model_entries import InstalledEntry
-from app.chat.recommendation import Recommendation
+from app.chat.model_entries import InstalledEntry, Recommendation
 from app.settings.settings import Settings
 from app.storage.kept_choice import KeptChoice
 from app.words import tr

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from app.chat.exchange import chatgpt_file, json_file
-from app.chat.exchange.record import ConversationRecord
+from app.chat.exchange import chat_files, chatgpt_file
+from app.chat.exchange.chat_files import ConversationRecord
 from app.words import tr
 from engine.errors import ImportInvalid
 from engine.json_text import read_json
@@ -24,8 +24,8 @@ def conversations_in(content: str) -> list[tuple[str, dict[str, Any]]]:
         values: Any = read_json(content)
     except ValueError as error:
         raise ImportInvalid(tr("It is no JSON, or is damaged."), details=repr(error)) from error
-    if isinstance(values, dict) and values.get("format") == json_file.FORMAT:
-        return [(json_file.FORMAT, one) for one in json_file.conversations_of(values)]
+    if isinstance(values, dict) and values.get("format") == chat_files.FORMAT:
+        return [(chat_files.FORMAT, one) for one in chat_files.conversations_of(values)]
     listed = values if isinstance(values, list) else [values]
     if not listed or not all(map(chatgpt_file.is_conversation, listed)):
         raise ImportInvalid(
@@ -41,7 +41,7 @@ def records_of(conversations: Iterable[tuple[str, dict[str, Any]]]) -> list[Conv
         ImportInvalid: One is damaged, or there is none. Nothing of it is taken then.
     """
     records = [
-        (chatgpt_file if kind == _CHATGPT else json_file).conversation_from(values)
+        (chatgpt_file if kind == _CHATGPT else chat_files).conversation_from(values)
         for kind, values in conversations
     ]
     found = [record.settled() for record in records if record.messages]

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
+from app.chat.engine_options import ADVISED, sampling_in_force
 from app.chat.modes import mode_title
-from app.chat.sampling_in_force import ADVISED, sampling_in_force
 from app.settings.control import Number
 from app.settings.settings import Settings
 from app.ui import figures

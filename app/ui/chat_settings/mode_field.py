@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
-from app.chat.choices import Choice
+from app.chat.modes import Choice
 from app.ui.list_box import ListBox
 from app.ui.theme.theme import Theme
 

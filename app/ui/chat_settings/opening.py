@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.ui.chat_page import ChatPage
 from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.commands import CommandGroup, Commands

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.conversation import ConversationOptions, Preset
 from app.ui.boxes import filled
 from app.ui.buttons import icon_button
 from app.ui.chat_settings.mode_field import LETTERS

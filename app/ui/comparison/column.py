@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
-from app.chat.choices import Choice
 from app.chat.comparison import Trial
+from app.chat.modes import Choice
 from app.ui.boxes import filled
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.comparison.wording import state_words

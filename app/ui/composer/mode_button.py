@@ -8,8 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import Choice
-from app.chat.modes import mode_title
+from app.chat.modes import Choice, mode_title
 from app.ui.choice_popup import ChoicePopup
 from app.ui.painting import paint_box, paint_icon, paint_words, smooth
 from app.ui.placing import painted

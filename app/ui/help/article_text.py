@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtGui import QKeySequence
 
 from app.bridge.workspace import Workspace
-from app.chat.sampling_in_force import ADVISED, sampling_in_force
+from app.chat.engine_options import ADVISED, sampling_in_force
 from app.help.article import Article
 from app.help.facts import HelpFacts
 from app.help.library import HelpLibrary

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from app.chat.choices import draft_names, model_name
 from app.chat.conversation import Message
-from app.chat.modes import known_modes
+from app.chat.modes import draft_names, known_modes, model_name
 from app.ui import figures
 from app.ui.inert_text import PlainLabel
 from app.words import tr

@@ -7,12 +7,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge.inspection import Inspection
-from app.chat.choices import draft_name
 from app.chat.conversation import Message
-from app.chat.gauges import smooth_speeds
-from app.chat.modes import REMOTE, mode_title
-from app.chat.plan_rows import PlanRow
-from app.chat.reply_trace import Origin, ReplyTrace, origin_in
+from app.chat.modes import REMOTE, PlanRow, draft_name, mode_title
+from app.chat.reply_trace import Origin, ReplyTrace, origin_in, smooth_speeds
 from app.ui import figures
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel

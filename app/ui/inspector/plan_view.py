@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.chat.plan_rows import PlanRow
+from app.chat.modes import PlanRow
 from app.ui import figures
 from app.ui.painting import paint_box, smooth
 from app.ui.placing import mirrored, painted

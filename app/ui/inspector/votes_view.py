@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.chat.choices import draft_name
+from app.chat.modes import draft_name
 from app.ui import figures
 from app.ui.painting import smooth
 from app.ui.placing import painted

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.chat.gpu_support import GpuSupport
+from app.chat.machine import GpuSupport
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.figures import size

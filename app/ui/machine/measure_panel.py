@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.chat.measuring import Measuring, Stage, fastest
+from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled

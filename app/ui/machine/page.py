@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton
 
 from app.bridge.workspace import Workspace
-from app.chat.choices import Choice
+from app.chat.modes import Choice
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.cards import Cards

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
-from app.chat.choices import Choice
+from app.chat.modes import Choice
 from app.ui.choice_popup import ChoicePopup
 from app.ui.painting import paint_icon, paint_words
 from app.ui.placing import painted

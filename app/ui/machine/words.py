@@ -7,7 +7,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QDate, QLocale, QTime
 
-from app.chat.measuring import Measuring, Stage, fastest
+from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chat.choices import BASE_MODEL, model_name
 from app.chat.model_entries import InstalledEntry, ListedModel
+from app.chat.modes import BASE_MODEL, model_name
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import icon_button, push_button

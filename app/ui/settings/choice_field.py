@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import Choice, toggled
+from app.chat.modes import Choice, toggled
 from app.ui.choice_popup import ChoicePopup
 from app.ui.painting import paint_icon, paint_words, smooth
 from app.ui.placing import painted

@@ -9,8 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.workspace import Workspace
-from app.chat.choices import Choice
-from app.chat.plan_rows import PlanRow
+from app.chat.modes import Choice, PlanRow
 from app.ui.figures import speed
 from app.words import tr
 

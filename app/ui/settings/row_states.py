@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.bridge.workspace import Workspace
-from app.chat.sampling_in_force import ADVISED, InForce, sampling_in_force
-from app.chat.settings_in_use import TOLD
+from app.chat.engine_options import ADVISED, TOLD, InForce, sampling_in_force
 from app.settings.pages import rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings

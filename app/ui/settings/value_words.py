@@ -6,8 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QLocale
 
-from app.chat.choices import draft_names
-from app.chat.modes import mode_title
+from app.chat.modes import draft_names, mode_title
 from app.settings.control import Names, Number, Switch
 from app.settings.setting import Setting
 from app.words import tr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown_blocks import Block, BlockKind
 from app.ui.theme.theme import Theme
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.formula_block import FormulaBlock

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QWidget
 
-from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown_blocks import Block, BlockKind
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import LabelledButton
 from app.ui.inert_text import ElidedLabel, InertDocument, PlainLabel

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.chat.conversation import Message
-from app.chat.find import places, visible_text
+from app.chat.search import places, visible_text
 from app.ui.transcript.transcript import Transcript
 
 _PAUSE_MS = 250  # between counts while a reply is written

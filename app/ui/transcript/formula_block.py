@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.chat.formula import Formula, FormulaShape
-from app.chat.markdown.block import Block
+from app.chat.markdown_blocks import Block
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

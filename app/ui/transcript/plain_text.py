@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextList, QTextListFormat
 
-from app.chat.markdown.block import Block, BlockKind
-from app.chat.markdown.cells import split_cells
-from app.chat.markdown.splitter import BlockSplitter
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_cells
 from app.ui.inert_text import InertDocument
 from app.ui.transcript.formula_text import set_markdown, with_formulas
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN

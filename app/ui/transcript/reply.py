@@ -10,10 +10,9 @@ from PySide6.QtCore import QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.chat.conversation import Message, MessageState
+from app.chat.conversation import NO_STRETCHES, Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import notices_of, trouble_of
-from app.chat.stretches import NO_STRETCHES
 from app.chat.troubles import Remedy
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme

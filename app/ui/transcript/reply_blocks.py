@@ -8,9 +8,8 @@ from time import perf_counter
 from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.chat.markdown.block import Block, BlockKind
-from app.chat.markdown.splitter import BlockSplitter
-from app.chat.stretches import Stretches
+from app.chat.conversation import Stretches
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter
 from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import (
     BlockWidget,

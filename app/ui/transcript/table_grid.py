@@ -18,9 +18,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.chat.find import places
 from app.chat.formula import Formula
-from app.chat.markdown.cells import split_cells
+from app.chat.markdown_blocks import split_cells
+from app.chat.search import places
 from app.ui.inert_text import InertDocument
 from app.ui.painting import smooth
 from app.ui.placing import runs_right_to_left

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QTextEdit
 
-from app.chat.find import places
+from app.chat.search import places
 from app.ui.theme.theme import Theme
 from app.ui.transcript.drafted_text import Stretch, in_utf16
 

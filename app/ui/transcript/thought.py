@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.chat.markdown.block import Block
+from app.chat.markdown_blocks import Block
 from app.ui.placing import place
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme

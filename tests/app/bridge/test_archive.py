@@ -17,8 +17,7 @@ import pytest
 
 from app.bridge import archive
 from app.bridge.workspace import Workspace
-from app.chat.conversation import Conversation, Message, MessageState
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState
 from app.chat.engine_state import EnginePhase
 from app.storage import outside_chats, seals
 from app.storage.backup import FOLDER, HEADER, backups

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from app.chat.conversation import MessageState
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions, MessageState
 from app.chat.engine_state import EnginePhase
 from engine.errors import EmptyPrompt, UsageError
 from engine.messages import ChatMessage

@@ -9,9 +9,8 @@ import pytest
 
 from app.bridge.drafts import Drafts
 from app.bridge.workspace import Workspace
-from app.chat.choices import Choice
 from app.chat.engine_state import EnginePhase
-from app.chat.modes import known_modes
+from app.chat.modes import Choice, known_modes
 from tests.app.bridge.conftest import Desk
 
 

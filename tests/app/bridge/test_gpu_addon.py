@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.bridge.gpu_addon import GpuAddon
-from app.chat.gpu_support import GpuSupport
+from app.chat.machine import GpuSupport
 from engine.errors import AddonUnusable
 from engine.gpu_addon import addon, installation
 from engine.gpu_addon.addon import BundledTorch

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.conversation import Message
-from app.chat.reply_details import ReplyDetails
+from app.chat.conversation import Message, ReplyDetails
 from engine.messages import ModelUnloaded, Notice, Plan, PlanChosen
 from tests.app.bridge.conftest import Desk
 from tests.support.inspector_scene import ROUNDS, STREAMED, finished, report, update

@@ -7,7 +7,7 @@ import pytest
 from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
-from app.chat.measuring import Measuring, Stage
+from app.chat.machine import Measuring, Stage
 from engine.messages import LoadOptions
 from tests.app.bridge.conftest import Desk
 from tests.support.scripted_workspace import ScriptedWorkspace

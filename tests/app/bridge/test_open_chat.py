@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.chat.engine_state import EnginePhase
 from tests.app.bridge.conftest import Desk
 from tests.app.bridge.test_turns import Watching

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.journal import Journal
 from app.bridge.worker import Worker
-from app.chat.conversation import Conversation, Message
-from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.conversation import Conversation, ConversationOptions, Message, Preset
 from app.chat.library import Library
 from engine.errors import StorageError
 from engine.messages import ErrorReport

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.chat.conversation import MessageState
-from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.conversation import ConversationOptions, MessageState, Preset
 from app.chat.engine_state import EnginePhase
 from engine.messages import SamplingOptions
 from tests.app.bridge.conftest import Desk

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
-from app.chat.conversation import MessageState
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions, MessageState
 from app.chat.reply import can_continue, looped, notices_of
 from app.storage.database import FILE_NAME
 from engine.documents.reading import text_attachment

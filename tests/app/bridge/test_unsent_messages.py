@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.bridge import unsent_messages
-from app.chat.unsent import Unsent
+from app.chat.attachment import Unsent
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
 from engine.errors import StorageError

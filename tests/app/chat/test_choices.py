@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.chat.choices import draft_choices, model_choices
 from app.chat.model_entries import InstalledEntry
+from app.chat.modes import draft_choices, model_choices
 from engine.messages import DEFAULT_MODEL
 
 

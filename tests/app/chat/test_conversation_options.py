@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from engine.messages import SamplingOptions, Thinking
 
 FULL = ConversationOptions(

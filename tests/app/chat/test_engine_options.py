@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import ReplyOptions, load_options, reply_options, same_in_memory
 from app.settings.settings import Settings
 from engine.messages import LoadOptions, SamplingOptions

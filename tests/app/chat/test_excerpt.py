@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.chat.excerpt import MATCH_END, MATCH_START, excerpt
+from app.chat.plain_line import MATCH_END, MATCH_START, excerpt
 
 NEEDLE = f"{MATCH_START}needle{MATCH_END}"
 CODE, THOUGHT = "a * b\n\n" * 30, "hm hm.\n\n" * 30

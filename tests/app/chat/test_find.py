@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.find import phrase_pattern, places, terms_pattern, visible_text
-from app.chat.search import search_terms
+from app.chat.search import phrase_pattern, places, search_terms, terms_pattern, visible_text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from app.chat.gauges import Gauges, smooth_speeds
+from app.chat.reply_trace import Gauges, smooth_speeds
 from tests.support.inspector_scene import update
 
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.conversation import Message, MessageState
-from app.chat.history import history_for, text_for
-from app.chat.reply_details import ReplyDetails
+from app.chat.conversation import Message, MessageState, ReplyDetails
+from app.chat.reply import history_for, text_for
 from engine.errors import PromptTooLong
 from engine.messages import Attachment, ChatMessage, ErrorReport, Role
 

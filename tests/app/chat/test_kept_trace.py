@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.kept_trace import from_bytes, to_bytes
-from app.chat.reply_trace import ReplyTrace
+from app.chat.reply_trace import ReplyTrace, from_bytes, to_bytes
 from tests.support.inspector_scene import ROUNDS, record, update
 
 

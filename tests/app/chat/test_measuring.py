@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.measuring import Measuring, Stage, fastest, time_left_s
+from app.chat.machine import Measuring, Stage, fastest, time_left_s
 from engine.messages import BenchmarkRow
 
 

@@ -6,8 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.conversation import Message
-from app.chat.message_tree import MessageTree
+from app.chat.conversation import Message, MessageTree
 
 
 def _tree(parents: list[int | None]) -> MessageTree:

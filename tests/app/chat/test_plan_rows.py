@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from app.chat.modes import mode_choices
-from app.chat.plan_rows import plan_rows, predicted_speeds, with_plan
+from app.chat.modes import mode_choices, plan_rows, predicted_speeds, with_plan
 from tests.support.machine_scene import FITS, plan
 
 

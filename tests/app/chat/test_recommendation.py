@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.bridge.models.offers import listed as catalogue_entry
-from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
-from app.chat.recommendation import Recommendation, Strength, recommend
+from app.chat.model_entries import (
+    Fit,
+    InstalledEntry,
+    ListedModel,
+    Recommendation,
+    Strength,
+    fit_of,
+    recommend,
+)
 from engine.hub.catalogue import CatalogueModel, catalogue, require_catalogue_model
 from engine.hub.offer import find_or_outline
 from engine.messages import LoadOptions, ModelOutline, Prediction

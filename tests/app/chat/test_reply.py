@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.chat.conversation import Message, MessageState, ReplyStatistics
+from app.chat.conversation import Message, MessageState, ReplyStatistics, Stretches
 from app.chat.kept_json import from_json, to_json
 from app.chat.reply import reply_after, trimmed_sentence, trouble_of
-from app.chat.stretches import Stretches
 from app.chat.troubles import title_of
 from engine.messages import (
     ContextTrimmed,

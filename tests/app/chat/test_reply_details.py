@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.chat.conversation import ReplyDetails
 from app.chat.kept_json import from_json, to_json
-from app.chat.reply_details import ReplyDetails
 from engine.messages import Timings
 
 DETAILS = ReplyDetails(

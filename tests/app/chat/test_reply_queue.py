@@ -4,7 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from app.chat.reply_queue import ReplyQueue, Ticket
+from app.chat.reply import ReplyQueue, Ticket
 
 CONVERSATIONS = st.integers(1, 4)
 

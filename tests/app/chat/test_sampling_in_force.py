@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.chat.sampling_in_force import InForce, sampling_in_force
+from app.chat.engine_options import InForce, sampling_in_force
 from engine.advice import model_advice, settled_sampler
 from engine.messages import ModelAdvice, SamplingOptions
 

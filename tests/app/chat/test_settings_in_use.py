@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.chat.engine_options import ADVISED, TOLD, settings_in_use
 from app.chat.modes import known_modes
-from app.chat.sampling_in_force import ADVISED
-from app.chat.settings_in_use import TOLD, settings_in_use
 from engine.messages import (
     LoadOptions,
     Memory,

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from app.chat.stretches import Stretches
+from app.chat.conversation import Stretches
 
 
 @pytest.mark.parametrize("pairs", [[], [(0, 3)], [(0, 3), (4, 9), (70_000, 3_000_000_000)]])

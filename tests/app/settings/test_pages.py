@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import load_options, reply_options
 from app.settings.control import Names, Number, Switch, Words
 from app.settings.pages import PAGES, Action, Note, Row, matches, rows

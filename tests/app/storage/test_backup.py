@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.conversation import Conversation, Message
-from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.conversation import Conversation, ConversationOptions, Message, Preset
 from app.storage import backup as backup_module
 from app.storage.backup import (
     FOLDER,

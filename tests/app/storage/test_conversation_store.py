@@ -9,9 +9,15 @@ from typing import Any
 
 import pytest
 
-from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
-from app.chat.conversation_options import ConversationOptions, Preset
-from app.chat.reply_details import ReplyDetails
+from app.chat.conversation import (
+    Conversation,
+    ConversationOptions,
+    Message,
+    MessageState,
+    Preset,
+    ReplyDetails,
+    ReplyStatistics,
+)
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
 from engine.errors import StorageError

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from app.chat.attachment import Unsent
 from app.chat.conversation import Conversation, Message, MessageState
-from app.chat.unsent import Unsent
 from app.storage import seals
 from app.storage.backup import FOLDER, KEPT, backups
 from app.storage.database import FILE_NAME, Database, open_database

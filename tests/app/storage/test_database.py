@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
-from app.chat.message_tree import MessageTree
+from app.chat.conversation import Conversation, Message, MessageState, MessageTree, ReplyStatistics
 from app.storage import database as database_module
 from app.storage.database import FILE_NAME, open_database, open_in_memory
 from app.storage.failures import storage_error

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.conversation import Conversation, Message
-from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.conversation import Conversation, ConversationOptions, Message, Preset
 from app.storage import ledger
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import Database, open_database

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.conversation import Conversation, Message
-from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.conversation import Conversation, ConversationOptions, Message, Preset
 from app.storage import seals
 from app.storage.database import FILE_NAME, open_database
 from app.storage.schema import migrate

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from app.chat.attachment import Unsent
 from app.chat.conversation import Conversation, Message
-from app.chat.unsent import Unsent
 from app.storage.database import Database, open_database
 from engine.messages import Attachment, Section
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QBoxLayout, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.chat.engine_state import EngineState
 from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.main_window import MainWindow

@@ -5,8 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.chat.conversation import MessageState
-from app.chat.stretches import Stretches
+from app.chat.conversation import MessageState, Stretches
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.drafted_text import in_utf16, rendered_stretches, stretches_of_blocks

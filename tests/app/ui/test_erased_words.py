@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.unsent import Unsent
+from app.chat.attachment import Unsent
 from app.ui.main_window import MainWindow
 from app.ui.trash_dialog import ErasingQuestion, TrashDialog
 from engine.messages import Attachment

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.chat.unsent import Unsent
+from app.chat.attachment import Unsent
 from app.ui.erase_dialog import EraseDialog
 from app.ui.main_window import MainWindow
 from tests.app.ui.test_sidebar import titles

@@ -5,7 +5,7 @@ from PySide6.QtGui import QKeySequence, QTextCursor
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.chat.stretches import Stretches
+from app.chat.conversation import Stretches
 from app.ui.find_bar import FindBar
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import Message, MessageState
-from app.chat.markdown.block import BlockKind
+from app.chat.markdown_blocks import BlockKind
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import gap_px

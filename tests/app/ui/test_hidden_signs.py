@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown_blocks import Block, BlockKind
 from app.ui.theme.theme import Theme
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.formula_text import OBJECT, selected_text

@@ -4,7 +4,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.bridge.lexer_maker import LexerMaker
-from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown_blocks import Block, BlockKind
 from app.ui.theme.lexers import Lexers, title_of
 from app.ui.theme.theme import Theme
 from app.ui.transcript.code import CodeBlock

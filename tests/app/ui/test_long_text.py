@@ -11,9 +11,9 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument, QTextOpti
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.chat.find import phrase_pattern, visible_text
+from app.chat.attachment import Unsent
+from app.chat.search import phrase_pattern, visible_text
 from app.chat.title import TITLE_CHARACTERS, title_of
-from app.chat.unsent import Unsent
 from app.help.question import about_tenon
 from app.ui import long_text_edit
 from app.ui.long_text_edit import LONGEST_BLOCK, LongTextEdit

@@ -8,8 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.chat.conversation import MessageState
-from app.chat.reply_details import ReplyDetails
+from app.chat.conversation import MessageState, ReplyDetails
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.message_actions import Action, RowButton

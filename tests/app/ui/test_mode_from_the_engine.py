@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat import modes
 from app.chat.engine_options import load_options
-from app.chat.plan_rows import plan_rows, predicted_speeds, with_plan
+from app.chat.modes import plan_rows, predicted_speeds, with_plan
 from app.help.facts import HelpFacts
 from app.ui.main_window import MainWindow
 from app.ui.settings.dialog import SettingsDialog

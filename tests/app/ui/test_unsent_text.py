@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
+from app.chat.attachment import Unsent
 from app.chat.conversation import MessageState
-from app.chat.unsent import Unsent
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chat.comparison import Trial
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import ConversationOptions
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
 from app.ui.models.models_page import ModelsPage

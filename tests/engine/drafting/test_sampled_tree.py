@@ -11,9 +11,8 @@ from torch import Tensor
 
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.sampled_tree import TreePlan, draw_siblings, draw_tree, plan_tree
-from engine.model.proposal import Proposal
 from engine.model.sampling import uniform
-from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.model.token_tree import ROOT, Draft, DraftShape, Proposal
 
 Q = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
 

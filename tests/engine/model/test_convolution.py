@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from engine.errors import UnsupportedModel
+from engine.model.block import previous_rows
 from engine.model.config import read_config
-from engine.model.convolution import previous_rows
 from engine.model.footprint import cache_bytes
 from engine.model.weight_format import weight_format
 from engine.planning.format_choice import cache_formats

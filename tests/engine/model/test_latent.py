@@ -17,12 +17,11 @@ from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.gguf.config import read_gguf_config
 from engine.gguf.header import read_header
 from engine.kernels import library
-from engine.model.config import read_config
+from engine.model.config import Latent, read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.fused_layer import FusedLayer, can_fuse
 from engine.model.kv_cache import KVCache
-from engine.model.latent import Latent
 from engine.model.layer import ModelWeights
 from engine.model.packed_loader import load_packed
 from engine.model.tensors import count_parameters

@@ -10,8 +10,8 @@ import torch
 
 from engine.errors import Cancelled
 from engine.kernels import library
-from engine.model import row_runs as row_runs_module
-from engine.model.row_runs import RowRuns
+from engine.model import decoder as row_runs_module
+from engine.model.decoder import RowRuns
 from engine.model.weight_format import weight_format
 from tests.support.decoders import load_decoder
 from tests.support.packed_models import PACKED

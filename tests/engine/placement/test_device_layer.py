@@ -15,8 +15,7 @@ from engine.model import linear
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import LayerWeights, Side
-from engine.model.linear import DequantizedLinear, Linear
-from engine.model.norm import Norm
+from engine.model.linear import DequantizedLinear, Linear, Norm
 from engine.model.packed_loader import pack
 from engine.model.weight_format import weight_format
 from engine.placement.device_layer import device_layer, layer_tensors

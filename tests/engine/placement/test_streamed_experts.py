@@ -16,11 +16,10 @@ from gguf import GGMLQuantizationType as Kind
 from engine.errors import Cancelled, WeightsUnreadable
 from engine.kernels import library
 from engine.model.config import read_config
-from engine.model.decoder import Decoder, TextRows
+from engine.model.decoder import Decoder, RowRuns, TextRows
 from engine.model.footprint import expert_sizes
 from engine.model.mixture import Experts, Repeats
 from engine.model.packed_loader import load_packed
-from engine.model.row_runs import RowRuns
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
 from engine.placement import StreamedExpertsPlan
 from engine.placement.expert_room import LANDINGS

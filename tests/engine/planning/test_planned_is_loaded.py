@@ -21,9 +21,8 @@ from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.linear import Linear, LinearMap, PackedLinear, joined
+from engine.model.linear import Linear, LinearMap, Norm, PackedLinear, joined
 from engine.model.loader import dress_layer
-from engine.model.norm import Norm
 from engine.model.tensors import Slot, head_slot, layer_slots
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES, offload

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from engine.drafting.sampled_tree import TreePlan, draw_tree
 from engine.messages import Penalties
-from engine.model.proposal import Proposal
 from engine.model.sampling import Sampler, draw, uniform
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, Proposal
 from engine.verifying.residual_sampling import ResidualSampling
 from tests.support.rule_draws import RememberingSampler, sibling_drafts, total_variation, verdicts
 

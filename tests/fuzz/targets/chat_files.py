@@ -7,8 +7,7 @@ from pathlib import Path
 from random import Random
 
 from app.chat.conversation import Message
-from app.chat.exchange.json_file import to_json
-from app.chat.exchange.markdown_page import to_markdown
+from app.chat.exchange.chat_files import to_json, to_markdown
 from app.chat.exchange.reading import conversations_in, records_of
 from app.settings.exchange import import_settings
 from app.settings.settings_file import SettingsFile

@@ -8,9 +8,8 @@ from random import Random
 
 from PySide6.QtWidgets import QWidget
 
-from app.chat.excerpt import excerpt
-from app.chat.markdown.plain_line import plain_line
-from app.chat.markdown.splitter import BlockSplitter, split_blocks
+from app.chat.markdown_blocks import BlockSplitter, split_blocks
+from app.chat.plain_line import excerpt, plain_line
 from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from tests.app.ui.test_transcript import ANSWER

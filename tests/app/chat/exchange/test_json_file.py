@@ -10,12 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
-from app.chat.conversation_options import ConversationOptions
-from app.chat.exchange.json_file import to_json
+from app.chat.conversation import (
+    Conversation,
+    ConversationOptions,
+    Message,
+    MessageState,
+    ReplyDetails,
+    ReplyStatistics,
+)
+from app.chat.exchange.chat_files import ConversationRecord, to_json
 from app.chat.exchange.reading import conversations_in, records_of
-from app.chat.exchange.record import ConversationRecord
-from app.chat.reply_details import ReplyDetails
 from engine.errors import ImportInvalid
 from engine.messages import Attachment, SamplingOptions, Section, Timings
 

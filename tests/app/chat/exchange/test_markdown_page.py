@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.chat.exchange.markdown_page import to_markdown
+from app.chat.exchange.chat_files import to_markdown
 from tests.app.chat.exchange.test_json_file import RECORD
 
 

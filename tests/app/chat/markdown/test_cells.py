@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.markdown.cells import split_cells
+from app.chat.markdown_blocks import split_cells
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.markdown.plain_line import plain_line
+from app.chat.plain_line import plain_line
 
 PIECES = [
     "word ", "# Title", "## ", "\n", "\n\n", "- item", "1. one", "> quote", "> ", "```\n", "~~~\n", "| a | b |\n",

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.markdown.block import Block, BlockKind
-from app.chat.markdown.splitter import BlockSplitter, split_blocks
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_blocks
 
 PIECES = [
     "word ", "# Title", "## ", "\n", "\n\n",

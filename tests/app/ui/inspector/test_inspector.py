@@ -12,7 +12,7 @@ from PySide6.QtCore import SIGNAL, QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chat.reply_details import ReplyDetails
+from app.chat.conversation import ReplyDetails
 from app.ui.inspector.inspector import Inspector
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme

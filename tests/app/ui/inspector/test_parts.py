@@ -8,7 +8,7 @@ from PySide6.QtGui import QHelpEvent, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chat.plan_rows import PlanRow
+from app.chat.modes import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, TracedToken
 from app.ui.figures import gigabytes
 from app.ui.inspector.acceptance_plot import AcceptancePlot

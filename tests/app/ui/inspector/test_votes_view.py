@@ -10,8 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.chat.conversation import Message, MessageState
-from app.chat.reply_details import ReplyDetails
+from app.chat.conversation import Message, MessageState, ReplyDetails
 from app.chat.reply_trace import Origin, ReplyTrace
 from app.ui.inspector.facts import reply_facts
 from app.ui.inspector.section import InspectorSection

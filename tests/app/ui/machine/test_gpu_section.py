@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chat.gpu_support import GpuSupport
+from app.chat.machine import GpuSupport
 from app.ui.machine.gpu_section import GpuSection
 from app.ui.theme.theme import Theme
 

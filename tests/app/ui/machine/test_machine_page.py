@@ -11,8 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.chat.gpu_support import GpuSupport
-from app.chat.measuring import Measuring, Stage
+from app.chat.machine import GpuSupport, Measuring, Stage
 from app.ui.machine.page import MachinePage
 from app.ui.machine.shared_text import shared_text
 from app.ui.main_window import MainWindow

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QMessageBox
 
 from app.bridge import journal
-from app.chat.unsent import Unsent
+from app.chat.attachment import Unsent
 from app.storage.conversation_store import ConversationStore
 from app.storage.failures import storage_error
 from app.ui.main_window import MainWindow

@@ -1,4 +1,4 @@
-"""Splits Markdown that arrives in pieces into blocks, so that a finished block is never parsed again.
+"""Markdown that arrives in pieces, split into blocks, so that a finished block is never parsed again.
 
 The splitter reads whole lines only. A block is *frozen* once a later line has shown where it ends; the text after
 the frozen blocks is the tail, and `BlockSplitter.tail` says what it would be if the text ended there. However the
@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import re
 from copy import copy
+from dataclasses import dataclass
+from enum import Enum
 
-from app.chat.markdown.block import FORMULA_ENDS, Block, BlockKind
-from app.chat.markdown.cells import split_cells
+# Marks that close a formula, by those that open it.
+FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
+
+_PART = re.compile(r"\\.?|[`|]|[^\\`|]+", re.DOTALL)
 
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]|$)")
@@ -25,6 +29,65 @@ _FORMULA = re.compile(
 _THINK_OPEN = "<think>"
 _THINK_CLOSE = "</think>"
 _LONGEST_LIST = 4_000
+
+
+class BlockKind(Enum):
+    """Kinds of blocks."""
+
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    LIST = "list"
+    QUOTE = "quote"
+    RULE = "rule"
+    TABLE = "table"
+    CODE = "code"
+    FORMULA = "formula"
+    THINK = "think"
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of a reply.
+
+    Attributes:
+        kind: Its kind.
+        text: Its Markdown; for code, formulas and thoughts what lies between their marks.
+        language: First word after a code fence; the mark that opened a formula, empty where that is part of it.
+        closed: False for a fence, a formula or a thought whose end has not come.
+    """
+
+    kind: BlockKind
+    text: str
+    language: str = ""
+    closed: bool = True
+
+    @property
+    def source(self) -> str:
+        """Its Markdown with its marks, as text to be copied."""
+        if self.kind is BlockKind.CODE:
+            return f"```{self.language}\n{self.text}\n```"
+        if self.kind is BlockKind.FORMULA and self.language:
+            return f"{self.language}\n{self.text}\n{FORMULA_ENDS[self.language]}"
+        return self.text
+
+
+def split_cells(line: str) -> list[str]:
+    r"""The cells of one table row; ``\|`` and bars inside backticks do not part cells."""
+    row = line.strip()
+    row = row[1:] if row.startswith("|") else row
+    if row.endswith("|") and not row.endswith("\\|"):
+        row = row[:-1]
+    cells: list[str] = []
+    parts: list[str] = []
+    in_code = False
+    for part in _PART.findall(row):
+        if part == "|" and not in_code:
+            cells.append("".join(parts).strip())
+            parts = []
+        else:
+            in_code ^= part == "`"
+            parts.append("|" if part == "\\|" else part)
+    return [*cells, "".join(parts).strip()]
 
 
 class BlockSplitter:

@@ -1,12 +1,18 @@
-"""Progress and outcome of measuring, for the page about this machine."""
+"""The page about this machine: progress and outcome of measuring, and the state of GPU support."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 from engine.messages import BenchmarkRow
+
+#: What can be seen: nothing yet; nothing to fetch; something to fetch, of unknown and of known size; on its way; held;
+#: here and working; here and switched off; something went wrong.
+GpuState = Literal["looking", "none", "offered", "sized", "fetching", "paused", "works", "off", "failed"]
+GpuStep = Literal["", "sizing", "receiving", "waiting", "unpacking", "checking", "removing"]
 
 
 class Stage(Enum):
@@ -76,3 +82,39 @@ def fastest(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
     """The mode that was measured to be fastest; None where none was."""
     known = [row for row in rows if row.tokens_per_second is not None]
     return max(known, key=lambda row: row.tokens_per_second or 0.0, default=None)
+
+
+@dataclass(frozen=True)
+class GpuSupport:
+    """GPU support on this computer.
+
+    Attributes:
+        state: Its state.
+        sentence: The engine's, on what was found or what went wrong.
+        title: Name of the build, such as ``CUDA 13.0``.
+        address: Its source.
+        size_bytes: To fetch; 0 while it is not known.
+        unpacked_bytes: On the disk in the end; 0 while it is not known.
+        disk_bytes: Bytes that removing would free.
+        step: The running step; nothing else can be asked for meanwhile but to stop it.
+        done_bytes: Of the step.
+        total_bytes: Of the step; 0 where there is nothing to count.
+        restart: True if it changed since Tenon was started, so that the engine learns of it at its next start.
+    """
+
+    state: GpuState = "looking"
+    sentence: str = ""
+    title: str = ""
+    address: str = ""
+    size_bytes: int = 0
+    unpacked_bytes: int = 0
+    disk_bytes: int = 0
+    step: GpuStep = ""
+    done_bytes: int = 0
+    total_bytes: int = 0
+    restart: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """True if something is being done."""
+        return bool(self.step)

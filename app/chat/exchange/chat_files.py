@@ -1,30 +1,86 @@
-"""Tenon's own file of conversations: JSON with everything in it, so that nothing is lost on the way.
+"""Tenon's own files of conversations: JSON with everything in it, so that nothing is lost on the way, and Markdown.
 
 ``{"format": "tenon-conversations", "version": 1, "conversations": [{"title", ..., "messages": [...]}]}``. Messages
 name the one that they follow by its ``id``, which means nothing outside the file. What a reader does not know
-it leaves out; what it misses has a default.
+it leaves out; what it misses has a default. A page of Markdown is for people to read: the shown path of each
+conversation, without its alternatives.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from app.chat import attachment, kept_json
-from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
-from app.chat.conversation_options import ConversationOptions
+from app.chat.conversation import (
+    Conversation,
+    ConversationOptions,
+    Message,
+    MessageState,
+    MessageTree,
+    ReplyDetails,
+    ReplyStatistics,
+)
 from app.chat.exchange.fields import flag, moment, numbers_in_order, objects, reference, text, texts
-from app.chat.exchange.record import ConversationRecord
-from app.chat.reply_details import ReplyDetails
+from app.chat.modes import model_name
 from app.chat.title import title_of
 from app.words import tr
 from engine.errors import ImportInvalid
-from engine.messages import ErrorReport, Role
+from engine.messages import ErrorReport, Role, with_attachments
 
 FORMAT = "tenon-conversations"
 VERSION = 1
+
+
+@dataclass(frozen=True)
+class ConversationRecord:
+    """A conversation and its messages, alternatives too."""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+
+    @property
+    def ids_needed(self) -> int:
+        """Number of ids that `renumbered` gives away."""
+        return 1 + len(self.messages)
+
+    def settled(self) -> ConversationRecord:
+        """Without deleted messages; replies in the making are taken as cut off."""
+        tree = MessageTree(self.messages)
+        leaf_id = tree.tip(self.conversation.leaf_id)
+        for message in self.messages:
+            if message.deleted:
+                tree.remove(message.id)
+        messages = tuple(
+            replace(message, state=MessageState.INTERRUPTED) if message.state.unfinished else message
+            for message in tree.all()
+        )
+        return ConversationRecord(replace(self.conversation, leaf_id=leaf_id), messages)
+
+    def renumbered(self, first_id: int) -> ConversationRecord:
+        """The same with ids from ``first_id`` on, in the order that they had."""
+        ids = {message.id: number for number, message in enumerate(self.messages, first_id + 1)}
+        conversation = replace(
+            self.conversation, id=first_id, leaf_id=ids.get(self.conversation.leaf_id or 0)
+        )
+        messages = tuple(
+            replace(
+                message,
+                id=ids[message.id],
+                conversation_id=first_id,
+                parent_id=ids.get(message.parent_id) if message.parent_id is not None else None,
+            )
+            for message in self.messages
+        )
+        return ConversationRecord(conversation, messages)
+
+    def shown(self) -> list[Message]:
+        """The path that is shown, oldest first."""
+        tree = MessageTree(self.messages)
+        return tree.path_to(tree.tip(self.conversation.leaf_id))
 
 
 def to_json(records: Iterable[ConversationRecord]) -> str:
@@ -130,3 +186,31 @@ def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
         attachments=tuple(map(attachment.from_values, objects(values, "attachments"))),
         trouble=kept_json.from_values(ErrorReport, values.get("trouble")),
     )
+
+
+def to_markdown(records: Iterable[ConversationRecord]) -> str:
+    """One page, a rule between conversations."""
+    return "\n---\n\n".join(_page(record.settled()) for record in records)
+
+
+def _page(record: ConversationRecord) -> str:
+    conversation = record.conversation
+    day = datetime.fromtimestamp(conversation.created_at).date().isoformat()
+    lines = [f"# {conversation.title}", "", f"*{day}*", ""]
+    if conversation.options.system_prompt:
+        quoted = "\n".join(f"> {line}".rstrip() for line in conversation.options.system_prompt.splitlines())
+        lines += [f"**{tr('System prompt')}**", "", quoted, ""]
+    for message in record.shown():
+        lines += [f"## {_speaker(message)}", "", _content(message), ""]
+    return "\n".join(lines)
+
+
+def _speaker(message: Message) -> str:
+    if message.role == "user":
+        return tr("You")
+    return model_name(message.model) if message.model else tr("Model")
+
+
+def _content(message: Message) -> str:
+    content = with_attachments(message.content, message.attachments).rstrip()
+    return content or f"*{message.error or tr('No text.')}*"

@@ -1,1 +1,0 @@
-"""Reading Markdown: the blocks of a text, the cells of a table's row, and what it says in one plain line."""
