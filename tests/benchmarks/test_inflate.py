@@ -18,11 +18,11 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.tensors import check_tensors
 from engine.text.tokenizer import Tokenizer, read_end_ids
-from engine.training import shard_writer
-from engine.training.inflate import main
-from engine.training.inflate_model import inflate_model
-from engine.training.inflate_shape import InflatedShape, choose_shape, parameter_count
 from engine.weights.checkpoint import INDEX, Checkpoint
+from tests.benchmarks import shard_writer
+from tests.benchmarks.inflate import main
+from tests.benchmarks.inflate_model import inflate_model
+from tests.benchmarks.inflate_shape import InflatedShape, choose_shape, parameter_count
 from tests.support.checkpoints import reference_model, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, load_reference
 from tests.support.gguf_files import write_gguf

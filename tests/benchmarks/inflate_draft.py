@@ -21,12 +21,12 @@ from engine.drafting.medusa_heads import read_medusa
 from engine.drafting.prompt_tokens import TENSOR, read_prompt_tokens
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel
 from engine.model.config import ModelConfig, read_config
-from engine.training.inflate_model import AMPLITUDE, begin_folder, write_config
-from engine.training.inflate_tensor import RULES, Axis, Extents, Rule, Widening, gains, network_axes
-from engine.training.shard_writer import Planned, write_shards
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import ADAPTER_CONFIG, ADAPTER_SAFETENSORS, MEDUSA_TENSOR, is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.benchmarks.inflate_model import AMPLITUDE, begin_folder, write_config
+from tests.benchmarks.inflate_tensor import RULES, Axis, Extents, Rule, Widening, gains, network_axes
+from tests.benchmarks.shard_writer import Planned, write_shards
 
 #: What a draft has beside the blocks: EAGLE-2's fusion, then Dovetail's, whose matrices are stored (in, out).
 DRAFT_RULES: dict[str, Rule] = {

@@ -13,11 +13,11 @@ from torch import Tensor
 from engine.errors import InvalidOption, UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import check_tensors, expected_tensors
-from engine.training.inflate_shape import InflatedShape
-from engine.training.inflate_tensor import RULES, Extents, Widening, gains, network_axes
-from engine.training.shard_writer import SHARD_BYTES, Planned, write_shards
 from engine.weights.checkpoint import INDEX, Checkpoint
 from engine.weights.draft_kind import CONFIGS
+from tests.benchmarks.inflate_shape import InflatedShape
+from tests.benchmarks.inflate_tensor import RULES, Extents, Widening, gains, network_axes
+from tests.benchmarks.shard_writer import SHARD_BYTES, Planned, write_shards
 
 #: Of the random numbers. Up to 1 no row's int8 scale changes; BENCHMARKS.md has the agreement measured by format.
 AMPLITUDE = 0.5

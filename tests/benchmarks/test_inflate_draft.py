@@ -21,12 +21,12 @@ from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, Unsuppor
 from engine.gguf.stored_tensor import BF16
 from engine.model.config import read_config
 from engine.model.token_tree import Draft
-from engine.training.inflate import main
-from engine.training.inflate_draft import inflate_draft
-from engine.training.inflate_model import inflate_model
-from engine.training.inflate_shape import InflatedShape
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.benchmarks.inflate import main
+from tests.benchmarks.inflate_draft import inflate_draft
+from tests.benchmarks.inflate_model import inflate_model
+from tests.benchmarks.inflate_shape import InflatedShape
 from tests.support.decoders import load_decoder
 from tests.support.heads import MEDUSA_LAYOUTS, Head, make_head, medusa_logits
 from tests.support.prompt_tokens import write_prompt_tokens

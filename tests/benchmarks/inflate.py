@@ -1,7 +1,7 @@
 """Makes a large model that computes what a small one computes, so that speed can be measured on real replies.
 
-    python -m engine.training.inflate --model FOLDER --parameters 1e9 --out FOLDER
-    python -m engine.training.inflate --model DRAFT --target INFLATED --out FOLDER    # its head or prompt tokens
+    python -m tests.benchmarks.inflate --model FOLDER --parameters 1e9 --out FOLDER
+    python -m tests.benchmarks.inflate --model DRAFT --target INFLATED --out FOLDER    # its head or prompt tokens
 
 The result has the sizes, the bytes and the cost of a real model and says word for word what the small one says.
 Layers are added that write nothing, the feed-forward network and the attention get units and heads that nobody reads,
@@ -20,10 +20,10 @@ import torch
 from engine.errors import TenonError
 from engine.hub.installed import find_model
 from engine.model.config import read_config
-from engine.training.inflate_draft import inflate_draft
-from engine.training.inflate_model import inflate_model
-from engine.training.inflate_shape import choose_shape, parameter_count
 from engine.weights.checkpoint import Checkpoint
+from tests.benchmarks.inflate_draft import inflate_draft
+from tests.benchmarks.inflate_model import inflate_model
+from tests.benchmarks.inflate_shape import choose_shape, parameter_count
 
 DTYPES = {"bf16": torch.bfloat16, "fp32": torch.float32}
 
@@ -31,7 +31,7 @@ DTYPES = {"bf16": torch.bfloat16, "fp32": torch.float32}
 def main(arguments: list[str] | None = None) -> int:
     """Inflate what the command line names."""
     parser = argparse.ArgumentParser(
-        prog="python -m engine.training.inflate",
+        prog="python -m tests.benchmarks.inflate",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
