@@ -7,7 +7,7 @@ from enum import Enum
 
 from app.chat.gauges import Gauges
 from app.words import mark
-from engine.messages import Event, Finished, ModeChanged, PlanChosen, RoundRecord, StatisticsUpdated, Timings
+from engine.messages import Event, Finished, PlanChosen, RoundRecord, StatisticsUpdated, Timings
 
 # Of a reply with more rounds the latest are kept.
 MOST_ROUNDS = 4_096
@@ -62,8 +62,6 @@ class ReplyTrace:
         """Follow an event of the reply that came at a moment; returns whether it changed anything."""
         if isinstance(event, PlanChosen):
             self.mode = event.plan.mode
-        elif isinstance(event, ModeChanged):
-            self.mode = event.mode
         elif isinstance(event, StatisticsUpdated):
             self.mode, self.timings = event.mode, event.timings
             self.gauges.take(event, at_s)

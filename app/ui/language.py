@@ -14,7 +14,6 @@ TRANSLATIONS = Path(__file__).resolve().parents[2] / "assets" / "translations"
 # The texts' context in the compiled files; there is only one.
 CONTEXT = "Tenon"
 LANGUAGES = ("en", "de", "zh")
-SYSTEM = "system"
 
 
 def spoken(chosen: str) -> str:

@@ -46,7 +46,6 @@ from engine.messages.events import (
     LoadProgress,
     MachineReported,
     MeasuringProgress,
-    ModeChanged,
     ModelLoaded,
     ModelUnloaded,
     Notice,

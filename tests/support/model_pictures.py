@@ -68,9 +68,9 @@ def stock(workspace: ScriptedWorkspace) -> None:
     )  # fmt: skip
     known[llama] = replace(known["llama-3.1-8b-instruct"])
     store.pairs = (
-        DraftPair("Qwen3-8B-Q4_K_M", "Qwen3-0.6B-Q8_0", "draft", True, ""),
+        DraftPair("Qwen3-8B-Q4_K_M", "Qwen3-0.6B-Q8_0", "draft", ""),
         DraftPair(
-            "Llama-3.1-8B-Instruct-Q4_K_M", "Qwen3-0.6B-Q8_0", "draft", False,
+            "Llama-3.1-8B-Instruct-Q4_K_M", "Qwen3-0.6B-Q8_0", "draft",
             "the draft was made for another vocabulary, 151,936 tokens instead of 128,256.",
         ),
     )  # fmt: skip
