@@ -39,7 +39,7 @@ from engine.messages import (
 )
 from engine.model.logged_sampling import LoggedSampler
 from engine.model.masked_sampling import MaskedSampler
-from engine.modes.mode import PROMPTED, Values
+from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.model_planner import ModelPlanner
 from engine.planning.planner import Settled
@@ -254,13 +254,11 @@ class ReplyRun:
         if drafts != "likeliest" and self._sampler.temperature > 0.0 and alone:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
         matches = self._chances if alone else None
-        looks_up, prompted = self._mode.finds_matches(values), bool(values.get(PROMPTED.name))
         wanted = Drafting(
             self._mode.growth(values),
             sampling,
             matches,
-            looks_up,
-            prompted,
+            self._mode.finds_matches(values),
             self._unconfirmed,
             lambda: sequence.cache,
         )

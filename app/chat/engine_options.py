@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from app.chat.conversation_options import ConversationOptions
 from app.chat.modes import known_modes
 from app.settings.settings import Settings
-from engine.messages import LoadOptions, OptionValue, SamplingOptions, Thinking, shared_options
+from engine.messages import LoadOptions, SamplingOptions, Thinking, shared_options
 
 
 def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
@@ -22,7 +22,7 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
         model=model,
         drafts=settings.drafts_of(model),
         mode=settings.mode,
-        mode_options={name: _number_or_word(value) for name, value in chosen.items() if value is not None},
+        mode_options={name: value for name, value in chosen.items() if value is not None},
         weights=settings.weights,
         kv_cache=settings.kv_cache,
         threads=settings.threads or None,
@@ -31,11 +31,6 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
         vram_budget_bytes=settings.vram_budget_bytes,
         gpu_layers=settings.gpu_layers,
     )
-
-
-def _number_or_word(value: OptionValue) -> OptionValue:
-    """A choice among words and numbers is kept as text."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def planned(options: LoadOptions) -> LoadOptions:

@@ -94,7 +94,6 @@ class Drafting:
         matches: Worth of matches in the model's texts, where tokens may be looked up too; learns from the reply. None
             where another drafter looks them up.
         looks_up: Trees that guess all levels at once take matches in, where they are not drawn.
-        prompted: A small model drafts with prompt tokens of its own.
         drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
         cache: The target's cache of the text; None where no draft reads it.
     """
@@ -103,7 +102,6 @@ class Drafting:
     sampling: DraftSampling | None
     matches: MatchChances | None
     looks_up: bool
-    prompted: bool
     drafted: Callable[[Sequence[int]], None]
     cache: Callable[[], KVCache] | None = None
 

@@ -25,7 +25,6 @@ from engine.drafting.committee import CommitteeMemory, MajorityCommittee, Member
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kind import Drafting
-from engine.drafting.member_weights import Rewards
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.sampling import Sampler
@@ -92,9 +91,9 @@ class Bench:
 
         for at, prompt in enumerate(self._prompts):
             texts = [draft.new_text() for draft in model.drafts]
-            wanted = Drafting(TreeShape(1, 12, 12), None, None, False, False, lambda guess: None)
+            wanted = Drafting(TreeShape(1, 12, 12), None, None, False, lambda guess: None)
             own = [Member(str(TOY_DRAFT), "model", text(wanted)) for text in texts]
-            committee = MajorityCommittee(own, Rewards(0.6, 0.3, 1.1, 0.9), memory, judge_all=False)
+            committee = MajorityCommittee(own, memory)
             drafter = SetTime(committee, self._options.guess_s, apart)
             recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), schedule())
             hooks = Hooks(lambda: None, lambda done, total: None, emitted)

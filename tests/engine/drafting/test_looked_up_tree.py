@@ -39,7 +39,7 @@ SAID[0, 9], SAID[0, 20], SAID[1, 30], SAID[2, 40] = 5.0, 4.0, 3.0, 3.0
 
 
 def wanted(sampling: DraftSampling | None = None, looks_up: bool = True) -> Drafting:
-    return Drafting(TreeShape(4, 3, 63), sampling, MatchChances(), looks_up, False, lambda tokens: None)
+    return Drafting(TreeShape(4, 3, 63), sampling, MatchChances(), looks_up, lambda tokens: None)
 
 
 def made(folder: Path, members: int) -> LevelDrafter:
