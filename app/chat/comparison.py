@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.chat.modes import mode_title
-from engine.messages import Event, Failed, Finished, ModeChanged, PlanChosen, PrefillProgress, TokensAdded
+from engine.messages import Event, Failed, Finished, PlanChosen, PrefillProgress, TokensAdded
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,6 @@ class Trial:
         """The trial that follows an event of its request, so many seconds after that was sent."""
         if isinstance(event, PlanChosen):
             return replace(self, ran=event.plan.mode)
-        if isinstance(event, ModeChanged):
-            return replace(self, ran=event.mode)
         if isinstance(event, PrefillProgress) and event.total_tokens > 0:
             return replace(self, read=min(1.0, event.done_tokens / event.total_tokens))
         if isinstance(event, TokensAdded):

@@ -13,7 +13,6 @@ from engine.messages import (
     LoadOptions,
     ModelAdvice,
     ModelReport,
-    OptionValue,
     Reply,
     SamplingOptions,
     Thinking,
@@ -42,7 +41,7 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
         model=model,
         drafts=settings.drafts_of(model),
         mode=settings.mode,
-        mode_options={name: _number_or_word(value) for name, value in chosen.items() if value is not None},
+        mode_options={name: value for name, value in chosen.items() if value is not None},
         weights=settings.weights,
         kv_cache=settings.kv_cache,
         threads=settings.threads or None,
@@ -51,11 +50,6 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
         vram_budget_bytes=settings.vram_budget_bytes,
         gpu_layers=settings.gpu_layers,
     )
-
-
-def _number_or_word(value: OptionValue) -> OptionValue:
-    """A choice among words and numbers is kept as text."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def planned(options: LoadOptions) -> LoadOptions:

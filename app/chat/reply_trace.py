@@ -14,7 +14,6 @@ from app.words import mark
 from engine.messages import (
     Event,
     Finished,
-    ModeChanged,
     PlanChosen,
     RoundRecord,
     RoundTexts,
@@ -141,8 +140,6 @@ class ReplyTrace:
         """Follow an event of the reply that came at a moment; returns whether it changed anything."""
         if isinstance(event, PlanChosen):
             self.mode = event.plan.mode
-        elif isinstance(event, ModeChanged):
-            self.mode = event.mode
         elif isinstance(event, StatisticsUpdated):
             self.mode, self.timings = event.mode, event.timings
             self.gauges.take(event, at_s)

@@ -14,7 +14,6 @@ class ServerPhase(str, Enum):
     OFF = "off"
     STARTING = "starting"  # it waits for the model, or for the keyring
     ON = "on"
-    ENDING = "ending"
     FAILED = "failed"
 
 

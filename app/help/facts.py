@@ -227,6 +227,7 @@ _WORDS: dict[str, Callable[[HelpFacts], str]] = {
     "largest": _largest,
     "memory": _memory,
     "mode-here": _mode_here,
+    "mode-helps": lambda facts: "\n".join(f"- **{mode.title}**: {mode.help}" for mode in known_modes()),
     "mode-names": lambda facts: ", ".join(f"`{mode.name}`" for mode in known_modes()),
     "model": _model,
     "modes": _modes,

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from app.settings.pending import exported_names
 from app.settings.settings import Settings
-from app.settings.settings_file import VERSION, migrated
+from app.settings.settings_file import VERSION, migrated, removed_names
 from app.words import mark, tr
 from engine.errors import InvalidOption
 from engine.json_text import read_json
@@ -25,7 +25,7 @@ class ImportedSettings:
     Attributes:
         values: Allowed values by name.
         unknown: Values that this version does not know; they are kept.
-        rejected: Names of those whose values are not allowed.
+        rejected: Names of those whose values are not allowed, and of settings that no longer exist.
     """
 
     values: dict[str, Any]
@@ -61,10 +61,9 @@ def import_settings(text: str) -> ImportedSettings:
         content: Any = read_json(text)
         if not isinstance(content, dict) or content.pop("tenon", _KIND) != _KIND or "version" not in content:
             raise InvalidOption(tr(_NOT_SETTINGS))
-        stored = migrated(content)
-        read = Settings()
-        rejected = read.take(stored)
+        removed, read = removed_names(content), Settings()
+        rejected = (*read.take(migrated(content)), *removed)
     except (ValueError, AttributeError, TypeError, KeyError) as error:
         raise InvalidOption(tr(_NOT_SETTINGS), details=repr(error)) from error
     values = {name: value for name, value in read.values.items() if name in exported_names()}
-    return ImportedSettings(values, read.unknown, tuple(rejected))
+    return ImportedSettings(values, read.unknown, rejected)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.chat.modes import known_modes
 from app.settings.pages import rows
 from app.settings.settings import Settings
-from engine.errors import InvalidOption
-from engine.messages import check_order, shared_options
 
 EVERY_MODEL = ""
 
@@ -44,25 +41,14 @@ class PendingSettings:
         """Choose a value.
 
         Raises:
-            InvalidOption: It is not allowed, or not beside another choice; what was chosen stays.
+            InvalidOption: It is not allowed; what was chosen stays.
         """
-        before = self.chosen.stored()
         if name == "drafts":
             self.chosen.remember_drafts(self.chosen.model, value)
         elif scope:
             self.chosen.set_for_model(scope, name, value)
         else:
             self.chosen.assign(name, value)
-        options = shared_options(known_modes())
-        pair = [
-            option for option in options.values() if option.at_most and name in (option.name, option.at_most)
-        ]
-        try:
-            for option in pair:
-                check_order((option, options[option.at_most]), lambda each: self.value(each, scope))
-        except InvalidOption:
-            self.chosen.take(before)
-            raise
 
     def reset(self, name: str, scope: str = EVERY_MODEL) -> None:
         """Choose the usual value; for one model what holds for all."""

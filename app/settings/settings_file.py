@@ -20,24 +20,54 @@ from engine.unfinished_file import set_aside, write_whole
 Stored = dict[str, Any]
 
 
+#: Settings of versions before 3: single techniques of modes.
+REMOVED = {
+    "length", "prompt_draft", "branching", "adaptive_fallback", "fallback_threshold", "draft_ahead",
+    "draft_beyond", "merged_tree", "judge_all", "reward_threshold", "punish_threshold", "reward_factor",
+    "punish_factor",
+}  # fmt: skip
+
+
+def _everywhere(stored: Stored, change: Callable[[Stored], Stored]) -> Stored:
+    """Change the values that hold for all models, and those of each model."""
+    by_model = stored.get("by_model")
+    if isinstance(by_model, dict):
+        own = {model: change(each) if isinstance(each, dict) else each for model, each in by_model.items()}
+        stored = {**stored, "by_model": own}
+    return change(stored)
+
+
 def _weights_by_block_type(stored: Stored) -> Stored:
     """Before version 2 weights in few bits had formats of Tenon's own."""
     renamed = {"int8": "q8_0", "int4": "q4_k_m"}
 
-    def here(values: Any) -> Any:
-        if not isinstance(values, dict) or values.get("weights") not in renamed:
-            return values
-        return {**values, "weights": renamed[values["weights"]]}
+    def here(values: Stored) -> Stored:
+        old = values.get("weights")
+        return {**values, "weights": renamed[old]} if old in renamed else values
 
-    by_model = stored.get("by_model")
-    if isinstance(by_model, dict):
-        stored = {**stored, "by_model": {model: here(values) for model, values in by_model.items()}}
-    found: Stored = here(stored)
-    return found
+    return _everywhere(stored, here)
+
+
+def _without_removed(stored: Stored) -> Stored:
+    return _everywhere(
+        stored, lambda values: {name: value for name, value in values.items() if name not in REMOVED}
+    )
+
+
+def removed_names(stored: Stored) -> tuple[str, ...]:
+    """Names of removed settings in a file's content, those of single models among them."""
+    found: dict[str, None] = {}
+
+    def look(values: Stored) -> Stored:
+        found.update(dict.fromkeys(name for name in values if name in REMOVED))
+        return values
+
+    _everywhere(stored, look)
+    return tuple(found)
 
 
 # Step i turns a file of version i + 1 into one of version i + 2. Steps are only ever appended.
-MIGRATIONS: tuple[Callable[[Stored], Stored], ...] = (_weights_by_block_type,)
+MIGRATIONS: tuple[Callable[[Stored], Stored], ...] = (_weights_by_block_type, _without_removed)
 VERSION = len(MIGRATIONS) + 1
 
 
@@ -68,7 +98,7 @@ class SettingsFile:
     """One settings.json.
 
     Attributes:
-        damaged: True if it was when it was read, so that it should be written anew.
+        damaged: True if it was damaged or had removed settings when it was read, so that it should be written anew.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -89,19 +119,26 @@ class SettingsFile:
             return settings, []
         except OSError as error:
             return settings, [self._not_read(error)]
-        problems = []
+        problems: list[str] = []
         try:
-            rejected = settings.take(migrated(read_json(raw)))
+            stored = read_json(raw)
+            removed = removed_names(stored)
+            rejected = settings.take(migrated(stored))
         except (ValueError, AttributeError, TypeError, KeyError):
             problems.append(self._set_aside())
             settings = Settings()
-            rejected = settings.take(_left_of(raw))
+            rejected, removed = settings.take(_left_of(raw)), ()
         if rejected:
             problems.append(
                 tr(
                     "Settings with values that are not allowed were reset: {names}.",
                     names=", ".join(rejected),
                 )
+            )
+        if removed:
+            self.damaged = True
+            problems.append(
+                tr("Settings that no longer exist were left out: {names}.", names=", ".join(removed))
             )
         return settings, problems
 

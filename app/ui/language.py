@@ -9,7 +9,6 @@ from engine import sentences
 
 # Each with its name in Qt, whose own texts are in English without a file.
 LANGUAGES = {"en": "", "de": "de", "zh": "zh_CN"}
-SYSTEM = "system"
 
 
 def spoken(chosen: str) -> str:

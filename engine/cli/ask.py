@@ -44,7 +44,6 @@ from engine.messages import (
     StatisticsUpdated,
     Thinking,
     TokensAdded,
-    check_order,
     shared_options,
 )
 from engine.modes import MODES, check_options, descriptors
@@ -72,10 +71,7 @@ _LOOPED = (
     "tenon: The reply was stopped, because it began to repeat itself; --no-loop-guard lets it go on, and a higher "
     "--temperature or --repetition-penalty makes it less likely."
 )
-_VERIFY = (
-    "how guesses are checked: sample-and-match, residual (the draft then draws its guesses), residual-replacement (its "
-    "guesses for one place may repeat), or typical, which is lossy (default: %(default)s)"
-)
+_VERIFY = "how guesses are checked: sample-and-match, or typical, which is lossy (default: %(default)s)"
 
 
 def add_to(commands: Any) -> None:
@@ -142,12 +138,11 @@ def _add_mode_options(parser: argparse.ArgumentParser) -> None:
             switch = argparse.BooleanOptionalAction
             group.add_argument(_flag(option), action=switch, help=_help(option))
         else:
-            words = [*dict(option.words), "N"]
             group.add_argument(
                 _flag(option),
-                metavar="|".join(words),
+                metavar="N",
                 type=partial(_value, option),
-                help=f"{_help(option)} ({option.least:g} to {option.most:g}; default: {_defaults(option)})",
+                help=f"{_help(option)} ({option.least} to {option.most}; default: {_defaults(option)})",
             )
 
 
@@ -155,11 +150,11 @@ def _flag(option: ModeOption) -> str:
     return f"--{option.name.replace('_', '-')}"
 
 
-def _value(option: ModeOption, text: str) -> OptionValue:
+def _value(option: ModeOption, text: str) -> int | str:
     """The value of an option as it was typed; one that it does not take is refused under the name that was typed."""
-    value: OptionValue = text
+    value: int | str = text
     with suppress(ValueError):
-        value = float(text) if option.places else int(text)
+        value = int(text)
     try:
         check_options({option.name: value})
     except InvalidOption as error:
@@ -170,10 +165,7 @@ def _value(option: ModeOption, text: str) -> OptionValue:
 def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
     """The values that were given."""
     known = shared_options(descriptors())
-    given = {name: value for name, value in vars(options).items() if name in known and value is not None}
-    for mode in MODES.values():
-        check_order(mode.options, mode.values(given).__getitem__, _flag)
-    return given
+    return {name: value for name, value in vars(options).items() if name in known and value is not None}
 
 
 def _help(option: ModeOption) -> str:
@@ -183,13 +175,9 @@ def _help(option: ModeOption) -> str:
 def _defaults(option: ModeOption) -> str:
     """The default, or that of each mode where they differ."""
     if option.default is not None:
-        return _shown(option.default)
+        return str(option.default)
     own = {mode.name: mode.values({}).get(option.name) for mode in MODES.values()}
-    return ", ".join(f"{_shown(value)} in {name}" for name, value in own.items() if value is not None)
-
-
-def _shown(value: OptionValue) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    return ", ".join(f"{value} in {name}" for name, value in own.items() if value is not None)
 
 
 def _ask(options: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ _KEPT = 7
 # A node's chance is never taken for less, nor for certain.
 _LEAST, _MOST = 1e-6, 0.999
 _NOTHING = Draft()
+_REWARDS = Rewards()
 
 
 @dataclass(frozen=True)
@@ -115,16 +116,15 @@ class Committee(Drafter):
 
     Args:
         members: At least one.
-        rewards: Thresholds and factors of their weights.
         memory: Of earlier replies, which learns from this one.
-        judge_all: Each verdict judges all members by what they would have had accepted; else the voted one alone.
+        rewards: Thresholds and factors of their weights.
 
     Attributes:
         weights: (m,) of the members' votes.
     """
 
     def __init__(
-        self, members: Sequence[Member], rewards: Rewards, memory: CommitteeMemory, judge_all: bool = True
+        self, members: Sequence[Member], memory: CommitteeMemory, rewards: Rewards = _REWARDS
     ) -> None:
         self.members = tuple(member.name for member in members)
         slow = [member.drafter.apart for member in members if member.takes_time]
@@ -135,7 +135,6 @@ class Committee(Drafter):
         self._members = tuple(members)
         self._votes = memory.votes(members, rewards)
         self._standings = memory.standings(members)
-        self._judge_all = judge_all
         self._drafts: list[Draft] = []  # of the members, in the last round that had any
         self._voted: int | None = None
         # Hidden rows that members have not taken, and how many of the next ones they do not need.
@@ -208,7 +207,12 @@ class MajorityCommittee(Committee):
     """The paper's: each member gives a chain, and the majority's path is the draft.
 
     After verification the acceptance rate of the voted member is averaged, and its weight rewarded or punished.
+
+    Attributes:
+        judge_all: Each verdict judges all members by what they would have had accepted; else the voted one alone.
     """
+
+    judge_all = False
 
     def propose(self, shape: DraftShape) -> Draft:
         """The path of the majority within the merged tree of the members' chains."""
@@ -227,7 +231,7 @@ class MajorityCommittee(Committee):
         return _with_probes(chain, {node: at for at, node in enumerate(path)}, tree, drafts)
 
     def _judge(self, tokens: Sequence[int]) -> None:
-        judged = range(len(self._drafts)) if self._judge_all else (self._voted,)
+        judged = range(len(self._drafts)) if self.judge_all else (self._voted,)
         rates = []
         for member in judged:
             if member is not None and self._drafts[member].tokens:

@@ -11,12 +11,10 @@ from torch.nn import functional
 from engine.drafting.dynamic_tree import LARGEST_TREE
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
-from engine.model.token_tree import Probes
 from engine.placement.link import Link
 
 # Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
 _CHUNK = 256
-_NO_PROBES = Probes()
 
 
 class DraftModel:
@@ -104,25 +102,15 @@ class DraftModel:
 
     def read_root(self) -> Tensor:
         """(V,) log-probabilities after the root, read together with the few tokens that are missing before it."""
-        return self.ask_root(_NO_PROBES)[0]
-
-    def ask_root(self, probes: Probes) -> tuple[Tensor, Tensor]:
-        """The same with probes behind the root: (V,) and (P, V) log-probabilities."""
         if not self.missing:
             # The root's row is there, but its logits are gone.
             self._cache.truncate(len(self.text) - 1)
             del self._cached[-1]
         self.read(len(self.text) - _CHUNK)
         start, missing = len(self._cached), self.text[len(self._cached) :]
-        sees = None
-        if not probes.is_chain:
-            sees = torch.ones(len(missing) + len(probes), len(missing) + len(probes), dtype=torch.bool).tril()
-            sees[len(missing) :, len(missing) :] = probes.sees()
-        positions = [*range(start, len(self.text)), *(len(self.text) - 1 + away for away in probes.distances)]
-        rows = slice(len(missing) - 1, None)
-        following = self.run(missing, positions, sees, logit_rows=rows, probes=probes)
+        following = self.run(missing, range(start, len(self.text)), logit_rows=slice(len(missing) - 1, None))
         self._commit(range(len(missing)), missing)
-        return following[0], following[1:]
+        return following[0]
 
     def run(
         self,
@@ -131,9 +119,8 @@ class DraftModel:
         sees: Tensor | None = None,
         uncommitted: int = 0,
         logit_rows: slice | None = None,
-        probes: Probes = _NO_PROBES,
     ) -> Tensor:
-        """Run tokens, and probes behind them, behind the committed rows; see `Decoder.forward` for the arguments.
+        """Run tokens behind the committed rows; see `Decoder.forward` for the arguments.
 
         Returns:
             (rows asked for, V) log-probabilities of what follows these rows, on its device; V is the target's.
@@ -149,16 +136,11 @@ class DraftModel:
             logit_rows=logit_rows,
             check=self._check,
             uncommitted=uncommitted,
-            embeddings=link.to_device(probes.embeddings) if probes.nodes else None,
         )
         following = output.logits[:, : self._vocabulary_size].log_softmax(-1)
         missing = self._vocabulary_size - following.shape[1]
         # Padding that the target alone has is never drafted.
         return functional.pad(following, (0, missing), value=-torch.inf) if missing else following
-
-    def to_host(self, rows: Tensor) -> Tensor:
-        """Rows that `run` returned, in the host's memory."""
-        return self._link.to_host(rows)
 
     def _commit(self, rows: Sequence[int], tokens: Sequence[int], keep: Sequence[int] = ()) -> None:
         self._cache.commit(rows, keep)

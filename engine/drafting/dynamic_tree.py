@@ -30,12 +30,14 @@ class TreeShape:
         depth: Longest path below the root.
         nodes: Nodes kept for the target to verify.
         searched: A tree that was searched for the draft is followed, where there is one.
+        chains: A draft with a short way for chains may take it instead.
     """
 
     width: int = 10
     depth: int = 7
     nodes: int = 15
     searched: bool = False
+    chains: bool = True
 
 
 @dataclass(frozen=True)

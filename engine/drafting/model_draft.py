@@ -24,15 +24,6 @@ from engine.drafting.kind import (
     Seconds,
 )
 from engine.drafting.paced_tree import PacedTree, Pacing
-from engine.drafting.prompt_tokens import (
-    PromptTokens,
-    check_prompt_tokens,
-    load_prompt_tokens,
-    prompt_tokens_beside,
-    read_prompt_tokens,
-)
-from engine.drafting.prompted_draft import PromptedDraft
-from engine.errors import DraftMismatch
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
@@ -45,8 +36,7 @@ from engine.placement.device_layer import half_type
 from engine.placement.resident import Resident
 from engine.text.pairing import check_pair
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, checkpoint_or_outline
-from engine.weights.draft_kind import draft_kind, is_prompt_tokens
-from engine.weights.head_checkpoint import HeadCheckpoint
+from engine.weights.draft_kind import draft_kind
 
 # Up to this size in float32 the time of a draft is that of its operators, beyond it that of its bytes.
 SMALL_DRAFT_BYTES = 64 << 20
@@ -128,7 +118,7 @@ class ModelDraft(DraftKind):
 
         def new_text() -> DraftText:
             model = DraftModel(decoder, vocabulary_size, parts.context, parts.link, parts.check)
-            return partial(_drafter, model, parts.folder, self.config)
+            return partial(_drafter, model)
 
         return LoadedDraft(self.name, self.kind, parts.link, new_text, weights.notes)
 
@@ -141,23 +131,8 @@ class ModelDraft(DraftKind):
         return load_weights(checkpoint, self.config, plan.weights.dense, device, check=check)
 
 
-def _drafter(model: DraftModel, folder: Path, config: ModelConfig, wanted: Drafting) -> Drafter:
-    """Levels of a dynamic tree, with or without prompt tokens, or branches that are paced."""
+def _drafter(model: DraftModel, wanted: Drafting) -> Drafter:
+    """Levels of a dynamic tree, or branches that are paced."""
     if isinstance(wanted.growth, Pacing):
         return PacedTree(model, wanted.growth, wanted.drafted)
-    if wanted.prompted:
-        return PromptedDraft(model, _prompt_tokens(folder, config), wanted.growth, wanted.sampling)
-    return DraftModelDrafter(model, wanted.growth, wanted.sampling)
-
-
-def _prompt_tokens(model: Path, config: ModelConfig) -> PromptTokens:
-    folder = prompt_tokens_beside(model)
-    if not is_prompt_tokens(folder):
-        raise DraftMismatch(
-            "There are no prompt tokens in {folder}, where those of the draft are looked for: train them with "
-            "`tenon train draft --kind prompt-tokens`, or draft without them.",
-            folder=folder,
-        )
-    checkpoint = HeadCheckpoint(folder)
-    check_prompt_tokens(read_prompt_tokens(checkpoint), config)
-    return load_prompt_tokens(checkpoint)
+    return DraftModelDrafter(model, wanted.growth)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -32,7 +31,6 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 TENSOR = "prompt_embeddings"
 #: Most members of an ensemble: a node and its probe, and the root's probe, within the 64 rows of a draft.
 MOST_MEMBERS = 31
-_BESIDE = "prompt-tokens"
 # Draft shapes whose probes are kept: a mode follows some trees again and again, and shapes of their own are many.
 _MOST_KNOWN = 256
 # What the same code trains on request, its name and the value of a set without it. The report finds that each of them
@@ -188,13 +186,6 @@ def load_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokens:
     layout = read_prompt_tokens(checkpoint)
     rows = checkpoint.tensor(TENSOR).to(torch.float32)
     return PromptTokens(rows.view(layout.count, layout.members, layout.hidden_size), layout.mask)
-
-
-def prompt_tokens_beside(model: Path) -> Path:
-    """The folder of a model's prompt tokens, whether it is there: in the model's own, or next to it by its name."""
-    folder = model if model.is_dir() else model.parent
-    within = folder / _BESIDE
-    return within if within.is_dir() else folder.with_name(f"{folder.name}-{_BESIDE}")
 
 
 def _size(config: dict[str, Any], name: str, usual: int | None, most: int | None) -> int:

@@ -46,7 +46,6 @@ from engine.messages.events import (
     LoadProgress,
     MachineReported,
     MeasuringProgress,
-    ModeChanged,
     ModelLoaded,
     ModelUnloaded,
     Notice,
@@ -71,7 +70,7 @@ from engine.messages.models import (
     PairsFound,
     Prediction,
 )
-from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, check_order, shared_options
+from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, shared_options
 from engine.messages.preparing import Prepared, ToPrepare
 from engine.messages.reports import (
     BenchmarkRow,

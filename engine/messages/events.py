@@ -130,15 +130,6 @@ class PlanChosen:
 
 
 @dataclass(frozen=True)
-class ModeChanged:
-    """The mode changed in mid-reply, and why."""
-
-    request_id: str
-    mode: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class ContextTrimmed:
     """The oldest turns were left out because the conversation outgrew the context."""
 
@@ -247,7 +238,6 @@ Event = (
     | ModelPredicted
     | PairsFound
     | PlanChosen
-    | ModeChanged
     | ContextTrimmed
     | Notice
     | PrefillProgress

@@ -37,7 +37,6 @@ class HostMemory:
         total_bytes: Memory that this process could ever have.
         available_bytes: Memory that can be taken now without swapping.
         swap_total_bytes: Swap space.
-        swap_free_bytes: Of this unused.
         process_bytes: The engine's process without a model: Python, torch and the kernels; the default is as
             measured on Linux.
     """
@@ -45,7 +44,6 @@ class HostMemory:
     total_bytes: int
     available_bytes: int
     swap_total_bytes: int = 0
-    swap_free_bytes: int = 0
     process_bytes: int = 350_000_000
 
     @property

@@ -73,14 +73,12 @@ class DraftPair:
         target: Name of the model that answers.
         draft: Name of the one that guesses.
         kind: Of the draft: a whole model, or a head.
-        made_for_it: The draft's record names this target.
         problem: Reason why they do not work together, in one sentence; empty where they do.
     """
 
     target: str
     draft: str
     kind: Literal["draft", "head"]
-    made_for_it: bool
     problem: str
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from engine.errors import InvalidOption
-from engine.sentences import figure, say
-
-OptionValue = bool | int | float | str
+OptionValue = bool | int
 
 
 @dataclass(frozen=True)
 class ModeOption:
-    """An option of a mode: a switch where its default is one, else a number or one of some words.
+    """An option of a mode: a switch where its default is one, else a whole number.
 
     Attributes:
         name: Key of its value in `LoadOptions.mode_options`; on the command line with hyphens.
@@ -22,22 +19,14 @@ class ModeOption:
         default: Value where none is given; None where the modes that share the option differ in it.
         least: Smallest number.
         most: Largest number.
-        places: Digits behind the point; 0 for a whole number.
-        by_factors: Equal ways of a slider are equal factors and not equal differences.
-        words: Names that may stand in place of a number, with what people see.
-        at_most: The option whose number it must not exceed; empty for none.
     """
 
     name: str
     title: str
     help: str
     default: OptionValue | None
-    least: float = 0
-    most: float = 1
-    places: int = 0
-    by_factors: bool = False
-    words: tuple[tuple[str, str], ...] = ()
-    at_most: str = ""
+    least: int = 0
+    most: int = 1
 
     @property
     def is_switch(self) -> bool:
@@ -45,12 +34,10 @@ class ModeOption:
         return isinstance(self.default, bool)
 
     def accepts(self, value: object) -> bool:
-        """True if a value is of its type and in its range, or one of its words."""
-        if isinstance(value, str):
-            return value in dict(self.words)
+        """True if a value is of its type and in its range."""
         if self.is_switch or isinstance(value, bool):
             return self.is_switch and isinstance(value, bool)
-        return isinstance(value, (int, float) if self.places else int) and self.least <= value <= self.most
+        return isinstance(value, int) and self.least <= value <= self.most
 
 
 @dataclass(frozen=True)
@@ -84,30 +71,3 @@ def shared_options(modes: Iterable[ModeDescriptor]) -> dict[str, ModeOption]:
         if known.default != option.default:
             found[option.name] = replace(known, default=None)
     return found
-
-
-def check_order(
-    options: Iterable[ModeOption],
-    value_of: Callable[[str], float],
-    called: Callable[[ModeOption], str] = lambda option: say(option.title),
-) -> None:
-    """Refuse a number that exceeds the one which is its most.
-
-    Args:
-        options: Those that are looked at.
-        value_of: The number of an option, by its name.
-        called: What an option is called where its number was given.
-
-    Raises:
-        InvalidOption: There is one.
-    """
-    known = {option.name: option for option in options}
-    for option in known.values():
-        if option.at_most and value_of(option.name) > value_of(option.at_most):
-            raise InvalidOption(
-                "{option} is {value}, but {other} is {most}: choose a number that is not above it.",
-                option=called(option),
-                value=figure(value_of(option.name), "g"),
-                other=called(known[option.at_most]),
-                most=figure(value_of(option.at_most), "g"),
-            )

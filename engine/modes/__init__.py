@@ -6,12 +6,10 @@ from engine.errors import InvalidOption
 from engine.messages import ModeDescriptor, shared_options
 from engine.modes import dovetail, ghidorah, layer_offload, llmcad, lookup, minions, offload, plain, ppd
 from engine.modes.mode import Mode
-from engine.sentences import either, figure, mark, say
+from engine.sentences import either, mark, say
 
 _AUTO = ModeDescriptor("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer."))
 _WHOLE_NUMBER = mark("{option}: choose a whole number from {least} to {most}, not {value}.")
-_NUMBER = mark("{option}: choose a number from {least} to {most}, not {value}.")
-_WORD = mark("{option}: choose {names}, or a whole number from {least} to {most}, not {value}.")
 _SWITCH = mark("{option}: choose true or false, not {value}.")
 # In the order of menus.
 MODES: dict[str, Mode] = {
@@ -41,13 +39,10 @@ def check_options(given: Mapping[str, object]) -> None:
                 "No mode has an option {name}: choose {names}.", name=repr(name), names=either(known)
             )
         if not option.accepts(value):
-            least, most = figure(option.least, "g"), figure(option.most, "g")
-            wanted = _SWITCH if option.is_switch else _NUMBER if option.places else _WHOLE_NUMBER
             raise InvalidOption(
-                _WORD if option.words else wanted,
+                _SWITCH if option.is_switch else _WHOLE_NUMBER,
                 option=say(option.title),
-                names=", ".join(dict(option.words)),
-                least=least,
-                most=most,
+                least=option.least,
+                most=option.most,
                 value=repr(value),
             )

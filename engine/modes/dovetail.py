@@ -1,7 +1,8 @@
 """Dovetail: a draft beside the target guesses tokens ahead, on a GPU where there is one; the target stays on the CPU.
 
 Drafts are trees, wherever rows are cheap. A head beside the CPU's target drafts a chain with the second likeliest token
-beside each (`engine.drafting.chain_draft`), unless width, depth or nodes of its trees are asked for.
+beside each (`engine.drafting.chain_draft`), unless width, depth or nodes of its trees are asked for. As published,
+each draft is a tree of all its nodes.
 
 Source: Zhang et al. 2024, "Dovetail: A CPU/GPU Heterogeneous Speculative Decoding for LLM Inference". What the draft
 leaves of a GPU takes layers of the target.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.modes.mode import DEPTH, LENGTH, PROMPTED, WIDTH, Mode, Values, adaptive, nodes
+from engine.modes.mode import AS_PUBLISHED, DEPTH, WIDTH, Mode, Values, adaptive, nodes
 from engine.sentences import mark
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def _growth(values: Values) -> TreeShape:
     from engine.drafting.dynamic_tree import TreeShape
 
-    return TreeShape(values["draft_width"], values["draft_depth"], values["draft_nodes"])
+    sizes = values["draft_width"], values["draft_depth"], values["draft_nodes"]
+    return TreeShape(*sizes, chains=not values[AS_PUBLISHED.name])
 
 
 MODE = Mode(
@@ -33,7 +35,7 @@ MODE = Mode(
     ),
     schedule=adaptive,
     growth=_growth,
-    options=(WIDTH, DEPTH, nodes(15), LENGTH, PROMPTED),
+    options=(WIDTH, DEPTH, nodes(15), AS_PUBLISHED),
     drafts=("model", "head", "medusa", "block"),
     usual=mark("Auto: a draft is given, so dovetail guesses with it."),
 )

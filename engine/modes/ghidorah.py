@@ -2,12 +2,12 @@
 
 Source: Wei et al. 2025, "Ghidorah: Fast LLM Inference on Edge with Speculative Decoding and Hetero-Core Parallelism",
 section III-C. The schedule settles the width by what forwards take here; of the searched tree the first nodes are the
-best, so that each width has its own.
+best, so that each width has its own. As published the width is fixed.
 """
 
 from __future__ import annotations
 
-from engine.modes.mode import LENGTH, WIDTH, Mode, adaptive, nodes, searched_trees
+from engine.modes.mode import AS_PUBLISHED, WIDTH, Mode, adaptive, nodes, searched_trees
 from engine.sentences import mark
 
 MODE = Mode(
@@ -20,7 +20,7 @@ MODE = Mode(
     ),
     schedule=adaptive,
     growth=searched_trees,
-    options=(WIDTH, nodes(63), LENGTH),
+    options=(WIDTH, nodes(63), AS_PUBLISHED),
     drafts=("medusa",),
     wrong_draft=mark("It needs Medusa heads as its draft: choose heads that were made for this model."),
 )

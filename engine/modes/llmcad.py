@@ -2,56 +2,19 @@
 
 Source: Xu et al. 2023, "LLMCad: Fast and Scalable On-device Large Language Model Inference". A forward that waits for
 the disk takes as long for 64 tokens as for one, and the kernels compute 64 columns at once: hence 63 nodes and
-the root.
+the root. As published a draft ends at the threshold, without the nodes beyond it that are worth their time.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.messages import ModeOption
-from engine.modes.mode import DEPTH, LOOK_UP, Mode, Values, adaptive, nodes
+from engine.modes.mode import AS_PUBLISHED, DEPTH, LOOK_UP, Mode, Values, adaptive, nodes
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
     from engine.drafting.paced_tree import Pacing
     from engine.placement.plan import PlacementPlan
-
-_TECHNIQUES = (
-    ModeOption(
-        "branching",
-        mark("Branching drafts"),
-        mark("LLMCad: drafts are trees of guesses and not single lines."),
-        default=True,
-    ),
-    ModeOption(
-        "adaptive_fallback",
-        mark("Adaptive fallback"),
-        mark("LLMCad: the draft's confidence decides when the model checks it."),
-        default=True,
-    ),
-    ModeOption(
-        "fallback_threshold",
-        mark("Fallback threshold"),
-        mark("LLMCad: the model checks a draft once its best guess is less likely than this, to begin with."),
-        default=0.01,
-        least=0.0001,
-        places=4,
-        by_factors=True,
-    ),
-    ModeOption(
-        "draft_ahead",
-        mark("Draft ahead"),
-        mark("LLMCad: the draft goes on while the model's weights are read."),
-        default=True,
-    ),
-    ModeOption(
-        "draft_beyond",
-        mark("Draft below the threshold"),
-        mark("LLMCad: the draft goes on below the threshold while a guess is worth its time."),
-        default=True,
-    ),
-)
 
 _FITS = mark("It is for models larger than memory, and this one fits.")
 
@@ -59,8 +22,7 @@ _FITS = mark("It is for models larger than memory, and this one fits.")
 def _growth(values: Values) -> Pacing:
     from engine.drafting.paced_tree import Pacing
 
-    techniques = {option.name: values[option.name] for option in _TECHNIQUES}
-    return Pacing(**techniques, length=values["draft_depth"])
+    return Pacing(draft_beyond=not values[AS_PUBLISHED.name], length=values["draft_depth"])
 
 
 def _pointless(placement: PlacementPlan, gpu_layers: int | None) -> str:
@@ -78,7 +40,7 @@ MODE = Mode(
     drafts_ahead=True,
     schedule=adaptive,
     growth=_growth,
-    options=(DEPTH, nodes(63), *_TECHNIQUES, LOOK_UP),
+    options=(DEPTH, nodes(63), LOOK_UP, AS_PUBLISHED),
     drafts=("model", "medusa", "prompt-tokens"),
     pointless=_pointless,
     reason_in_memory=mark(

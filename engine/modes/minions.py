@@ -1,8 +1,8 @@
 """Minions: several drafts guess, prompt lookup beside them, and their votes decide what the model checks.
 
 Source: Wang et al. 2024, "Minions: Accelerating Large Language Model Inference with Adaptive and Collective Speculative
-Decoding", sections 3.2 and 3.3. The paper verifies the path of the majority; here the merged tree is verified, unless
-that is switched off.
+Decoding", sections 3.2 and 3.3. As published, the path of the majority is verified, whose weights the
+voted member's guesses change, and a selector settles its length; else the merged tree is verified, as much as pays.
 """
 
 from __future__ import annotations
@@ -10,74 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.messages import ModeOption, check_order
-from engine.modes.mode import DEPTH, LENGTH, WIDTH, Mode, Values, adaptive, nodes
+from engine.modes.mode import AS_PUBLISHED, DEPTH, WIDTH, Mode, Values, adaptive, nodes
 from engine.sentences import mark
 
 if TYPE_CHECKING:
+    from engine.decoding.round_cost import RoundCost
+    from engine.decoding.schedule import Schedule
     from engine.drafting.committee import CommitteeMemory, Member
     from engine.drafting.drafter import Drafter
     from engine.drafting.dynamic_tree import TreeShape
     from engine.drafting.match_chances import MatchChances
-
-_VOTE = (
-    ModeOption(
-        "merged_tree",
-        mark("Check the merged tree"),
-        mark(
-            "Minions: the model checks the best guesses of all drafts; else the one line that most votes are for."
-        ),
-        default=True,
-    ),
-    ModeOption(
-        "judge_all",
-        mark("Judge every draft"),
-        mark(
-            "Minions: each check changes the weights of all drafts; else only of the one that was voted for."
-        ),
-        default=True,
-    ),
-    ModeOption(
-        "reward_threshold",
-        mark("Reward above"),
-        mark("Minions: a draft of whose guesses a larger share is right on average gains weight."),
-        default=0.6,
-        places=2,
-    ),
-    ModeOption(
-        "punish_threshold",
-        mark("Punish below"),
-        mark("Minions: a draft of whose guesses a smaller share is right on average loses weight."),
-        default=0.3,
-        places=2,
-        at_most="reward_threshold",
-    ),
-    ModeOption(
-        "reward_factor",
-        mark("Reward"),
-        mark("Minions: the weight of a draft that is rewarded is multiplied by this."),
-        default=1.1,
-        least=1,
-        most=4,
-        places=2,
-    ),
-    ModeOption(
-        "punish_factor",
-        mark("Punishment"),
-        mark("Minions: the weight of a draft that is punished is multiplied by this."),
-        default=0.9,
-        least=0.1,
-        most=1,
-        places=2,
-    ),
-)
 
 
 def _growth(values: Values) -> TreeShape:
     from engine.drafting.dynamic_tree import TreeShape
 
     # The paper's members give a chain each.
-    width = values["draft_width"] if values["merged_tree"] else 1
+    width = 1 if values[AS_PUBLISHED.name] else values["draft_width"]
     return TreeShape(width, values["draft_depth"], values["draft_nodes"])
 
 
@@ -85,19 +34,18 @@ def _committee(
     values: Values, drafts: Sequence[Member], memory: CommitteeMemory, chances: MatchChances
 ) -> Drafter:
     from engine.drafting.committee import LOOKUP, MajorityCommittee, Member, MergedCommittee
-    from engine.drafting.member_weights import Rewards
     from engine.drafting.prompt_lookup import PromptLookup
 
-    check_order(_VOTE, values.__getitem__)
     members = (Member(LOOKUP, LOOKUP, PromptLookup(chances)), *drafts)
-    rewards = Rewards(
-        values["reward_threshold"],
-        values["punish_threshold"],
-        values["reward_factor"],
-        values["punish_factor"],
-    )
-    kind = MergedCommittee if values["merged_tree"] else MajorityCommittee
-    return kind(members, rewards, memory, values["judge_all"])
+    return (MajorityCommittee if values[AS_PUBLISHED.name] else MergedCommittee)(members, memory)
+
+
+def _schedule(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
+    from engine.decoding.length_selector import LengthSelector
+
+    if values[AS_PUBLISHED.name]:
+        return LengthSelector(values["draft_nodes"], cost)
+    return adaptive(values, cost, drafter)
 
 
 MODE = Mode(
@@ -105,10 +53,10 @@ MODE = Mode(
     title="Minions",
     help=mark("Several drafts guess and vote, and the model checks what they say together."),
     reason=mark("Minions was chosen: several drafts guess, and the model checks what they say together."),
-    schedule=adaptive,
+    schedule=_schedule,
     growth=_growth,
     committee=_committee,
-    options=(WIDTH, DEPTH, nodes(15), LENGTH, *_VOTE),
+    options=(WIDTH, DEPTH, nodes(15), AS_PUBLISHED),
     drafts=("model", "head", "medusa", "prompt-tokens"),
     takes_several=True,
     placements=("resident", "offload", "offload-experts"),

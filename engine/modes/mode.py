@@ -58,17 +58,6 @@ DEPTH = ModeOption(
     most=16,
 )
 
-_ADAPTIVE, _SELECTOR = "adaptive", "selector"
-LENGTH = ModeOption(
-    "length",
-    mark("Length of drafts"),
-    mark("How many tokens are guessed: as many as pay, by Minions' selector, or always the same number."),
-    default=_ADAPTIVE,
-    least=1,
-    most=64,
-    words=((_ADAPTIVE, mark("As many as pay")), (_SELECTOR, mark("Minions' selector"))),
-)
-
 LOOK_UP = ModeOption(
     "look_up",
     mark("Look words up too"),
@@ -76,10 +65,10 @@ LOOK_UP = ModeOption(
     default=False,
 )
 
-PROMPTED = ModeOption(
-    "prompt_draft",
-    mark("Prompt tokens in the draft"),
-    mark("A small model drafts with prompt tokens that lie beside it, and so in fewer steps."),
+AS_PUBLISHED = ModeOption(
+    "as_published",
+    mark("As published"),
+    mark("A mode that comes from a paper keeps to the paper's own rules, which are mostly slower."),
     default=False,
 )
 
@@ -181,7 +170,7 @@ class Mode(ModeDescriptor):
             given: Values of options, as they were given.
         """
         values = self.values(given)
-        return "+".join([self.name, *(one.name for one in (LOOK_UP, PROMPTED) if values.get(one.name))])
+        return "+".join([self.name, *(one.name for one in (LOOK_UP, AS_PUBLISHED) if values.get(one.name))])
 
     def finds_matches(self, values: Values) -> bool:
         """True if its drafts have what followed the same words in the text: always, or by an option."""
@@ -220,17 +209,13 @@ class Mode(ModeDescriptor):
 
 
 def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    """As many nodes as pay for the draft's time; or those that the option of the length asks for."""
+    """As many nodes as pay for the draft's time; as published all of them in each round."""
     from engine.decoding.adaptive_budget import AdaptiveBudget
-    from engine.decoding.length_selector import LengthSelector
     from engine.decoding.schedule import FixedShape
     from engine.model.token_tree import DraftShape
 
-    length = values.get("length", _ADAPTIVE)
-    if length == _SELECTOR:
-        return LengthSelector(values["draft_nodes"], cost)
-    if length != _ADAPTIVE:
-        return FixedShape(DraftShape(length))
+    if values[AS_PUBLISHED.name]:
+        return FixedShape(DraftShape(values["draft_nodes"]))
     if drafter.gives_chances:  # of its own nodes, which a schedule may weigh
         return worthwhile(values, cost, drafter)
     return AdaptiveBudget(values["draft_nodes"], cost, drafter.counted)

@@ -1,12 +1,12 @@
 """Parallel Prompt Decoding: trained embeddings in the model's own forward ask it which tokens come further on.
 
 Source: Chen et al. 2024, "Hardware-Aware Parallel Prompt Decoding for Memory-Efficient Acceleration of LLM Inference",
-and the report of the same name.
+and the report of the same name. As published the tree's size is fixed.
 """
 
 from __future__ import annotations
 
-from engine.modes.mode import LENGTH, LOOK_UP, WIDTH, Mode, adaptive, nodes, searched_trees
+from engine.modes.mode import AS_PUBLISHED, LOOK_UP, WIDTH, Mode, adaptive, nodes, searched_trees
 from engine.sentences import mark
 
 MODE = Mode(
@@ -21,7 +21,7 @@ MODE = Mode(
     ),
     schedule=adaptive,
     growth=searched_trees,
-    options=(WIDTH, nodes(31), LENGTH, LOOK_UP),
+    options=(WIDTH, nodes(31), LOOK_UP, AS_PUBLISHED),
     drafts=("prompt-tokens",),
     placements=("offload", "resident"),
     wrong_draft=mark("It needs prompt tokens as its draft: choose a set that was trained for this model."),

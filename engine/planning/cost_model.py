@@ -40,8 +40,6 @@ _HALF_BYTES = 2
 _COMPARING = 1.03
 # A draft is one of these sizes, as the adaptive schedule has them.
 _DRAFT_NODES = (1, 3, 7, 15, 31, 63)
-# Levels of a tree that a forward with prompt tokens comes to, and its rows: eight nodes, and three probes behind two.
-_PROMPTED_LEVELS, _PROMPTED_ROWS = 2, 14
 _TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
 # The share of rounds in which what LLMCad drafted ahead still holds: the whole best branch must have been accepted.
 _AHEAD_HOLDS = 0.3
@@ -140,7 +138,6 @@ class DraftCost:
         weights: WeightFormat,
         speeds: MachineSpeeds,
         on_gpu: bool,
-        prompted: bool = False,
     ) -> None:
         """Take a draft.
 
@@ -149,10 +146,8 @@ class DraftCost:
             weights: Its format on the host.
             speeds: Of the machine.
             on_gpu: It runs there.
-            prompted: It drafts with prompt tokens of its own, if it is a model.
         """
         self.by_levels = draft.by_levels
-        self._prompted = prompted and draft.kind == "model"
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
         self._packed = weights.packed
@@ -184,8 +179,6 @@ class DraftCost:
         deepest = _PACED_DEPTH if paced else _TREE_DEPTH
         # The nodes that are kept grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
         depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
-        if self._prompted and not paced:
-            return -(-depth // _PROMPTED_LEVELS) * self.forward_s(_PROMPTED_ROWS)
         width = max(1, min(_TREE_WIDTH, nodes // depth))
         return depth * self.forward_s(width)
 

@@ -19,7 +19,7 @@ def read_host_memory() -> HostMemory:
     total, available = int(memory.total), int(memory.available)
     if limits.memory_bytes is not None and limits.free_bytes is not None:
         total, available = min(total, limits.memory_bytes), min(available, limits.free_bytes)
-    return HostMemory(total, available, int(swap.total), int(swap.free), process_bytes())
+    return HostMemory(total, available, int(swap.total), process_bytes())
 
 
 def process_bytes() -> int:

@@ -13,7 +13,6 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MODES, Mode
-from engine.modes.mode import PROMPTED
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,
@@ -321,9 +320,8 @@ class MachinePlanner:
     def _drafts_cost(self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile) -> DraftsCost:
         on_gpu = {draft.name: place.on_gpu for draft, place in zip(drafts, load.drafts, strict=True)}
         taken = mode.taken(drafts)
-        prompted = bool(mode.values(self._options.mode_options).get(PROMPTED.name))
         costs = [
-            DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu[draft.name], prompted)
+            DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu[draft.name])
             for draft in taken
         ]
         measured = profile.draft_seconds(self._drafter(mode, taken))

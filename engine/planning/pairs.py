@@ -13,8 +13,8 @@ from engine.cached_json import read_cached, write_cached
 from engine.drafting.kind import ReadTokenizer
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
-from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
-from engine.hub.installed import InstalledModel, belongs_to, cache_folder, find_model, installed_models
+from engine.hub.bundled import bundled_models, bundled_targets
+from engine.hub.installed import InstalledModel, cache_folder, find_model, installed_models
 from engine.hub.record import ModelKind
 from engine.messages import DraftPair, LoadOptions
 from engine.model.config import read_config
@@ -86,9 +86,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
                     if lasting:
                         known[key], news = problem, True
                 kind: Literal["draft", "head"] = "head" if draft.kind == "head" else "draft"
-                found.append(
-                    DraftPair(target.name, draft.name, kind, _made_for(draft, target), problem or "")
-                )
+                found.append(DraftPair(target.name, draft.name, kind, problem or ""))
     finally:
         if news:
             write_cached(path, {"version": _VERSION, "pairs": known})
@@ -154,12 +152,6 @@ def _problem(target: _Candidate, draft: _Candidate, read_tokenizer: ReadTokenize
     except TenonError as error:
         return error.message, False
     return None, True
-
-
-def _made_for(draft: _Candidate, target: _Candidate) -> bool:
-    if draft.model is None or target.model is None:
-        return draft.name in bundled_drafts(target.name)
-    return draft.model.record is not None and belongs_to(draft.model.record, target.model)
 
 
 def _weight_bytes(location: Path) -> int:

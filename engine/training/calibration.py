@@ -231,7 +231,7 @@ def width_drafter(
     """A drafter as the mode has it, its trees searched or grown."""
     config = decoder.config
     found = replace(calibration, follows=follows)
-    drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU), found)
+    drafter = MedusaDrafter(network, config.layers, found)
     drafter.limits = TreeShape(10, DEEPEST, WIDTHS[-1] - 1, searched=True)
     return drafter
 

@@ -32,7 +32,6 @@ from engine.drafting.sparse_tree import PathCounts, full_tree, random_tree, simu
 from engine.kernels import library
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft, DraftShape
-from engine.placement.link import Link
 from engine.training.features import Example, features_of
 from engine.training.loss import TOPS
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -122,7 +121,7 @@ def replies_of(decoder: Decoder, examples: Sequence[Example]) -> Iterator[tuple[
 def grown_tokens(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> tuple[float, ...]:
     """Tokens of a round by width with trees of the heads' own probabilities."""
     config = decoder.config
-    drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU))
+    drafter = MedusaDrafter(network, config.layers)
     lengths: list[list[list[int]]] = [[] for _ in WIDTHS]
     for hidden, tokens in replies:
         drafter.reset(tokens[:1])

@@ -24,15 +24,16 @@ from engine.hub.bundled import bundled_drafts
 from engine.messages import DEFAULT_MODEL, ChatMessage, Reply
 from tests.benchmarks.lookup_prompts import PROMPTS
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.modes import changed_mode
 
-# A member by itself, or a committee: its mode and options.
-_WAYS: dict[str, dict[str, Any]] = {
-    "draft head": {"mode": "dovetail"},
-    "Medusa heads": {"mode": "ghidorah"},
-    "prompt tokens": {"mode": "ppd"},
-    "merged tree": {"mode": "minions"},
-    "majority": {"mode": "minions", "merged_tree": False},
-    "majority, voted alone judged": {"mode": "minions", "merged_tree": False, "judge_all": False},
+# A member by itself, or a committee: its mode, whether as published, and whether each verdict judges all members.
+_WAYS = {
+    "draft head": ("dovetail", False, False),
+    "Medusa heads": ("ghidorah", False, False),
+    "prompt tokens": ("ppd", False, False),
+    "merged tree": ("minions", False, False),
+    "majority": ("minions", True, True),
+    "majority, voted alone judged": ("minions", True, False),
 }
 
 
@@ -116,11 +117,14 @@ def main() -> None:
     rates: dict[str, dict[str, float]] = {}
     shares: dict[str, dict[str, float]] = {}
     with engine_client() as client:
-        for name, way in _WAYS.items():
-            replies = {
-                kind: [answer(client, one, options.tokens, length=options.nodes, **way) for one in each]
-                for kind, each in prompts.items()
-            }
+        for name, (mode, as_published, judge_all) in _WAYS.items():
+            MajorityCommittee.judge_all = judge_all
+            way = {"mode": mode, "as_published": as_published}
+            with changed_mode(mode, rows=options.nodes):
+                replies = {
+                    kind: [answer(client, one, options.tokens, **way) for one in each]
+                    for kind, each in prompts.items()
+                }
             tau[name] = {
                 kind: fmean(reply.timings.mean_acceptance_length or 1.0 for reply in each)
                 for kind, each in replies.items()
@@ -135,12 +139,9 @@ def main() -> None:
                 flush=True,
             )
         every = [prompt for each in prompts.values() for prompt in each]
-        for name, way in (
-            ("merged tree", {}),
-            ("majority", {"merged_tree": False}),
-            ("majority, selector", {"merged_tree": False, "length": "selector"}),
-        ):
-            shares[name] = overheads(client, every, options.tokens, mode="minions", **way)
+        for name in ("merged tree", "as published"):
+            way = {"mode": "minions", "as_published": name == "as published"}
+            shares[name] = overheads(client, every, options.tokens, **way)
             print(name, *(f"{part} {share:.2%}" for part, share in shares[name].items()), flush=True)
     if options.json:
         print(json.dumps({"tau": tau, "acceptance": rates, "overheads": shares}))

@@ -166,9 +166,6 @@ def main() -> None:
     parser.add_argument("--ram-gb", type=float, help="less than the model takes streams layers from the disk")
     parser.add_argument("--context", type=int, help="tokens")
     parser.add_argument("--look-up", action="store_true", help="prompt tokens and heads look words up too")
-    parser.add_argument(
-        "--prompt-draft", action="store_true", help="a small model has prompt tokens of its own"
-    )
     parser.add_argument("--replay", type=float, metavar="SHARE", help="compute instead: what a row costs")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -187,7 +184,7 @@ def main() -> None:
         threads=options.threads,
         drafts=tuple(options.draft),
         mode_options={name: value for name, value in sizes.items() if value is not None}
-        | {"look_up": options.look_up, "prompt_draft": options.prompt_draft},
+        | {"look_up": options.look_up},
         context=options.context,
         ram_budget_bytes=int(options.ram_gb * 1e9) if options.ram_gb else None,
     )

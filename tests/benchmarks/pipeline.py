@@ -1,14 +1,15 @@
-"""Minions' ablation (figure 10) in shape: default, + vote, + selector, + pipeline, on a simulated second device.
+"""Minions' ablation (figure 10) in shape: default, + selector, + pipeline, on a simulated second device.
 
-``python -m tests.benchmarks.pipeline``. Texts, drafts and verdicts are real: the guide and its three drafts. Times are
-not: a forward of the target takes so many seconds and so many for each reply in it, and a draft so many for each guess,
-as on a device of its own where members guess side by side; what the real ones take is within that. Default is the draft
-for prose alone with 4 guesses, the paper's speculation length. Prompts are of all kinds; all replies are open at once.
+``python -m tests.benchmarks.pipeline``. Texts, drafts and verdicts are real: the toy and its draft. Times are not: a
+forward of the target takes so many seconds and so many for each reply in it, and a draft so many for each guess, as on
+a device of its own; what the real ones take is within that. Default has 4 guesses, the paper's speculation length. All
+replies are open at once. The vote is counted by `tests.benchmarks.committee`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +25,6 @@ from engine.drafting.committee import CommitteeMemory, MajorityCommittee, Member
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kind import Drafting
-from engine.drafting.member_weights import Rewards
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.sampling import Sampler
@@ -32,9 +32,7 @@ from engine.model.token_tree import Draft, DraftShape
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch
-from tests.benchmarks.guide_committee import DRAFTS, SEED
-from tests.guide.prompts import KINDS, prompts
-from tests.support.toy import TOY
+from tests.support.toy import TEXTS, TOY, TOY_DRAFT
 
 
 class SetTime(Drafter):
@@ -60,13 +58,14 @@ class SetTime(Drafter):
 
 
 class Bench:
-    """The guide, with a target's times that are set."""
+    """The toy, with a target's times that are set."""
 
     def __init__(self, model: LoadedModel, options: argparse.Namespace) -> None:
         self._model, self._options = model, options
-        each = [prompts(kind, options.replies, SEED) for kind in KINDS]
-        mixed = [prompt for some in zip(*each, strict=True) for prompt in some][: options.replies]
-        self._prompts = [model.tokenizer.render([ChatMessage("user", prompt)]) for prompt in mixed]
+        requests = [request for request, _ in json.loads(TEXTS.read_text(encoding="utf-8"))][
+            : options.replies
+        ]
+        self._prompts = [model.tokenizer.render([ChatMessage("user", request)]) for request in requests]
         compute = model.target.compute
 
         def timed(asked: Sequence[Any], check: Callable[[], None]) -> None:
@@ -76,7 +75,7 @@ class Bench:
 
         model.target.compute = timed  # type: ignore[method-assign]
 
-    def tokens_per_s(self, members: Sequence[int], schedule: Callable[[], Schedule], apart: bool) -> float:
+    def tokens_per_s(self, schedule: Callable[[], Schedule], apart: bool) -> float:
         """Tokens of all replies over all the time."""
         model, memory, tokens = self._model, CommitteeMemory(), 0
         scheduler = Scheduler(lambda: None)
@@ -92,9 +91,9 @@ class Bench:
 
         for at, prompt in enumerate(self._prompts):
             texts = [draft.new_text() for draft in model.drafts]
-            wanted = Drafting(TreeShape(1, 12, 12), None, None, False, False, lambda guess: None)
-            own = [Member(DRAFTS[member], "model", texts[member](wanted)) for member in members]
-            committee = MajorityCommittee(own, Rewards(0.6, 0.3, 1.1, 0.9), memory, judge_all=False)
+            wanted = Drafting(TreeShape(1, 12, 12), None, False, lambda guess: None)
+            own = [Member(str(TOY_DRAFT), "model", text(wanted)) for text in texts]
+            committee = MajorityCommittee(own, memory)
             drafter = SetTime(committee, self._options.guess_s, apart)
             recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), schedule())
             hooks = Hooks(lambda: None, lambda done, total: None, emitted)
@@ -118,14 +117,15 @@ def main() -> None:
     parser.add_argument("--reply-s", type=float, default=0.01, help="that each reply adds to a forward")
     parser.add_argument("--guess-s", type=float, default=0.003)
     options = parser.parse_args()
-    model = load_model(LoadOptions(model=str(TOY), drafts=DRAFTS, mode="minions", threads=1, context=1024))
-    bench, one, everyone = Bench(model, options), [list(KINDS).index("prose")], range(len(DRAFTS))
+    model = load_model(
+        LoadOptions(model=str(TOY), drafts=(str(TOY_DRAFT),), mode="minions", threads=1, context=1024)
+    )
+    bench = Bench(model, options)
     shared = [LengthSelector(12), LengthSelector(12)]
-    ways: dict[str, tuple[Sequence[int], Callable[[], Schedule], bool]] = {
-        "default": (one, lambda: FixedShape(DraftShape(4)), False),
-        "+ vote": (everyone, lambda: FixedShape(DraftShape(4)), False),
-        "+ selector": (everyone, lambda: shared[0], False),
-        "+ pipeline": (everyone, lambda: shared[1], True),
+    ways: dict[str, tuple[Callable[[], Schedule], bool]] = {
+        "default": (lambda: FixedShape(DraftShape(4)), False),
+        "+ selector": (lambda: shared[0], False),
+        "+ pipeline": (lambda: shared[1], True),
     }
     default = 0.0
     for name, way in ways.items():

@@ -3,7 +3,6 @@
     python -m tests.benchmarks.prompt_tokens learn --texts FOLDER --count 1216 [--steps 60] [--only "hard labels"]
     python -m tests.benchmarks.prompt_tokens guess --texts FOLDER --count 1216 [--aside 32] [--set FOLDER]
     python -m tests.benchmarks.prompt_tokens size --texts FOLDER --count 1216 --aside 6 [--weights auto] [--tokens 48]
-    python -m tests.benchmarks.prompt_tokens draft --model LARGE --small smollm2 [--weights auto] [--set FOLDER]
 
 ``TENON_CPU_CAP=avx2`` before it caps the kernels.
 
@@ -19,9 +18,6 @@ that of one row; tokens of a round of that tree, of the full and of a random one
 section 5.6) and run; and tokens per second, predicted as the expected ones over T, and run. Trees are counted on texts
 that a training keeps aside and run on replies to prompts of four kinds. Replies are equal to plain's, or OTHER
 TEXT stands beside them. What Medusa heads come to stands below.
-
-``draft`` lets a small model draft greedily for a large one, with and without the set as prompt tokens of its own:
-tokens of a round, its forwards and milliseconds in each, and tokens per second, the medians of the turns.
 """
 
 from __future__ import annotations
@@ -34,24 +30,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.dynamic_tree import DEEPEST, TreeShape
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.prompt_token_calibration import PromptTokenCalibration
 from engine.drafting.prompt_token_draft import PromptTokenDrafter
 from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
-from engine.drafting.prompted_draft import PromptedDraft
 from engine.drafting.rank_log import RankLog, ranks_of
 from engine.drafting.searched_tree import WIDTHS
 from engine.drafting.sparse_tree import PathCounts, SparseTree, full_tree, random_tree, trees_by_rows
@@ -62,7 +53,6 @@ from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ProbeMask
-from engine.placement.link import Link
 from engine.training.calibration import Acceptance, replies_with, settled_rounds, width_drafter
 from engine.training.features import KIND, Example, ExampleSupply, batch_of
 from engine.training.loss import TOPS, TargetEnds
@@ -74,7 +64,6 @@ from engine.training.twin import Twin
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.benchmarks.lookup_prompts import PROMPTS
-from tests.support.replies import run_reply
 
 KINDS = ("chat", "code", "summary", "list")
 PLACES = 3
@@ -272,69 +261,6 @@ def size(options: argparse.Namespace) -> None:
     )
 
 
-class _Counted(DraftModel):
-    """Counts the forwards that drafting takes."""
-
-    forwards = 0
-
-    def run(self, *arguments: Any, **options: Any) -> Tensor:
-        self.forwards += options.get("logit_rows") != slice(0, 0)
-        return super().run(*arguments, **options)
-
-
-def draft(options: argparse.Namespace) -> None:
-    """Print what prompt tokens of a small model are worth where it drafts for a large one."""
-    target = load_model(
-        LoadOptions(model=options.model, mode="plain", weights=options.weights, threads=options.threads)
-    )
-    small = load_model(LoadOptions(model=options.small, mode="plain", threads=options.threads)).target.decoder
-    decoder, tokens = target.target.decoder, _set(options)
-    assert decoder is not None
-    assert small is not None
-    count = options.tokens
-    prompts = _prompts(target, options)
-    sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + SIZES[-1])
-    model = _Counted(
-        small, decoder.config.vocabulary_size, sequence.context, Link(torch.device("cpu")), lambda: None
-    )
-
-    def replies(drafter: Drafter, nodes: int) -> tuple[list[list[int]], list[float]]:
-        """Texts; tokens of a round, forwards and milliseconds of the draft in it, and tokens per second."""
-        before = model.forwards
-        found = [run_reply(sequence, drafter, prompt, count, nodes) for prompt in prompts]
-        rounds = sum(timings.target_forwards for _, timings in found)
-        emitted = sum(timings.predicted_n - 1 for _, timings in found)
-        drafting_ms = sum(timings.draft_ms for _, timings in found)
-        speed = 1e3 * emitted / sum(timings.predicted_ms for _, timings in found)
-        return [text for text, _ in found], [
-            emitted / rounds,
-            (model.forwards - before) / rounds,
-            drafting_ms / rounds,
-            speed,
-        ]
-
-    plain, figures = replies(NoDrafter(), 0)
-    print(
-        f"{library.available()}, {target.report.weights}, {small.config.layers} layers, plain {figures[-1]:.1f} tok/s"
-    )
-    head = ["width", "depth", "nodes", "prompt tokens", "tokens a round", "forwards", "draft, ms", "tok/s"]
-    print(f"| {' | '.join(head)} |\n|" + "---|" * len(head))
-    for shape in (TreeShape(1, 4, 4), TreeShape(1, 8, 8), TreeShape(4, 4, 8), TreeShape(4, 8, 15)):
-        ways = {"": DraftModelDrafter(model, shape), "with": PromptedDraft(model, tokens, shape)}
-        turns: dict[str, list[list[float]]] = {name: [] for name in ways}
-        for _ in range(options.turns):
-            for name, drafter in ways.items():
-                texts, figures = replies(drafter, shape.nodes)
-                assert texts == plain, "OTHER TEXT"
-                turns[name].append(figures)
-        for name, each in turns.items():
-            cells = [f"{median(column):.2f}" for column in zip(*each, strict=True)]
-            print(
-                f"| {' | '.join([f'{shape.width}', f'{shape.depth}', f'{shape.nodes}', name, *cells])} |",
-                flush=True,
-            )
-
-
 def _drafter(tokens: PromptTokens, trees: Mapping[int, SparseTree | None]) -> PromptTokenDrafter:
     known = {rows: tree for rows, tree in trees.items() if tree is not None}
     drafter = PromptTokenDrafter(tokens, PromptTokenCalibration(tuple(known), tuple(known.values())))
@@ -347,10 +273,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("learn", "guess", "size", "draft"))
+    parser.add_argument("what", choices=("learn", "guess", "size"))
     parser.add_argument("--texts", type=Path, help="a folder that a training keeps")
     parser.add_argument("--count", type=int, help="of its texts")
-    parser.add_argument("--small", default="smollm2", help="the model that drafts")
     parser.add_argument("--aside", type=int, default=32, help="texts to score or count on")
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--set", default="smollm2-prompt-tokens")
@@ -366,7 +291,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=48, help="of a reply, at most")
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
-    {"learn": learn, "guess": guess, "size": size, "draft": draft}[options.what](options)
+    {"learn": learn, "guess": guess, "size": size}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -38,14 +38,18 @@ from tests.support.memory_cage import enter, memory_cage
 
 RESIDENT, LLAMA_CPP, STREAMING = "resident", "llama.cpp", "streaming"
 _LLMCAD = ("--mode", "llmcad")
+# Techniques that a row does without.
+_WITHOUT = {
+    "linear speculation": "branching,adaptive_fallback,draft_ahead",
+    "LLMCad: trees": "adaptive_fallback,draft_ahead",
+    "LLMCad: trees, fallback": "draft_ahead",
+}
 #: Tenon's rows: name and options beside those of every row.
 TENON_ROWS: dict[str, tuple[str, ...]] = {
     RESIDENT: ("--mode", "plain"),
     STREAMING: ("--mode", "plain"),
     "lookup": ("--mode", "lookup"),
-    "linear speculation": (*_LLMCAD, "--no-branching", "--no-adaptive-fallback", "--no-draft-ahead"),
-    "LLMCad: trees": (*_LLMCAD, "--no-adaptive-fallback", "--no-draft-ahead"),
-    "LLMCad: trees, fallback": (*_LLMCAD, "--no-draft-ahead"),
+    **dict.fromkeys(_WITHOUT, _LLMCAD),
     "LLMCad whole": _LLMCAD,
 }
 WHOLE = "LLMCad whole"
@@ -138,8 +142,9 @@ class Bench:
         common += ["--threads", str(options.threads)]
         if row == LLAMA_CPP:
             return ["tests.benchmarks.llama_cpp_peer", *common]
+        without = _WITHOUT.get(row)
         command = [
-            "app",
+            *(["app"] if without is None else ["tests.benchmarks.llmcad_without", without]),
             "ask",
             prompt,
             "--json",

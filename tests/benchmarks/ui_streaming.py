@@ -25,8 +25,8 @@ from app.bridge.lexer_maker import LexerMaker
 from app.bridge.typesetter import Typesetter
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from tests.support.screenshots import ANSWER, LONG
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
+from tests.support.window_scene import ANSWER, LONG
 
 _BATCH_MS = 33
 _TICK_MS = 5

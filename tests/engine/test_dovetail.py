@@ -26,7 +26,7 @@ from tests.support.toy import ship
 pytestmark = pytest.mark.usefixtures("no_gpu")
 PROMPT = "one two three four one two three four one two " * 3
 #: A shape that drafts in each round, whatever the clock says.
-OWN: dict[str, int] = {"length": 4}
+OWN: dict[str, int] = {"as_published": True, "draft_nodes": 4}
 SHAPES: tuple[dict[str, int], ...] = (
     {},
     {"draft_width": 1, "draft_depth": 6, "draft_nodes": 6},

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.drafting.paced_tree import Pacing
 from engine.messages import Finished, Generate, ModelLoaded, Notice, PlanChosen, TextDrafted, TokensAdded
 from engine.model.layer import ModelWeights
 from engine.model.mixture import Repeats
@@ -14,11 +15,12 @@ from engine.placement.resident import Resident
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
 from tests.support.heads import make_head
+from tests.support.modes import changed_mode
 from tests.support.stand_in import use_no_gpu
 from tests.support.waiting import Waiting
 
 PROMPT = "one two three four one two three four one two " * 3
-LLMCAD = {"mode": "llmcad", "weights": "fp32", "fallback_threshold": 1e-3, "draft_nodes": 24}
+LLMCAD = {"mode": "llmcad", "weights": "fp32", "draft_nodes": 24}
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +45,9 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
         techniques = [*product((True, False), (True, False), (True, False), (True,)), (True,) * 3 + (False,)]
         tested = accepted = 0
         for branching, adaptive, ahead, beyond in techniques:
-            reply = client.answer(
-                PROMPT,
-                llama_folder,
-                branching=branching,
-                adaptive_fallback=adaptive,
-                draft_ahead=ahead,
-                draft_beyond=beyond,
-                **options,
-            )
+            pacing = Pacing(1e-3, branching, adaptive, ahead, beyond)
+            with changed_mode("llmcad", growth=lambda values, pacing=pacing: pacing):
+                reply = client.answer(PROMPT, llama_folder, **options)
             assert reply.token_ids == expected
             assert (reply.mode, reply.drafts) == ("llmcad", (str(other),))
             assert reply.timings.draft_n > 0
@@ -67,7 +63,7 @@ def test_the_mode_says_why_and_takes_its_own_number_of_nodes(
     client: EngineClient, llama_folder: Path
 ) -> None:
     client.events.clear()
-    values = {**LLMCAD, "draft": str(llama_folder), "fallback_threshold": 1e-4}
+    values = {**LLMCAD, "draft": str(llama_folder)}
     del values["draft_nodes"]
     client.answer(PROMPT, llama_folder, max_tokens=120, **values)
     assert client.seen(PlanChosen)[0].plan.mode == "llmcad"
@@ -109,8 +105,6 @@ def test_nothing_unconfirmed_is_sent_unasked_or_too_often(client: EngineClient, 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"fallback_threshold": 0.0}, "Fallback threshold: choose a number from 0.0001 to 1, not 0.0."),
-        ({"fallback_threshold": 1.1}, "Fallback threshold: choose a number from 0.0001 to 1, not 1.1."),
         ({"draft_nodes": 65}, "Tokens checked at once: choose a whole number from 1 to 64, not 65."),
         ({"draft": None}, "The mode LLMCad cannot run. It needs a small model as its draft"),
     ],

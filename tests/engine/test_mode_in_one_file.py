@@ -77,8 +77,8 @@ def test_options_that_no_mode_has_are_refused() -> None:
         with pytest.raises(InvalidOption, match="choose a whole number from 1 to 64"):
             check_options({"draft_nodes": value})
     with pytest.raises(InvalidOption, match="choose true or false, not 1"):
-        check_options({"branching": 1})
-    check_options({"draft_nodes": 64, "branching": False, "fallback_threshold": 1})
+        check_options({"look_up": 1})
+    check_options({"draft_nodes": 64, "look_up": False, "as_published": True})
 
 
 def test_defaults_of_options_are_those_of_the_drafters() -> None:

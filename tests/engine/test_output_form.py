@@ -93,7 +93,7 @@ def test_drafts_are_checked_by_the_mask_of_tools(
     tools = ToolUse((Tool("paint", "Paints.", SCHEMA), Tool("stop")), required=required)
     values = {"tools": tools, "max_tokens": 120, "temperature": temperature, "seed": 5, "weights": "fp32"}
     plain = client.answer(asked, model, mode="plain", **values)
-    drafted = client.answer(asked, model, mode="dovetail", draft=str(draft), length=4, **values)
+    drafted = client.answer(asked, model, mode="dovetail", draft=str(draft), as_published=True, **values)
     looked_up = client.answer(asked, model, mode="lookup", **values)
     assert drafted.timings.draft_n > 0
     assert drafted.token_ids == looked_up.token_ids == plain.token_ids

@@ -130,11 +130,16 @@ class Case:
     @property
     def rows(self) -> int:
         """Tokens that each round drafts; 0 where it drafts as many as pay."""
-        return int(self.options.get("length", 0))
+        return int(self.options.get("draft_nodes", 0))
 
 
 def _drafted(name: str, mode: str, draft: Path, **options: Any) -> Case:
-    return Case(name, mode, "cpu", {"draft": str(draft), "length": _DRAFTED, "gpu_layers": 0, **options})
+    return Case(
+        name,
+        mode,
+        "cpu",
+        {"draft": str(draft), "as_published": True, "draft_nodes": _DRAFTED, "gpu_layers": 0, **options},
+    )
 
 
 @contextmanager

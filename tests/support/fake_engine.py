@@ -98,8 +98,8 @@ SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
 _GPU_FAILED = "The GPU stopped working, so the model's layers move to the CPU and the reply goes on there."
 PAIRS = (
-    DraftPair("big", "small", "draft", True, ""),
-    DraftPair("big", "misfit", "draft", False, "The draft was made for another vocabulary."),
+    DraftPair("big", "small", "draft", ""),
+    DraftPair("big", "misfit", "draft", "The draft was made for another vocabulary."),
 )
 
 

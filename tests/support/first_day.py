@@ -26,9 +26,9 @@ from app.bootstrap import FOLDER_VARIABLES
 from app.chat.conversation import Message, MessageState
 from app.chat.reply import looped
 from app.ui.theme.theme import Theme
+from tests.support.pictures import begin, take
 from tests.support.product_pictures import Run
 from tests.support.real_models import ABSENT, NOT_FETCHED, QWEN_CODER_0_5B, QWEN_CODER_1_5B, real_model
-from tests.support.screenshots import begin, take
 
 QUESTIONS = (
     "What is the capital of France?",
@@ -235,7 +235,9 @@ def main() -> int:
         elsewhere = Path(own) / "downloads" / "my-model.gguf"
         elsewhere.parent.mkdir()
         elsewhere.symlink_to(model)
-        app, theme, folder = begin(dark=False)
+        app, theme = begin()
+        folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
         day = Day(app, theme, folder)
         day.first_start()
         day.ten_questions()

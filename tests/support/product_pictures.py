@@ -25,8 +25,8 @@ from app.chat.engine_state import EnginePhase
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
+from tests.support.pictures import begin, take
 from tests.support.real_models import ABSENT, real_model
-from tests.support.screenshots import begin, take
 
 SIZE = QSize(1280, 820)
 EARLIER = (
@@ -146,7 +146,9 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="tenon-pictures-", ignore_cleanup_errors=True) as own:
         os.environ.update({name: os.path.join(own, name) for name in FOLDER_VARIABLES})
-        app, theme, folder = begin(dark=False)
+        app, theme = begin()
+        folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
         pictures(theme, folder)
         app.quit()
     return 0

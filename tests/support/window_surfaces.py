@@ -24,10 +24,8 @@ from app.ui.places import MACHINE, MODELS, SERVER
 from app.ui.trash_dialog import ErasingQuestion
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.machine_scene import machine, plan
-from tests.support.model_pictures import stock
-from tests.support.screenshots import ANSWER, LONG
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
-from tests.support.trouble_pictures import SHORT
+from tests.support.window_scene import ANSWER, LONG, SHORT, stock
 
 _FORMULA = "A formula:\n\n$$\nx = \\frac{1}{2}\n$$\n\nand its end."
 _GB = 1_000_000_000

@@ -97,7 +97,12 @@ class DeskActions(QObject):
         self._dialog.choose(found)
         if found.rejected:
             names = ", ".join(_title(name) for name in found.rejected)
-            self._dialog.say(tr("Left out, because their values are not allowed: {names}.", names=names))
+            self._dialog.say(
+                tr(
+                    "Left out, because they no longer exist or their values are not allowed: {names}.",
+                    names=names,
+                )
+            )
         elif not self._dialog.pending.changes():
             self._dialog.say(tr("The file says what is in force already."))
 

@@ -180,13 +180,11 @@ class SettingsDialog(RingedDialog):
     @Slot(str)
     def _edited(self, name: str) -> None:
         self._said = ""
-        # What is chosen now may allow what was not allowed beside what was chosen before.
-        for each in dict.fromkeys((name, *self._states.not_allowed)):
-            self._states.not_allowed.pop(each, None)
-            try:
-                self.pending.set(each, self.row(each).field.value(), self.scope)
-            except InvalidOption as error:
-                self._states.not_allowed[each] = error.message
+        self._states.not_allowed.pop(name, None)
+        try:
+            self.pending.set(name, self.row(name).field.value(), self.scope)
+        except InvalidOption as error:
+            self._states.not_allowed[name] = error.message
         self._refresh()
 
     @Slot(str)

@@ -34,7 +34,7 @@ def test_only_a_mode_about_the_gpu_wants_other_weights_in_memory(held: str, want
 
 def test_how_drafts_grow_needs_no_load_and_how_many_layers_are_on_the_gpu_does() -> None:
     held = LoadOptions(mode="offload")
-    assert same_in_memory(held, replace(held, mode_options={"draft_width": 3, "branching": False}))
+    assert same_in_memory(held, replace(held, mode_options={"draft_width": 3, "look_up": True}))
     assert not same_in_memory(held, replace(held, gpu_layers=2))
 
 

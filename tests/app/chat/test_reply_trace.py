@@ -6,7 +6,7 @@ import pytest
 
 from app.chat import reply_trace
 from app.chat.reply_trace import Origin, ReplyTrace
-from engine.messages import ModeChanged, Notice, Plan, PlanChosen
+from engine.messages import Notice, Plan, PlanChosen
 from tests.support.inspector_scene import ROUNDS, finished, record, update
 
 
@@ -39,8 +39,6 @@ def test_mode_and_figures_follow_the_events() -> None:
     trace = ReplyTrace()
     assert trace.take(PlanChosen("reply-1", Plan("lookup", "because")), 0.0)
     assert trace.mode == "lookup"
-    trace.take(ModeChanged("reply-1", "plain", "it was slower"), 0.0)
-    assert trace.mode == "plain"
     assert not trace.take(Notice("reply-1", "A sentence."), 0.0)
     assert trace.timings is None
     assert not trace.complete

@@ -24,8 +24,8 @@ from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser
 from engine.model.families import SUPPORTED
 from tests.support.machine_scene import machine, plan
-from tests.support.model_pictures import stock
 from tests.support.scripted_workspace import ScriptedWorkspace
+from tests.support.window_scene import stock
 
 ROOT = Path(__file__).resolve().parents[3]
 ARTICLES = read_articles()

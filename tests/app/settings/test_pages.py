@@ -15,10 +15,7 @@ OTHER = {
     "system_prompt": "x", "max_tokens": 5, "weights": "q4_k_m", "kv_cache": "q8_0", "context": 512,
     "gpu_layers": 1, "mode": "plain",
     "threads": 2, "verify": "typical", "ram_budget_bytes": 10**9, "vram_budget_bytes": 0, "draft_width": 2,
-    "draft_depth": 2, "draft_nodes": 2, "branching": False, "adaptive_fallback": False, "fallback_threshold": 0.5,
-    "draft_ahead": False, "draft_beyond": False, "look_up": True, "prompt_draft": True, "length": "8",
-    "merged_tree": False, "judge_all": False,
-    "reward_threshold": 0.7, "punish_threshold": 0.2, "reward_factor": 2.0, "punish_factor": 0.5,
+    "draft_depth": 2, "draft_nodes": 2, "look_up": True, "as_published": True,
     "temperature": 0.1, "top_k": 1, "top_p": 0.5, "min_p": 0.5, "repetition_penalty": 1.5,
     "seed": 1, "stop_loops": False,
 }  # fmt: skip

@@ -78,23 +78,6 @@ def test_the_draft_is_the_models_in_any_scope() -> None:
     assert settings.drafts_of("/m") == ("/d",)
 
 
-@pytest.mark.parametrize("scope", ["", "/m"])
-def test_thresholds_stay_in_their_order(scope: str) -> None:
-    """Every reply of Minions would be refused."""
-    pending = PendingSettings(Settings())
-    pending.set("threads", 3)
-    with pytest.raises(
-        InvalidOption, match=r"Punish below is 0.95, but Reward above is 0.6: choose a number"
-    ):
-        pending.set("punish_threshold", 0.95, scope)
-    with pytest.raises(InvalidOption, match=r"Punish below is 0.3, but Reward above is 0.2: choose a number"):
-        pending.set("reward_threshold", 0.2, scope)
-    assert pending.changes() == [("", "threads")]
-    pending.set("reward_threshold", 0.97, scope)
-    pending.set("punish_threshold", 0.95, scope)
-    assert pending.value("punish_threshold", scope) == 0.95
-
-
 def test_a_value_that_is_not_allowed_changes_nothing() -> None:
     pending = PendingSettings(Settings())
     with pytest.raises(InvalidOption, match="http"):

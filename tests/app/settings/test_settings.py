@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.chat.engine_options import load_options
 from app.settings import settings_file
 from app.settings.control import Names
+from app.settings.exchange import import_settings
 from app.settings.mode_options import mode_option_settings
 from app.settings.remembered import RECENT_MODELS
 from app.settings.settings import REMEMBERED_DRAFTS, Settings
@@ -116,8 +117,6 @@ def test_they_are_kept(tmp_path: Path) -> None:
         ("ram_budget_bytes", 1.5),
         ("ram_budget_bytes", 1),
         ("vram_budget_bytes", -1),
-        ("fallback_threshold", 0.0),
-        ("fallback_threshold", float("nan")),
         ("draft_width", 65),
         ("verify", "hope"),
     ],
@@ -188,20 +187,41 @@ def test_an_older_file_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest
     assert file.read()[0].threads == 3
 
 
+def test_settings_that_no_longer_exist_are_left_out_with_one_line(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path)
+    file.path.write_text(
+        '{"version": 2, "verify": "residual", "threads": 3, "length": "selector", "weights": "q8_0",'
+        ' "by_model": {"/m": {"threads": 2, "reward_factor": 2.0, "draft_nodes": 7}, "/n": {"length": "8"}}}'
+    )
+    settings, problems = file.read()
+    assert problems == [
+        "Settings with values that are not allowed were reset: verify.",
+        "Settings that no longer exist were left out: length, reward_factor.",
+    ]
+    assert settings.verify == "sample-and-match"
+    assert load_options(settings, "/m").mode_options == {"draft_nodes": 7}
+    assert (settings.threads, settings.weights, settings.unknown) == (3, "q8_0", {})
+    assert file.damaged
+    file.write(file.text_of(settings))
+    assert SettingsFile(tmp_path).read()[1] == []
+    left = import_settings('{"version": 2, "length": "8", "threads": 3}')
+    assert (left.values, left.unknown, left.rejected) == ({"threads": 3}, {}, ("length",))
+
+
 def test_options_of_modes_are_read_from_files_of_versions_that_declared_them_elsewhere(
     tmp_path: Path,
 ) -> None:
     file = SettingsFile(tmp_path)
     file.path.write_text(
-        '{"version": 2, "branching": false, "draft_nodes": 31, "by_model": {"/m": {"fallback_threshold": 0.5}}}'
+        '{"version": 2, "look_up": true, "draft_nodes": 31, "by_model": {"/m": {"draft_width": 3}}}'
     )
     settings, problems = file.read()
     assert problems == []
-    assert load_options(settings).mode_options == {"branching": False, "draft_nodes": 31}
+    assert load_options(settings).mode_options == {"look_up": True, "draft_nodes": 31}
     assert load_options(settings, "/m").mode_options == {
-        "branching": False,
+        "look_up": True,
         "draft_nodes": 31,
-        "fallback_threshold": 0.5,
+        "draft_width": 3,
     }
 
 

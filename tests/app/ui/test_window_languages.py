@@ -19,9 +19,8 @@ from engine.sentences import speak
 from tests.app.ui.test_comparison_dialog import show
 from tests.support.inspector_scene import PLACES, play, report
 from tests.support.machine_scene import machine, plan
-from tests.support.model_pictures import stock
-from tests.support.screenshots import ANSWER, FOLLOW_UP, LLAMA, TAIL, fill
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
+from tests.support.window_scene import ANSWER, FOLLOW_UP, LLAMA, TAIL, fill, stock
 from tests.support.window_words import English, texts_of
 
 

@@ -64,7 +64,7 @@ def rows(first: int, count: int, columns: int) -> Tensor:
 
 def test_each_member_gets_its_own_columns_from_its_own_first_position() -> None:
     early, late = Scripted(layers=(1, 4), begins=2), Scripted(layers=(4,), begins=3)
-    committee = MajorityCommittee(members(early, Scripted(), late), REWARDS, CommitteeMemory())
+    committee = MajorityCommittee(members(early, Scripted(), late), CommitteeMemory(), REWARDS)
     assert committee.hidden_layers == (1, 4)
     assert committee.reset([1, 2, 3, 4]) == 2
     assert committee.wants_hidden
@@ -82,7 +82,7 @@ def test_each_member_gets_its_own_columns_from_its_own_first_position() -> None:
 def test_rows_that_a_member_does_not_want_come_with_later_ones() -> None:
     keen, shy = Scripted(layers=(3,), begins=0), Scripted(layers=(3,), begins=0)
     shy.wants_hidden = False
-    committee = MajorityCommittee(members(keen, shy), REWARDS, CommitteeMemory())
+    committee = MajorityCommittee(members(keen, shy), CommitteeMemory(), REWARDS)
     committee.reset([1, 2])
     committee.observe([3], rows(0, 2, 1))
     assert shy.heard[0][1] is None
@@ -94,9 +94,7 @@ def test_rows_that_a_member_does_not_want_come_with_later_ones() -> None:
 
 def test_the_majority_goes_to_the_target_and_its_member_is_judged() -> None:
     chains = (Draft.chain((2, 4)), Draft.chain((2, 5)), Draft.chain((3, 4)))
-    committee = MajorityCommittee(
-        members(*map(Scripted, chains)), REWARDS, CommitteeMemory(), judge_all=False
-    )
+    committee = MajorityCommittee(members(*map(Scripted, chains)), CommitteeMemory(), REWARDS)
     committee.reset([1])
     draft = committee.propose(DraftShape(2))
     assert (draft.tokens, draft.parents, draft.sources) == ((2, 4), (-1, 0), ((0, 1), (0,)))
@@ -110,7 +108,8 @@ def test_the_majority_goes_to_the_target_and_its_member_is_judged() -> None:
 
 def test_every_member_is_judged_by_what_it_would_have_had_accepted() -> None:
     chains = (Draft.chain((2, 4)), Draft.chain((2, 5)), Draft.chain((3, 4)), Draft())
-    committee = MajorityCommittee(members(*map(Scripted, chains)), REWARDS, CommitteeMemory())
+    committee = MajorityCommittee(members(*map(Scripted, chains)), CommitteeMemory(), REWARDS)
+    committee.judge_all = True
     committee.reset([1])
     committee.propose(DraftShape(2))
     committee.observe([2, 5], None)
@@ -124,7 +123,7 @@ def test_the_merged_tree_has_the_likeliest_nodes_first_and_says_whose_they_are()
     drafters = [Scripted(sure), Scripted(unsure)]
     for drafter in drafters:
         drafter.gives_chances = True
-    committee = MergedCommittee(members(*drafters), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(*drafters), CommitteeMemory(), REWARDS)
     committee.reset([1])
     draft = committee.propose(DraftShape(8))
     assert draft.tokens == (2, 4, 3)
@@ -137,7 +136,7 @@ def test_the_merged_tree_has_the_likeliest_nodes_first_and_says_whose_they_are()
 
 def test_confidence_is_calibrated_by_what_came() -> None:
     boastful = Scripted(Draft((2, 3), (-1, -1), (math.log(0.95), math.log(0.04))))
-    committee = MergedCommittee(members(boastful), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(boastful), CommitteeMemory(), REWARDS)
     committee.reset([1])
     for _ in range(60):
         committee.propose(DraftShape(4))
@@ -149,7 +148,7 @@ def test_confidence_is_calibrated_by_what_came() -> None:
 def test_a_member_that_is_wrong_throughout_a_text_gets_no_nodes_from_the_one_that_is_right() -> None:
     """And is heard again, after as few rounds, in a text of its own kind."""
     chains = (Draft.chain((2, 3, 4, 5)), Draft.chain((6, 7, 8, 9)))
-    committee = MergedCommittee(members(*map(Scripted, chains)), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(*map(Scripted, chains)), CommitteeMemory(), REWARDS)
     committee.reset([1])
     for right in (0, 1):
         for _ in range(12):
@@ -162,7 +161,7 @@ def test_a_member_that_costs_more_than_it_adds_is_left_alone_and_tried_again() -
     lookup = Scripted(Draft((2,), (-1,), (math.log(0.4),)))
     lookup.gives_chances = True
     echo = Scripted(Draft((2,), (-1,), (math.log(0.4),)))
-    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory(), REWARDS)
     committee.reset([1])
     shape = DraftShape(8, step_worth=0.2, second_worth=1e9, row_worth=0.1)
     for _ in range(60):
@@ -186,7 +185,7 @@ def test_rows_wait_while_a_member_is_left_alone_and_are_all_there_once_it_is_ask
     lookup.gives_chances = True
     both = members(lookup, slow, kinds=(LOOKUP, "medusa"))
     memory.standings(both)[1].alone = 20
-    committee = MergedCommittee(both, REWARDS, memory)
+    committee = MergedCommittee(both, memory, REWARDS)
     committee.reset([1])
     wanted, taken_until, read, emitted = committee.wants_hidden, 0, 1, 1
     assert not wanted
@@ -206,7 +205,7 @@ def test_rows_wait_while_a_member_is_left_alone_and_are_all_there_once_it_is_ask
 
 def test_none_that_takes_time_is_asked_where_plain_rounds_are_measured() -> None:
     lookup, network = Scripted(Draft.chain((2,))), Scripted(Draft.chain((3,)))
-    committee = MergedCommittee(members(lookup, network, kinds=(LOOKUP, "model")), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(lookup, network, kinds=(LOOKUP, "model")), CommitteeMemory(), REWARDS)
     committee.reset([1])
     assert committee.propose(DraftShape(8, step_worth=math.inf)).tokens == (2,)
     assert network.asked == 0
@@ -218,7 +217,7 @@ def test_probes_follow_their_nodes_and_their_answers_reach_prompt_tokens_alone()
     asking = Scripted(Draft((5, 2), (-1, -1), (math.log(0.3), math.log(0.5)), probes=probes))
     other = Scripted(Draft((2,), (-1,), (math.log(0.6),)))
     committee = MergedCommittee(
-        members(asking, other, kinds=(PROMPT_TOKENS, "model")), REWARDS, CommitteeMemory()
+        members(asking, other, kinds=(PROMPT_TOKENS, "model")), CommitteeMemory(), REWARDS
     )
     committee.reset([1])
     draft = committee.propose(DraftShape(8))
@@ -242,7 +241,7 @@ class Failing(Scripted):
 def test_a_member_that_fails_is_left_behind(kind: type[MajorityCommittee] | type[MergedCommittee]) -> None:
     told: list[str] = []
     failing = FallbackDrafter(Failing(layers=(2,), begins=0), Link(torch.device("cpu")), told.append)
-    committee = kind(members(failing, Scripted(Draft.chain((4,)))), REWARDS, CommitteeMemory())
+    committee = kind(members(failing, Scripted(Draft.chain((4,)))), CommitteeMemory(), REWARDS)
     committee.reset([1])
     for _ in range(3):
         committee.observe([1], rows(0, 1, 1))
@@ -254,7 +253,7 @@ def test_a_member_that_fails_is_left_behind(kind: type[MajorityCommittee] | type
 def test_what_replies_have_shown_stays_for_the_next() -> None:
     memory = CommitteeMemory()
     for said in (4, 9):
-        committee = MajorityCommittee(members(Scripted(Draft.chain((4,)))), REWARDS, memory)
+        committee = MajorityCommittee(members(Scripted(Draft.chain((4,)))), memory, REWARDS)
         committee.reset([1])
         committee.propose(DraftShape(1))
         committee.observe([said], None)
@@ -273,7 +272,7 @@ def test_a_guess_that_more_likely_holds_than_not_is_verified_without_asking_anot
     chance: float, asked: int
 ) -> None:
     free, network = guessing(chance), Scripted(Draft.chain((3,)))
-    committee = MergedCommittee(members(free, network, kinds=(LOOKUP, "model")), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(free, network, kinds=(LOOKUP, "model")), CommitteeMemory(), REWARDS)
     committee.reset([1])
     committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e-9, row_worth=0.1))
     assert network.asked == asked
@@ -303,7 +302,7 @@ def test_a_member_that_does_not_pay_is_left_alone_twice_as_long_each_time() -> N
     """It is judged after four drafts; its pause is counted in tokens, and is 1024 of them at most."""
     lookup, echo = guessing(0.4), guessing(0.4)
     echo.gives_chances = False
-    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory(), REWARDS)
     committee.reset([1])
     asked: list[int] = []
     for tokens in range(5000):
@@ -318,7 +317,7 @@ def test_a_member_that_does_not_pay_is_left_alone_twice_as_long_each_time() -> N
 
 def test_a_pause_is_of_tokens_and_not_of_rounds() -> None:
     lookup, echo = guessing(0.4), Scripted(Draft((2,), (-1,), (math.log(0.4),)))
-    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), REWARDS, CommitteeMemory())
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory(), REWARDS)
     committee.reset([1])
     rounds = 0
     while echo.asked < 5:

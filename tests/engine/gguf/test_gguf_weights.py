@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -26,15 +25,14 @@ from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.token_tree import Draft
 from engine.model.weight_format import stored_format
 from engine.weights.checkpoint import Checkpoint
-from tests.guide import playground
 from tests.support.checkpoints import reference_model
 from tests.support.gguf_files import write_gguf
 from tests.support.packed_models import assert_only_rounded, kinds_of, load, logits
-from tests.support.toy import TOY
+from tests.support.toy import TEXTS, TOY
 
 
 @pytest.fixture(scope="module")
-def guide() -> tuple[Any, Any]:
+def toy() -> tuple[Any, Any]:
     folder = TOY
     transformers.utils.logging.disable_progress_bar()
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
@@ -42,14 +40,12 @@ def guide() -> tuple[Any, Any]:
 
 
 def loss(path: Path, weights: str) -> float:
-    """Mean negative log-probability of the tokens of some chats that the guide was not trained on."""
+    """Mean negative log-probability of the tokens of some chats that the toy was not trained on."""
     model = load_model(LoadOptions(model=str(path), weights=weights, threads=1))
-    rng = random.Random(20_261_121)
     losses, sequence = [], model.sequences.open()
-    for _ in range(12):
-        exchange = playground.write(rng)
-        prompt = model.tokenizer.render([ChatMessage("user", exchange.request)])
-        ids = [*prompt, *model.tokenizer.encode(exchange.reply)]
+    for request, reply in json.loads(TEXTS.read_text(encoding="utf-8")):
+        prompt = model.tokenizer.render([ChatMessage("user", request)])
+        ids = [*prompt, *model.tokenizer.encode(reply)]
         sequence.reuse(ids[:1])
         sequence.token_ids.clear()
         logits = sequence.verify(ids[0], Draft.chain(ids[1:]), lambda: None)[:-1]
@@ -59,12 +55,12 @@ def loss(path: Path, weights: str) -> float:
 
 
 @pytest.mark.parametrize("kind", [Kind.Q8_0, Kind.Q4_0, Kind.Q4_K, Kind.Q5_0, Kind.F16, Kind.BF16])
-def test_a_guide_as_its_file_has_it_says_what_its_floats_say(
-    kind: Kind, guide: tuple[Any, Any], tmp_path: Path
+def test_a_toy_as_its_file_has_it_says_what_its_floats_say(
+    kind: Kind, toy: tuple[Any, Any], tmp_path: Path
 ) -> None:
     """The rounding of activations is the only difference; nothing is written beside the file."""
-    path = tmp_path / f"guide-{kind.name}.gguf"
-    write_gguf(guide[0], path, kind, guide[1], pre="smollm")
+    path = tmp_path / f"toy-{kind.name}.gguf"
+    write_gguf(toy[0], path, kind, toy[1], pre="smollm")
     exact, kept = loss(path, "fp32"), loss(path, "auto")
     assert abs(np.expm1(kept - exact)) < 0.005
     assert list(tmp_path.iterdir()) == [path]
@@ -144,9 +140,9 @@ def test_a_file_is_called_what_it_calls_itself(tmp_path: Path) -> None:
         assert stored_format(config).name == (name or "fp16")
 
 
-def test_other_formats_are_made_in_memory(tmp_path: Path, guide: tuple[Any, Any]) -> None:
-    path = tmp_path / "guide.gguf"
-    write_gguf(guide[0], path, Kind.Q8_0, guide[1], pre="smollm")
+def test_other_formats_are_made_in_memory(tmp_path: Path, toy: tuple[Any, Any]) -> None:
+    path = tmp_path / "toy.gguf"
+    write_gguf(toy[0], path, Kind.Q8_0, toy[1], pre="smollm")
     for weights in ("bf16", "q8_0", "q4_k_m"):
         model = load_model(LoadOptions(model=str(path), weights=weights))
         assert model.report.weights == weights
@@ -154,9 +150,9 @@ def test_other_formats_are_made_in_memory(tmp_path: Path, guide: tuple[Any, Any]
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_is_replaced_gives_its_own_text(tmp_path: Path, guide: tuple[Any, Any]) -> None:
+def test_a_file_that_is_replaced_gives_its_own_text(tmp_path: Path, toy: tuple[Any, Any]) -> None:
     """Safetensors of one shape have one header: the old weights went on answering, from memory and from the disk."""
-    folder = Path(shutil.copytree(TOY, tmp_path / "guide"))
+    folder = Path(shutil.copytree(TOY, tmp_path / "toy"))
     before = Checkpoint(folder).digest()
     options = LoadOptions(model=str(folder), weights="q8_0", mode="plain")
     model = load_model(options)
@@ -173,9 +169,9 @@ def test_a_file_that_is_replaced_gives_its_own_text(tmp_path: Path, guide: tuple
     model.release()
 
 
-def test_a_quantized_draft_and_a_renamed_file_work(tmp_path: Path, guide: tuple[Any, Any]) -> None:
+def test_a_quantized_draft_and_a_renamed_file_work(tmp_path: Path, toy: tuple[Any, Any]) -> None:
     """A GGUF file drafts for the same model in another format, and its name is the model's."""
-    write_gguf(guide[0], tmp_path / "small.gguf", Kind.Q8_0, guide[1], pre="smollm")
+    write_gguf(toy[0], tmp_path / "small.gguf", Kind.Q8_0, toy[1], pre="smollm")
     shutil.copy(tmp_path / "small.gguf", tmp_path / "other.gguf")
     options = LoadOptions(
         model=str(tmp_path / "small.gguf"), drafts=(str(tmp_path / "other.gguf"),), mode="dovetail"
@@ -186,10 +182,10 @@ def test_a_quantized_draft_and_a_renamed_file_work(tmp_path: Path, guide: tuple[
 
 
 def test_a_file_answers_on_the_command_line(
-    tmp_path: Path, guide: tuple[Any, Any], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, toy: tuple[Any, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The same words as from the checkpoint that it was made of; a folder with the file does as well."""
-    write_gguf(guide[0], tmp_path / "copy.gguf", Kind.F32, guide[1], pre="smollm")
+    write_gguf(toy[0], tmp_path / "copy.gguf", Kind.F32, toy[1], pre="smollm")
     said = []
     for reference in (str(TOY), str(tmp_path / "copy.gguf"), str(tmp_path)):
         assert main(["ask", "--json", "--model", reference, "What does tok/s mean?"]) == 0

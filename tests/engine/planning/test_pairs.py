@@ -41,8 +41,8 @@ def found() -> dict[str, DraftPair]:
 def test_each_draft_fits_or_has_its_reason(three: Path) -> None:
     table = found()
     assert set(table) == {"small", "other"}
-    assert table["small"] == DraftPair("target", "small", "draft", True, "")
-    assert (table["other"].made_for_it, table["other"].kind) == (False, "draft")
+    assert table["small"] == DraftPair("target", "small", "draft", "")
+    assert table["other"].kind == "draft"
     assert "is missing in the model" in str(table["other"].problem)
 
 

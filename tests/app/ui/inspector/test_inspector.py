@@ -16,12 +16,13 @@ from app.chat.conversation import ReplyDetails
 from app.ui.inspector.inspector import Inspector
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from app.words import speak
 from engine.messages import Cancel, Load, MakePlan, MemberYield, PlanMade, Timings
 from engine.modes import MODES
+from engine.sentences import speak
 from tests.support.inspector_scene import PLACES, ROUNDS, STREAMED, finished, play, report, update
 from tests.support.machine_scene import plan
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
+from tests.support.translations import translations
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -306,9 +307,9 @@ def test_a_reason_that_is_kept_is_said_in_the_language_of_the_window(
 ) -> None:
     reason = MODES["minions"].reason
     workspace.change(chat, details=ReplyDetails("minions", reason, "m", "a, b", "q4_k_m"))
-    speak(lambda text, n: "Minions wurde gewählt." if text == reason else text)
+    speak("de")
     panel.update_now()
-    assert panel.facts.reason == "Minions wurde gewählt."
+    assert panel.facts.reason == translations("de")[reason][0] != reason
 
 
 def test_the_width_is_kept_within_bounds(

@@ -42,10 +42,10 @@ def test_it_opens_once_and_its_changes_reach_the_engine(
     monkeypatch.setenv("HF_ENDPOINT", "https://before.example.org")  # so that it is put back
     window.open_settings()
     assert window.settings.dialog is opened
-    change(opened.row("branching"), False)
+    change(opened.row("look_up"), True)
     change(opened.row("hub_mirror"), "https://mirror.example.org")
     opened.foot.apply_button.click()
-    assert workspace.settings.value_of("branching") is False
+    assert workspace.settings.value_of("look_up") is True
     assert os.environ["HF_ENDPOINT"] == "https://mirror.example.org"
     assert not [one for one in workspace.engine.sent if isinstance(one, Load)]  # a reply takes it along
     change(opened.row("context"), 4096)
@@ -166,7 +166,10 @@ def test_settings_go_out_and_come_in(
     workspace.written()
     assert opened.pending.value("threads") == 3
     assert workspace.settings.threads == 0
-    assert "Left out, because their values are not allowed: Top k." in opened.foot.words.text()
+    assert (
+        "Left out, because they no longer exist or their values are not allowed: Top k."
+        in opened.foot.words.text()
+    )
     opened.foot.apply_button.click()
     assert workspace.settings.threads == 3
     actions["export_settings"].requested.emit()

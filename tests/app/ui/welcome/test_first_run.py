@@ -13,7 +13,7 @@ from app.ui.welcome.panel import WelcomePanel
 from engine.messages import DownloadStatus, MachineReported, MeasuringProgress, ModelOutline, ReportMachine
 from tests.support.machine_scene import machine
 from tests.support.scripted_workspace import READY, ScriptedWorkspace
-from tests.support.welcome_pictures import stocked
+from tests.support.window_scene import stocked
 
 STARTING = EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M")
 

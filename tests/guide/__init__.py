@@ -1,1 +1,0 @@
-"""Makes the toy model of tests and benchmarks, the guide, and its drafts from facts and playground grammars."""
