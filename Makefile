@@ -3,6 +3,7 @@
 #
 #   make run                        install what is missing and open the window
 #   make test                       install what is missing and run the tests
+#   make test-engine, make test-app run one half of them
 #   make model                      fetch the model that ships with Tenon, which `make run` and `make test` do too
 #   make run PYTHON=python3.12      with another Python
 #   make run TORCH_INDEX=ADDRESS    take torch from another package index (a build with CUDA, say)
@@ -18,7 +19,7 @@ FETCH_ARCHIVE = $(VENV_PYTHON) -m tests.support.llama_cpp_archive
 # Tests start many processes, which compile all of their modules where nothing keeps them.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run test test-slow mutants check format install model clean
+.PHONY: run test test-engine test-app test-slow mutants check format install model clean
 
 # Without the bundled model the window opens all the same, and says what to do; tests that need it are skipped.
 run: .venv/.installed
@@ -30,6 +31,10 @@ test: .venv/.installed-dev
 	@$(FETCH_MODEL) || true
 	@$(FETCH_ARCHIVE) || true
 	$(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal
+
+test-engine: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal tests/engine
+
+test-app: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal tests/app
 
 test-slow: .venv/.installed-dev
 	@$(FETCH_MODEL) || true

@@ -14,7 +14,7 @@ def test_what_the_readme_shows_is_there() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     pairs = re.findall(r'<source [^>]*dark\)" srcset="([^"]+)">\s*<img alt="[^"]+" src="([^"]+)">', readme)
 
-    assert len(pairs) == readme.count("<picture>") >= 3
+    assert len(pairs) == readme.count("<picture>") == 1
     assert "![" not in readme  # a picture of one theme alone
     assert [path for pair in pairs for path in pair if not (ROOT / path).is_file()] == []
 

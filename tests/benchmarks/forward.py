@@ -51,6 +51,7 @@ from engine.model.layer import LayerWeights
 from tests.benchmarks.large_model import GLM_FLASH, KINDS, LLAMA, QWEN3_MOE, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.benchmarks.memory import ReadRate
+from tests.benchmarks.page import keep
 
 COMMITTED = 64
 WIDTHS = (1, 4, 8, 16, 32, 64)
@@ -210,6 +211,14 @@ def report(name: str, found: dict[str, Any]) -> None:
         print(f"  {row_name:18}" + "  ".join(f"{key} {value:8.2f}" for key, value in row.items()), flush=True)
 
 
+def write(name: str, found: dict[str, Any]) -> None:
+    """Keep a file's ratios for BENCHMARKS.md."""
+    for row_name, row in found["rows"].items():
+        if "ratio" in row:
+            times = f"{row['tenon_ms']:.3g} and {row['llama_cpp_ms']:.3g} ms"
+            keep("kernels", f"{name}, {row_name}", row["ratio"], "x llama.cpp", times)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
@@ -235,6 +244,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--alone", action="store_true", help="without llama.cpp")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", action="store_true", help="keep the ratios for BENCHMARKS.md")
     options = parser.parse_args()
     if options.model is None and options.work is None:
         parser.error("give --work or --model")
@@ -250,6 +260,8 @@ def main() -> None:
         results[path.name] = compare(path, options)
         if not options.json:
             report(path.name, results[path.name])
+        if options.write:
+            write(path.name, results[path.name])
     if options.json:
         machine = {
             "processor": platform.processor(),

@@ -2,7 +2,8 @@
 
 For each kind of text it prints for how long the window answers nobody, in ms: after the text is pasted into the
 composer, at a key after it, at each of twenty keys in a row, when it is sent, when a chat is opened in which it is a
-message, and when one is opened in which it is a reply. The median of three, each in a window of its own.
+message, and when one is opened in which it is a reply. The median of three, each in a window of its own. ``--write``
+keeps what it takes to paste a text and to open such a reply for BENCHMARKS.md.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from tests.benchmarks.page import keep
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 _TICK_MS = 2
@@ -103,6 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}; all by default")
     parser.add_argument("--times", type=int, default=3, help="windows for each kind")
+    parser.add_argument("--write", action="store_true", help="keep figures for BENCHMARKS.md")
     arguments = parser.parse_args()
     QApplication.instance() or QApplication(sys.argv[:1])
     theme = Theme(dark=False)
@@ -112,6 +115,9 @@ def main() -> None:
         rows = [measure(theme, KINDS[kind]) for _ in range(arguments.times)]
         paste, key, keys, send, message, reply = (median(column) for column in zip(*rows, strict=True))
         print(f"{kind:14}{paste:9.0f}{key:9.1f}{keys:11.1f}{send:9.0f}{message:9.0f}{reply:9.0f}", flush=True)
+        if arguments.write:
+            keep("window", f"{kind}, paste", paste, "ms")
+            keep("window", f"{kind}, a chat with such a reply is opened", reply, "ms")
 
 
 if __name__ == "__main__":

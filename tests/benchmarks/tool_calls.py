@@ -1,10 +1,10 @@
 """Form of tool calls: requests to `tenon serve` with a real model, whose calls are held against their schemas.
 
-    python -m tests.benchmarks.tool_calls --model MODEL [--requests 100] [--out CALLS.jsonl]
+    python -m tests.benchmarks.tool_calls --model MODEL [--requests 100] [--out CALLS.jsonl] [--write]
 
 Tools, questions and ways to choose a tool take turns: required, a named function, left to the model. Temperature is 0
 and 1 in turn. A call that was cut at the most tokens is counted apart. --out writes each call beside its schema, for
-another validator.
+another validator; --write keeps the share of right calls for BENCHMARKS.md.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.text.tool_calls.unmarked_calls import holds
+from tests.benchmarks.page import keep
 from tests.support.model_server import serve_command
 
 _MOST_TOKENS = 400
@@ -96,6 +97,7 @@ def main() -> int:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--requests", type=int, default=100)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--write", action="store_true", help="keep the figure for BENCHMARKS.md")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     lines = []
@@ -139,6 +141,15 @@ def main() -> int:
         options.out.write_text("\n".join(lines), encoding="utf-8")
     for name in sorted(counts):
         print(f"{name:24} {counts[name]}")
+    if options.write:
+        ways = ("required", "named", "auto")
+        right, wrong = (sum(counts[f"{way}: {kind} calls"] for way in ways) for kind in ("right", "wrong"))
+        keep(
+            "server",
+            f"tool calls that keep to their schema, {options.model.stem}",
+            right,
+            f"of {right + wrong}",
+        )
     failed = any(counts[f"{way}: wrong calls"] for way in ("required", "named", "auto"))
     return int(failed or counts["required: no call"] + counts["named: no call"] > 0)
 
