@@ -231,7 +231,7 @@ def _read(path: Path, cancelled: Callable[[], bool]) -> tuple[list[ConversationR
         with closing(READER.answers(_WORK, os.fsencode(path), cancelled)) as found:
             return outside_chats.taken(found)
     except TookTooLong as error:
-        seconds = round(READER.time_s)
+        seconds = round(READER.clock_s)
         raise ImportInvalid(
             tr("It took longer than {seconds} s to read: export fewer chats.", seconds=seconds)
         ) from error

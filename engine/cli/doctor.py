@@ -104,7 +104,7 @@ def _limits() -> list[str]:
         "any number of open files" if most is None else f"{most} open files in each process",
         *(f"server: {text}" for text in limits()),
         f"a long request is prepared in {SLOW.time_s:.0f} s of a processor and {SLOW.memory_bytes >> 20} MiB",
-        f"a document is read in {READER.time_s:.0f} s and {READER.memory_bytes >> 20} MiB",
+        f"a document is read in {READER.clock_s:.0f} s and {READER.memory_bytes >> 20} MiB",
         f"an answer of another server has {MOST_BYTES >> 20} MiB",
     ]
 

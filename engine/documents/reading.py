@@ -61,7 +61,7 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
         raise InvalidOption(
             "{name} took longer than {seconds} s to read: attach a part of it, or its text alone.",
             name=name,
-            seconds=figure(READER.time_s, ".0f"),
+            seconds=figure(READER.clock_s, ".0f"),
         ) from error
     return Attachment(name, size_bytes, text, unit, sections, _missing(gaps))
 
