@@ -1,41 +1,51 @@
-"""Processes for work whose cost a request decides: each question has a bound of time and of memory.
+"""Processes for work whose cost others decide: each question has bounds of time, of memory and of its answer.
 
-Tokenizing, templates, grammars and JSON run in libraries that hold Python's lock and cannot be stopped, so they run
-where they silence nobody and can be ended.
+Tokenizing, templates, grammars, JSON and documents run in libraries that hold Python's lock and cannot be stopped, so
+they run where they silence nobody and can be ended.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from threading import Lock
 
-import psutil
-
 from engine.child_process import belong_to_window, limit_memory
 from engine.errors import Cancelled, UnsupportedModel
 
-#: Of the clock, for a process that gets no processor.
-CLOCK_S = 120.0
+_START_S = 120.0
 _LOOK_S = 0.05
-_LONGEST_ANSWER_BYTES = 1 << 30
-_DONE, _BEYOND, _FAILED = b"d", b"b", b"f"
+_END_S = 1.0
+_MORE, _DONE, _TOO_MUCH, _FAILED = b"m", b"d", b"b", b"f"
 
 # True in a preparer's process, which does all work itself.
 _inside = False
 
 
 class Beyond(Exception):
-    """A question took more time or memory than it may, and its process was ended."""
+    """A question took more than it may, and its process was ended."""
 
 
+class TookTooLong(Beyond):
+    """The time is up."""
+
+
+class TookTooMuch(Beyond):
+    """It took more memory, or answered more, than it may."""
+
+
+class Died(Beyond):
+    """Its process ended before it was answered, as one that is short of memory does."""
+
+
+@dataclass(eq=False)
 class Preparer:
     """A process that answers one question at a time, started with the first one and again after it ended.
 
@@ -46,26 +56,28 @@ class Preparer:
         kept_bytes: A process that holds more after an answer is ended: not all freed memory goes back.
         idle_s: A process without a question for so long ends, and replies that are being written go before its work;
             None for one that is always ready.
+        clock_s: Time for a question by the clock, for a process that gets no processor, or waits for a disk.
+        answer_bytes: Length of all answers to a question.
     """
 
-    def __init__(
-        self, name: str, time_s: float, memory_bytes: int, kept_bytes: int, idle_s: float | None = None
-    ) -> None:
-        self.time_s = time_s
-        self.memory_bytes = memory_bytes
-        self._name = name
-        self._kept_bytes = kept_bytes
-        self._idle_s = idle_s
+    name: str
+    time_s: float
+    memory_bytes: int
+    kept_bytes: int = 0
+    idle_s: float | None = None
+    clock_s: float = 120.0
+    answer_bytes: int = 1 << 30
+
+    def __post_init__(self) -> None:
         self._lock = Lock()
         self._running: tuple[SpawnProcess, Connection] | None = None
         self._is_ready = False
-        atexit.register(self.end)
 
     def start(self) -> None:
-        """Start the process in good time; `ask` starts it in any case."""
+        """Start the process in good time; a question starts it in any case."""
         if not _inside:
             with self._lock, suppress(OSError):
-                self._started()
+                self._start()
 
     def ask(
         self,
@@ -74,125 +86,144 @@ class Preparer:
         cancelled: Callable[[], bool] = lambda: False,
         time_s: float | None = None,
     ) -> bytes:
-        """The answer of a function of bytes to bytes.
+        """Return the one answer to a question, as `answers` does."""
+        (answer,) = self.answers(work, question, cancelled, time_s)
+        return answer
+
+    def answers(
+        self,
+        work: str,
+        question: bytes,
+        cancelled: Callable[[], bool] = lambda: False,
+        time_s: float | None = None,
+    ) -> Generator[bytes, None, None]:
+        """Yield what some work makes of a question.
+
+        Answers are bytes and no objects: who takes over that process must not reach this one by what it unpickles.
 
         Args:
-            work: ``module:function``, called in the process; the function answers whatever is wrong with the question.
+            work: ``module:function``, called in the process, of bytes to bytes or to any number of them.
             question: For it.
             cancelled: True once nobody waits for the answer any more.
             time_s: Of the processor, for work that may take less than others.
 
         Raises:
-            Beyond: It took too much time or memory.
+            Beyond: It took too much time or memory, answered too much, or died.
             Cancelled: Nobody waits any more.
+            RuntimeError: The work raised something.
             UnsupportedModel: The system has no room for another process, or does not let it start.
         """
         if _inside:
-            return _function(work)(question)
+            yield from _results(work, question)
+            return
         while not self._lock.acquire(timeout=_LOOK_S):
             if cancelled():
                 raise Cancelled("")
         try:
-            for _ in range(2):  # a process that ended because it was idle is started again
-                answer = self._asked(work, question, cancelled, time_s or self.time_s)
-                if answer is not None:
-                    break
-            if answer is None or answer[:1] == _BEYOND:
-                raise Beyond
-            if answer[:1] == _FAILED:
-                raise RuntimeError(answer[1:].decode())
-            return answer[1:]
-        finally:
-            self._lock.release()
-
-    def _asked(
-        self, work: str, question: bytes, cancelled: Callable[[], bool], time_s: float
-    ) -> bytes | None:
-        """The answer of the process; None where it had left before it was asked."""
-        try:
-            process, connection = self._started()
-            self._await_start(connection)
-        except (EOFError, OSError) as error:
-            self._end()
-            raise UnsupportedModel(
-                "The process that prepares requests cannot be started ({reason}): close other programs.",
-                reason=getattr(error, "strerror", None) or type(error).__name__,
-            ) from error
-        try:
-            connection.send_bytes(work.encode() + b"\0" + question)
-            watched = psutil.Process(process.pid)
-            if self._has_answer(connection, watched, cancelled, time_s):
-                answer = connection.recv_bytes(_LONGEST_ANSWER_BYTES)
-                if watched.memory_info().rss > self._kept_bytes:
-                    self._end()
-                return answer
-        except (EOFError, OSError, psutil.Error):  # it died, as one that is short of memory does
-            process.join(_LOOK_S)
-            idle = process.exitcode == 0
-            self._end()
-            return None if idle else _BEYOND
-        except BaseException:  # its answer would be taken for the next one's
+            for again in (True, False):
+                process, connection = self._started(cancelled)
+                try:
+                    connection.send_bytes(work.encode() + b"\0" + question)
+                    yield from self._received(process, connection, cancelled, time_s or self.time_s)
+                    return
+                except (EOFError, OSError) as error:
+                    process.join(_END_S)
+                    if not again or process.exitcode:
+                        raise Died from error
+                    self._end()  # it had left because it was idle
+        except BaseException:  # an answer that is still to come would be taken for the next one's
             self._end()
             raise
-        self._end()
-        return _BEYOND
+        finally:
+            self._lock.release()
 
     def end(self) -> None:
         """End the process."""
         with self._lock:
             self._end()
 
-    def _started(self) -> tuple[SpawnProcess, Connection]:
+    def _start(self) -> tuple[SpawnProcess, Connection]:
         if self._running is None or not self._running[0].is_alive():
             self._end()
             context = get_context("spawn")
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=_serve, args=(theirs, self.memory_bytes, self._idle_s), name=self._name, daemon=True
+                target=_serve, args=(theirs, self.memory_bytes, self.idle_s), name=self.name, daemon=True
             )
             process.start()
             theirs.close()
             self._running, self._is_ready = (process, ours), False
         return self._running
 
-    def _await_start(self, connection: Connection) -> None:
-        """Wait until the process has imported what it needs: none of that time is the question's."""
-        if not self._is_ready:
-            if not connection.poll(CLOCK_S):
-                raise TimeoutError
-            connection.recv_bytes()
-            self._is_ready = True
+    def _started(self, cancelled: Callable[[], bool]) -> tuple[SpawnProcess, Connection]:
+        """The process once it has imported what it needs: none of that time is the question's."""
+        try:
+            process, connection = self._start()
+            end_s = time.monotonic() + _START_S
+            while not self._is_ready:
+                if cancelled():
+                    raise Cancelled("")
+                if time.monotonic() > end_s:
+                    raise TimeoutError
+                if connection.poll(_LOOK_S):
+                    connection.recv_bytes()
+                    self._is_ready = True
+        except (EOFError, OSError) as error:
+            raise UnsupportedModel(
+                "The process that prepares requests and files cannot be started ({reason}): close other programs.",
+                reason=getattr(error, "strerror", None) or type(error).__name__,
+            ) from error
+        return process, connection
+
+    def _received(
+        self, process: SpawnProcess, connection: Connection, cancelled: Callable[[], bool], time_s: float
+    ) -> Iterator[bytes]:
+        """Yield the answers for as long as the process stays within its bounds; it is kept where it holds little."""
+        import psutil  # here and not above: the processes themselves start without it
+
+        watched = psutil.Process(process.pid)
+        end_s, left, held_bytes = time.monotonic() + self.clock_s, self.answer_bytes, 0
+        processor_end_s = sum(watched.cpu_times()[:2]) + time_s
+        while True:
+            there = connection.poll(_LOOK_S)
+            if cancelled():
+                raise Cancelled("")
+            with suppress(psutil.Error):  # it has ended, which the pipe tells
+                if time.monotonic() > end_s or sum(watched.cpu_times()[:2]) > processor_end_s:
+                    raise TookTooLong
+                held_bytes = watched.memory_info().rss
+                if held_bytes > self.memory_bytes:
+                    raise TookTooMuch
+            if not there:
+                continue
+            try:
+                answer = connection.recv_bytes(left + 1)
+            except OSError as error:  # longer than that
+                raise TookTooMuch from error
+            kind, answer = answer[:1], answer[1:]
+            if kind == _DONE:
+                if held_bytes > self.kept_bytes:
+                    self._end()
+                return
+            if kind == _TOO_MUCH:
+                raise TookTooMuch
+            if kind == _FAILED:
+                raise RuntimeError(answer.decode())
+            left -= len(answer)
+            yield answer
 
     def _end(self) -> None:
         if self._running is not None:
             process, connection = self._running
             process.kill()
-            process.join()
+            process.join(_END_S)  # a system that does not let go of it must not hold the one who asks
             connection.close()
             self._running = None
-
-    def _has_answer(
-        self, connection: Connection, process: psutil.Process, cancelled: Callable[[], bool], time_s: float
-    ) -> bool:
-        """Wait for an answer as long as the process stays within its bounds."""
-        end, before_s = time.monotonic() + CLOCK_S, _cpu_s(process)
-        while not connection.poll(_LOOK_S):
-            if cancelled():
-                raise Cancelled("")
-            beyond = _cpu_s(process) - before_s > time_s or process.memory_info().rss > self.memory_bytes
-            if beyond or time.monotonic() > end:
-                return False
-        return True
 
 
 #: For what is small, and for all else: a small question never waits behind a large one.
 QUICK = Preparer("tenon-prepare", 5.0, 512 << 20, 256 << 20)
 SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 512 << 20, idle_s=60.0)
-
-
-def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 def _serve(connection: Connection, memory_bytes: int, idle_s: float | None) -> None:
@@ -203,25 +234,27 @@ def _serve(connection: Connection, memory_bytes: int, idle_s: float | None) -> N
     global _inside
     _inside = True
     belong_to_window()
-    limit_memory(memory_bytes)
     if idle_s is not None:
         with suppress(OSError, AttributeError):
             os.nice(5)  # Windows has no such call
     with suppress(EOFError, OSError):
         connection.send_bytes(b"")
+        limit_memory(memory_bytes)
         while connection.poll(idle_s):
             work, _, question = connection.recv_bytes().partition(b"\0")
+            answer, end = b"", _DONE
             try:
-                answer = _DONE + _function(work.decode())(question)
+                for answer in _results(work.decode(), question):
+                    connection.send_bytes(_MORE + answer)
             except MemoryError:
-                answer = _BEYOND
-            except Exception as error:  # a mistake of Tenon's: its text may quote a chat
-                answer = _FAILED + work + f": {type(error).__name__}".encode()
-            connection.send_bytes(answer)
+                end = _TOO_MUCH
+            except Exception as error:  # a mistake of Tenon's, or a damaged file: its text may quote a chat
+                end = _FAILED + work + f": {type(error).__name__}".encode()
             del question, answer
+            connection.send_bytes(end)
 
 
-def _function(work: str) -> Callable[[bytes], bytes]:
+def _results(work: str, question: bytes) -> Iterable[bytes]:
     module, _, name = work.partition(":")
-    found: Callable[[bytes], bytes] = getattr(import_module(module), name)
-    return found
+    found: bytes | Iterable[bytes] = getattr(import_module(module), name)(question)
+    return (found,) if isinstance(found, bytes) else found

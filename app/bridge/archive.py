@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import closing, suppress
@@ -22,16 +23,16 @@ from app.storage.backup import Backup, Chats, copies_with, erase_in_copies
 from app.storage.conversation_store import ConversationStore
 from app.storage.text_file import write_export
 from app.words import tr
-from engine.child_process import Bounds, Died, TookTooLong, TookTooMuch, answers
 from engine.errors import Cancelled, ImportInvalid, StorageError, TenonError
+from engine.preparer import Died, Preparer, TookTooLong, TookTooMuch
 
 # Not at once: the first message after a start must not wait for a copy of everything.
 _FIRST_BACKUP_MS = 5_000
 _BACKUP_MS = 3_600_000
 #: A week of large backups on a slow disk takes longer; those that are left stay as they were.
 _CLOSING_S = 60.0
-#: Of the process that reads chats from outside.
-IMPORT_BOUNDS = Bounds(time_s=180.0, memory_bytes=4 << 30, answer_bytes=1 << 30)
+READER = Preparer("tenon-import", 180.0, 4 << 30, clock_s=180.0)
+_WORK = "app.storage.outside_chats:read"
 _END_S = 2.0
 
 
@@ -225,17 +226,17 @@ class Archive(QObject):
 def _read(path: Path, cancelled: Callable[[], bool]) -> tuple[list[ConversationRecord], bool]:
     """Chats of a file from outside, and True if they are of a backup."""
     try:
-        with closing(answers(outside_chats.read, (str(path),), IMPORT_BOUNDS, cancelled)) as found:
+        with closing(READER.answers(_WORK, os.fsencode(path), cancelled)) as found:
             return outside_chats.taken(found)
     except TookTooLong as error:
-        seconds = round(IMPORT_BOUNDS.time_s)
+        seconds = round(READER.clock_s)
         raise ImportInvalid(
             tr("It took longer than {seconds} s to read: export fewer chats.", seconds=seconds)
         ) from error
     except TookTooMuch as error:
-        most = IMPORT_BOUNDS.memory_bytes >> 30
+        most = READER.memory_bytes >> 30
         raise ImportInvalid(
             tr("It takes more than {most} GiB of memory to read: export fewer chats.", most=most)
         ) from error
-    except Died as error:
+    except (Died, RuntimeError) as error:
         raise ImportInvalid(tr("It is damaged, so that reading it failed.")) from error

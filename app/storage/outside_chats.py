@@ -7,6 +7,7 @@ answers are taken.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -32,10 +33,10 @@ _BACKUP, _REFUSED, _UNREADABLE = "backup", "refused", "unreadable"
 _HELD = {"TEXT": "'text'", "INTEGER": "'integer'", "REAL": "'real', 'integer'"}
 
 
-def read(path: str) -> Iterator[bytes]:
+def read(path: bytes) -> Iterator[bytes]:
     """Yield the chats of a file as JSON, each with its kind; the last one may say why there are none."""
     try:
-        for kind, values in _chats(Path(path)):
+        for kind, values in _chats(Path(os.fsdecode(path))):
             yield _answer(kind, values)
     except ImportInvalid as error:
         yield _answer(_REFUSED, error.message)

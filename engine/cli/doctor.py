@@ -94,7 +94,7 @@ def _limits() -> list[str]:
     """Bounds in force, so that what others send cannot take all of this machine."""
     from engine.bounded_http import MOST_BYTES
     from engine.descriptors import descriptor_limit
-    from engine.documents.reader_process import BOUNDS
+    from engine.documents.reader_process import READER
     from engine.preparer import SLOW
     from engine.server.application import limits
 
@@ -103,7 +103,7 @@ def _limits() -> list[str]:
         "any number of open files" if most is None else f"{most} open files in each process",
         *(f"server: {text}" for text in limits()),
         f"a long request is prepared in {SLOW.time_s:.0f} s of a processor and {SLOW.memory_bytes >> 20} MiB",
-        f"a document is read in {BOUNDS.time_s:.0f} s and {BOUNDS.memory_bytes >> 20} MiB",
+        f"a document is read in {READER.clock_s:.0f} s and {READER.memory_bytes >> 20} MiB",
         f"an answer of another server has {MOST_BYTES >> 20} MiB",
     ]
 

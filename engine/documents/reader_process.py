@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from engine.child_process import Bounds, Died, TookTooMuch, answers
 from engine.documents.pages import MAX_CHARACTERS, Gap, Pages, Problem, Unreadable
 from engine.json_text import read_json
 from engine.messages import Section, Unit
+from engine.preparer import Died, Preparer, TookTooMuch
 
 # JSON writes a character as six bytes at most.
-BOUNDS = Bounds(time_s=60.0, memory_bytes=1 << 30, answer_bytes=16 * MAX_CHARACTERS)
+READER = Preparer("tenon-read", 60.0, 1 << 30, clock_s=60.0, answer_bytes=16 * MAX_CHARACTERS)
+_WORK = f"{__name__}:read"
 
 
 def read_beside(
@@ -35,11 +37,10 @@ def read_beside(
         Cancelled: Nobody waits any more.
     """
     try:
-        (content,) = answers(_read, (kind, str(path)), BOUNDS, cancelled)
-        answer = read_json(content)
+        answer = read_json(READER.ask(_WORK, os.fsencode(f"{kind}\0{path}"), cancelled))
     except TookTooMuch as error:
         raise Unreadable(Problem.TOO_LARGE_IN_MEMORY) from error
-    except (Died, ValueError) as error:
+    except (Died, RuntimeError, ValueError) as error:
         raise Unreadable(Problem.DAMAGED) from error
     if "problem" in answer:
         raise Unreadable(Problem(answer["problem"]), int(answer["pages"]))
@@ -48,8 +49,9 @@ def read_beside(
     return str(answer["text"]), answer["unit"], sections, gaps
 
 
-def _read(kind: str, path: str) -> Iterator[bytes]:
-    """The answer of the process."""
+def read(question: bytes) -> bytes:
+    """Read a document in the process: its kind and its path come in, JSON goes out."""
+    kind, _, path = os.fsdecode(question).partition("\0")
     reader = import_module(f"engine.documents.{kind}")
     try:
         pages: Pages = reader.read(Path(path))
@@ -62,4 +64,4 @@ def _read(kind: str, path: str) -> Iterator[bytes]:
         }
     except Unreadable as error:
         answer = {"problem": error.problem.value, "pages": error.pages}
-    yield json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")

@@ -6,12 +6,12 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
-from engine.child_process import TookTooLong
 from engine.documents.pages import MAX_CHARACTERS, Gap, Problem, Unreadable
-from engine.documents.reader_process import BOUNDS, read_beside
+from engine.documents.reader_process import READER, read_beside
 from engine.errors import InvalidOption
 from engine.messages import Attachment
 from engine.outside_file import read_file
+from engine.preparer import TookTooLong
 from engine.sentences import figure, mark, paragraph, runs, say
 
 MAX_DOCUMENT_BYTES = 256 << 20  # most of a large one is pictures
@@ -61,7 +61,7 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
         raise InvalidOption(
             "{name} took longer than {seconds} s to read: attach a part of it, or its text alone.",
             name=name,
-            seconds=figure(BOUNDS.time_s, ".0f"),
+            seconds=figure(READER.clock_s, ".0f"),
         ) from error
     return Attachment(name, size_bytes, text, unit, sections, _missing(gaps))
 
@@ -150,7 +150,7 @@ def _refusal(name: str, kind: str, error: Unreadable) -> str:
         return say(
             "{name} takes more than {most} MiB of memory to read: attach a part of it, or its text alone.",
             name=name,
-            most=BOUNDS.memory_bytes >> 20,
+            most=READER.memory_bytes >> 20,
         )
     return say(
         "{name} is damaged, or no {title}: open it in another program and save it again.",

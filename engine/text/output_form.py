@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from engine.errors import InvalidOption, RequestTooLarge, UnsupportedModel
 from engine.messages import OutputForm, ToolUse
 from engine.preparer import SLOW, Beyond
-from engine.sentences import figure
+from engine.sentences import figure, mark
 from engine.text.thoughts import CLOSE
 from engine.text.token_texts import BYTE_LEVEL, BYTE_TOKEN
 from engine.text.tokenizer import Tokenizer
@@ -44,6 +44,21 @@ _MOST_WAYS = 10_000
 #: Forms that were within their bounds lately: programs send the same tools with each turn.
 _KNOWN: dict[bytes, dict[str, Any]] = {}
 _MOST_KNOWN = 8
+#: Words of the library for what is wrong with a form, and what is said of it.
+_TROUBLES = {
+    "^NoExtensionBias": mark(
+        "No text has the form of the reply, since it refers to itself without an end: give it one."
+    ),
+    r"nested too deeply|too deeply nested": mark(
+        "The form of the reply is nested too deeply: make it flatter."
+    ),
+    r"\btoo (big|large|many \w+) *(\(|:|constr|$)|TooComplex|^Too many items|\bfuel\b(?! *\")": mark(
+        "The form of the reply is too complex: make it smaller."
+    ),
+    "^Resource '": mark(
+        "The schema of the reply refers to another one, which is not fetched: write what is in that one into it."
+    ),
+}
 _SPECIAL = re.compile(r"<\[\d+\]>")
 # As `llguidance.gbnf_to_lark.is_lark_syntax`, whose pattern takes quadratic time for empty lines.
 _LARK = re.compile(r"(?m)^[^\S\n]*(?:%llguidance\b|start\s*:)")
@@ -213,9 +228,18 @@ def _limits() -> LLParserLimits:
 
 
 def _check_grammar(problem: str) -> None:
-    if problem:
-        reason = problem.strip().partition("\n")[0]
-        raise InvalidOption("The form of the reply cannot be used ({reason}): correct it.", reason=reason)
+    """Raise the library's problem with a form as one sentence; its own words are for the details."""
+    if not problem:
+        return
+    told = problem.strip().partition("\n<state>")[0]  # the form itself comes behind it
+    for words, sentence in _TROUBLES.items():
+        if re.search(words, told):
+            raise InvalidOption(sentence, details=told)
+    # Of an expression the last line says what is wrong; of all else the first.
+    reason = told.rpartition("\nerror: ")[2].partition("\n")[0].partition(". Enable ")[0]
+    raise InvalidOption(
+        "The form of the reply cannot be used ({reason}): correct it.", details=told, reason=reason
+    )
 
 
 def compiled(question: bytes) -> bytes:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import psutil
 import pytest
 
 from engine.errors import Cancelled
-from engine.preparer import Beyond, Preparer
+from engine.preparer import Beyond, Died, Preparer, TookTooLong, TookTooMuch
 
 
 def echo(question: bytes) -> bytes:
@@ -29,6 +31,11 @@ def fill(question: bytes) -> bytes:
         kept.append(bytearray(1 << 20))
 
 
+def reserve(question: bytes) -> bytes:
+    bytearray(1 << 30)  # no page of it is touched
+    return b""
+
+
 def hold(question: bytes) -> bytes:
     held.append(b"\1" * int(question))
     return b""
@@ -36,6 +43,21 @@ def hold(question: bytes) -> bytes:
 
 def fail(question: bytes) -> bytes:
     raise ValueError("a word of a chat")
+
+
+def many(question: bytes) -> Iterator[bytes]:
+    for _ in range(int(question)):
+        yield bytes(10)
+
+
+def wait(question: bytes) -> bytes:
+    time.sleep(600)
+    return b""
+
+
+def rest(question: bytes) -> bytes:
+    time.sleep(0.6)
+    return b""
 
 
 def die(question: bytes) -> bytes:
@@ -66,14 +88,30 @@ def test_one_process_answers_what_fits_its_bounds(preparer: Preparer) -> None:
     assert process_id(preparer) == first
 
 
-@pytest.mark.parametrize("work", ["loop", "fill", "die"])
+@pytest.mark.parametrize(("work", "kind"), [("loop", TookTooLong), ("fill", TookTooMuch), ("die", Died)])
 def test_what_exceeds_its_bounds_ends_its_process_and_the_next_question_is_answered(
-    preparer: Preparer, work: str
+    preparer: Preparer, work: str, kind: type[Beyond]
 ) -> None:
-    with pytest.raises(Beyond):
+    if work == "fill":
+        preparer.time_s = 600.0
+    with pytest.raises(kind):
         preparer.ask(f"{HERE}:{work}", b"")
     assert preparer._running is None
     assert preparer.ask(f"{HERE}:echo", b"next") == b"next"
+
+
+def test_memory_has_its_bound_where_the_system_sets_none(preparer: Preparer) -> None:
+    preparer.ask(f"{HERE}:echo", b"")  # its own limit is that of its start
+    preparer.memory_bytes = 1 << 20
+    with pytest.raises(TookTooMuch):
+        preparer.ask(f"{HERE}:rest", b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit what a process may take")
+def test_memory_that_is_taken_at_once_has_its_bound(preparer: Preparer) -> None:
+    preparer.time_s = 600.0
+    with pytest.raises(TookTooMuch):
+        preparer.ask(f"{HERE}:reserve", b"")
 
 
 def test_a_process_that_was_killed_or_left_is_started_again(preparer: Preparer) -> None:
@@ -123,6 +161,29 @@ def test_who_waits_behind_another_question_may_leave_too(preparer: Preparer) -> 
         preparer.ask(f"{HERE}:echo", b"", lambda: True)
     left.set()
     first.join()
+
+
+def test_answers_are_taken_as_they_come_and_bounded_together(preparer: Preparer) -> None:
+    preparer.answer_bytes = 100
+    assert list(preparer.answers(f"{HERE}:many", b"10")) == [bytes(10)] * 10
+    first = process_id(preparer)
+    with closing(preparer.answers(f"{HERE}:many", b"10")) as found:
+        assert next(found) == bytes(10)
+    assert preparer._running is None  # what is still to come would be taken for the next answer
+    assert preparer.ask(f"{HERE}:echo", b"next") == b"next"
+    assert process_id(preparer) != first
+    with pytest.raises(TookTooMuch):
+        list(preparer.answers(f"{HERE}:many", b"11"))
+
+
+def test_a_question_has_so_long_by_the_clock_too(preparer: Preparer) -> None:
+    preparer.clock_s = 0.2
+    with pytest.raises(TookTooLong):
+        preparer.ask(f"{HERE}:wait", b"")
+
+
+def test_work_that_waits_for_a_disk_takes_none_of_the_processors_time(preparer: Preparer) -> None:
+    assert preparer.ask(f"{HERE}:rest", b"") == b""
 
 
 def test_a_mistake_of_the_work_tells_nothing_of_the_question(preparer: Preparer) -> None:

@@ -475,10 +475,57 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # --- documents ---
     *_of(
-        "engine/child_process.py",
-        "tests/engine/documents/test_reading.py",
-        ("            if time.monotonic() > end:", "            if False:", "a document is read for ever",
-         "test_a_reader_that_takes_too_long_is_ended"),
+        "engine/preparer.py",
+        "tests/engine/test_preparer.py",
+        ("sum(watched.cpu_times()[:2]) > processor_end_s", "False", "a request takes the processor for two minutes",
+         "test_what_exceeds_its_bounds_ends_its_process_and_the_next_question_is_answered"),
+        ("if time.monotonic() > end_s or sum", "if sum", "a document is read for ever",
+         "test_a_question_has_so_long_by_the_clock_too"),
+        ("if held_bytes > self.memory_bytes:", "if False:", "a request takes all memory",
+         "test_memory_has_its_bound_where_the_system_sets_none"),
+        ("limit_memory(memory_bytes)", "pass", "a request takes all memory between two looks",
+         "test_memory_that_is_taken_at_once_has_its_bound"),
+        ("if held_bytes > self.kept_bytes:", "if False:", "memory of a large request is never given back",
+         "test_a_process_that_holds_much_is_not_kept"),
+        ("while connection.poll(idle_s):", "while connection.poll(None):", "a process without work stays for ever",
+         "test_a_process_that_was_killed_or_left_is_started_again"),
+        ("left -= len(answer)", "pass", "answers together have no bound",
+         "test_answers_are_taken_as_they_come_and_bounded_together"),
+        ("""            there = connection.poll(_LOOK_S)
+            if cancelled():""", """            there = connection.poll(_LOOK_S)
+            if False:""", "work whose sender left goes on", "test_a_question_whose_asker_leaves_is_given_up"),
+        ("""        while not self._lock.acquire(timeout=_LOOK_S):
+            if cancelled():""", """        while not self._lock.acquire(timeout=_LOOK_S):
+            if False:""", "a request whose sender left stays in the row",
+         "test_who_waits_behind_another_question_may_leave_too"),
+        ("""        except BaseException:  # an answer that is still to come would be taken for the next one's
+            self._end()
+""", """        except BaseException:  # an answer that is still to come would be taken for the next one's
+""", "one request gets the answer to another", "test_answers_are_taken_as_they_come_and_bounded_together"),
+    ),
+    *_of(
+        "engine/text/preparation.py",
+        "tests/engine/text/test_preparation.py",
+        ("small = request.size_bytes <= (", "small = request.size_bytes >= 0 or (", "a long text silences the other replies",
+         "test_long_texts_are_not_encoded_in_this_process"),
+        ("SMALL_BYTES, ALONE_BYTES = 32 << 10", "SMALL_BYTES, ALONE_BYTES = 32 << 20", "a preparer's process is never used",
+         "test_the_border_of_small_requests_is_below_a_glance"),
+        ("            left.set()\n", "            pass\n", "a preparer works for a sender who left",
+         "test_a_request_whose_sender_leaves_is_given_up"),
+        ("        SLOW.end()", "        pass", "a preparer keeps the tokenizer of a model that is gone",
+         "test_a_model_that_goes_takes_its_preparer_along"),
+    ),
+    *_of(
+        "engine/text/output_form.py",
+        "tests/engine/text/test_preparation.py",
+        ("    _KNOWN[question] = found\n", "", "the preparer compiles the same tools with each turn",
+         "test_forms_are_compiled_in_a_process_first"),
+        ("    if len(_KNOWN) > _MOST_KNOWN:", "    if False:", "a preparer's forms are kept without end",
+         "test_so_many_forms_are_known_and_no_more"),
+        ("    if len(text) > _MOST_CHARACTERS:", "    if False:", "the preparer gets a form of any length",
+         "test_a_form_that_cannot_be_used_is_one_sentence_and_the_next_one_is_used"),
+        ("cancelled, FORM_S))", "cancelled, None))", "a form takes a preparer for as long as a book",
+         "test_a_form_has_less_time_than_a_text"),
     ),
     *_of(
         "engine/documents/archive.py",

@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator
 
 
-def never_ends(path: str) -> Iterator[bytes]:
+def never_ends(path: bytes) -> Iterator[bytes]:
     """Stands for a file that hangs."""
     while path:
         time.sleep(0.01)
     yield b""
 
 
-def takes_everything(path: str) -> Iterator[bytes]:
+def takes_everything(path: bytes) -> Iterator[bytes]:
     """Stands for a file that fills the memory."""
     taken: list[bytes] = []
     while path:

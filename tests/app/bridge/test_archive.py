@@ -8,7 +8,6 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -26,8 +25,8 @@ from app.storage.schema import migrate
 from engine.errors import ImportInvalid, StorageError
 from engine.messages import Attachment
 from tests.app.bridge.conftest import Desk
+from tests.support import endless_files
 from tests.support.documents import write_pdf
-from tests.support.endless_files import never_ends, takes_everything
 
 
 def exported(desk: Desk, workspace: Workspace, export: Callable[[], None]) -> str:
@@ -331,11 +330,11 @@ STRANGE = {
 @pytest.mark.parametrize("kind", STRANGE)
 def test_what_is_no_backup_of_tenon_is_refused_in_one_sentence(tmp_path: Path, kind: str) -> None:
     whole = backup_with(tmp_path / "whole.sqlite3")
-    (record,), of_backup = outside_chats.taken(outside_chats.read(str(whole)))
+    (record,), of_backup = outside_chats.taken(outside_chats.read(os.fsencode(whole)))
     assert (of_backup, [message.content for message in record.messages]) == (True, ["hi", "ho"])
     path = backup_with(tmp_path / "other.sqlite3", *STRANGE[kind])
     with pytest.raises(ImportInvalid, match="It is no backup of chats that can be read: take"):
-        outside_chats.taken(outside_chats.read(str(path)))
+        outside_chats.taken(outside_chats.read(os.fsencode(path)))
     assert sorted(one.name for one in tmp_path.iterdir()) == ["other.sqlite3", "whole.sqlite3"]
 
 
@@ -354,7 +353,7 @@ def test_files_without_an_end_are_refused_at_once(desk: Desk, name: str) -> None
 
 
 def test_a_file_that_never_ends_holds_up_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outside_chats, "read", never_ends)
+    monkeypatch.setattr(archive, "_WORK", f"{endless_files.__name__}:never_ends")
     workspace = desk.open()
     for name in ("one.json", "two.json"):
         workspace.archive.import_file(desk.folder / name)
@@ -374,11 +373,12 @@ def test_a_file_that_never_ends_holds_up_nothing(desk: Desk, monkeypatch: pytest
 def test_a_file_that_takes_too_much_is_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = desk.open()
     path = desk.folder / "any.json"
-    monkeypatch.setattr(outside_chats, "read", never_ends)
-    monkeypatch.setattr(archive, "IMPORT_BOUNDS", replace(archive.IMPORT_BOUNDS, time_s=0.2))
+    monkeypatch.setattr(archive, "_WORK", f"{endless_files.__name__}:never_ends")
+    monkeypatch.setattr(archive.READER, "clock_s", 0.2)
     assert "took longer than 0 s" in imported(desk, workspace, path)[1]
-    monkeypatch.setattr(outside_chats, "read", takes_everything)
-    monkeypatch.setattr(archive, "IMPORT_BOUNDS", archive.Bounds(60.0, 256 << 20, 100))
+    monkeypatch.setattr(archive, "_WORK", f"{endless_files.__name__}:takes_everything")
+    monkeypatch.setattr(archive.READER, "clock_s", 60.0)
+    monkeypatch.setattr(archive.READER, "memory_bytes", 256 << 20)
     assert "takes more than 0 GiB" in imported(desk, workspace, path)[1]
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.documents import epub, html, read_attachment, reader_process, reading
 from engine.documents.pages import MAX_CHARACTERS, Pages, Problem, Unreadable
-from engine.documents.reader_process import BOUNDS
+from engine.documents.reader_process import READER
 from engine.documents.reading import MAX_TEXT_BYTES, text_attachment
 from engine.errors import Cancelled, InvalidOption
 from engine.messages import Attachment, Section
@@ -265,7 +264,7 @@ def test_too_much_text() -> None:
 
 def test_a_reader_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_pdf(tmp_path / "slow.pdf", ["Hello."])
-    monkeypatch.setattr(reader_process, "BOUNDS", replace(BOUNDS, time_s=0.0))
+    monkeypatch.setattr(READER, "clock_s", 0.0)
     assert "took longer than" in refusal(path)
     with pytest.raises(Cancelled):
         read_attachment(path, cancelled=lambda: True)
@@ -275,17 +274,17 @@ def test_a_reader_that_takes_too_much_memory_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_pdf(tmp_path / "fat.pdf", ["Hello."])
-    monkeypatch.setattr(reader_process, "BOUNDS", replace(BOUNDS, memory_bytes=1 << 20))
+    monkeypatch.setattr(READER, "memory_bytes", 1 << 20)
     assert "MiB of memory to read" in refusal(path)
 
 
 def test_a_reader_that_dies_is_a_damaged_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_pdf(tmp_path / "crash.pdf", ["Hello."])
-    monkeypatch.setattr(reader_process, "_read", _die)
+    monkeypatch.setattr(reader_process, "_WORK", f"{__name__}:die")
     assert "is damaged, or no PDF" in refusal(path)
 
 
-def _die(kind: str, path: str) -> None:
+def die(question: bytes) -> None:
     os._exit(11)
 
 

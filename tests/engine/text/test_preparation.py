@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -13,6 +14,7 @@ import pytest
 from engine.errors import Cancelled, InvalidOption, PromptTooLong, RequestTooLarge, TenonError
 from engine.messages import ChatMessage, Generate, LoadOptions, Notice, OutputForm, Thinking, Tool, ToolUse
 from engine.preparer import SLOW
+from engine.text import output_form
 from engine.text import preparation as module
 from engine.text.preparation import SMALL_BYTES, Preparation, Ready
 from engine.text.tokenizer import Tokenizer
@@ -23,8 +25,35 @@ FORMS = {
     "regex": "[a-z]{3,5}",
     "grammar": 'root ::= "a" | b\nb ::= [0-9]+',
 }
+#: Words of the library that mean nothing to who sent a form.
+INTERNAL = re.compile("Bias|<state>|lexer|fuel|registry|retriever|coerce|parse error|panic|Error")
 #: Forms that are nothing, too long, or take for ever.
 BAD_FORMS: list[tuple[OutputForm, type[TenonError], str]] = [
+    *(
+        (OutputForm(kind, text), InvalidOption, "refers to itself without an end: give it one")
+        for kind, text in (
+            ("schema", '{"$ref": "#"}'),
+            ("schema", '{"allOf": [{"$ref": "#"}]}'),
+            (
+                "schema",
+                '{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}',
+            ),
+            ("grammar", "root ::= root"),
+        )
+    ),
+    (
+        OutputForm("schema", '{"$ref": "http://a/b"}'),
+        InvalidOption,
+        "refers to another one, which is not fetched",
+    ),
+    (
+        OutputForm("schema", '{"oneOf": [{"type": "integer"}, {"type": "number"}]}'),
+        InvalidOption,
+        r"\(oneOf constraints are not supported\): correct",
+    ),
+    (OutputForm("regex", "(a"), InvalidOption, r"\(unclosed group\): correct"),
+    (OutputForm("regex", "(?=a)b"), InvalidOption, r"\(look-around, .* is not supported\): correct"),
+    (OutputForm("grammar", "root ::= (a|b"), InvalidOption, "cannot be used"),
     (OutputForm("schema", '{"type": "nothing"}'), InvalidOption, "cannot be used"),
     (OutputForm("regex", "(a"), InvalidOption, "cannot be used"),
     (OutputForm("grammar", "root ::= ("), InvalidOption, "cannot be used"),
@@ -94,6 +123,50 @@ def test_long_texts_are_not_encoded_in_this_process(
     assert SMALL_BYTES < 1.1 * max(longest) < 2 * SMALL_BYTES
 
 
+def test_the_border_of_small_requests_is_below_a_glance(
+    prepare: Preparation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, ask = [], SLOW.ask
+
+    def watched(work: str, *rest: object) -> bytes:
+        asked.append(work)
+        return ask(work, *rest)
+
+    monkeypatch.setattr(SLOW, "ask", watched)
+    ready(prepare, chat("long " * 6_000))
+    assert asked == []
+    ready(prepare, chat("long " * 60_000))
+    assert asked == ["engine.text.preparation:answer"]
+
+
+def test_a_model_that_goes_takes_its_preparer_along(prepare: Preparation) -> None:
+    ready(prepare, chat("long " * 10_000))
+    assert SLOW._running is not None
+    prepare.close()
+    assert SLOW._running is None
+
+
+def test_so_many_forms_are_known_and_no_more(prepare: Preparation) -> None:
+    for at in range(output_form._MOST_KNOWN + 2):
+        ready(prepare, chat("Hi", form=OutputForm("regex", f"known {at}")))
+    assert len(output_form._KNOWN) == output_form._MOST_KNOWN
+    assert b"known 0" not in b"".join(output_form._KNOWN)
+
+
+def test_a_form_has_less_time_than_a_text(prepare: Preparation, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+
+    def watched(work: str, question: bytes, cancelled: object, time_s: float | None) -> bytes:
+        given.append(time_s)
+        return b'{"grammar": "start: \\"a\\"", "problem": ""}'
+
+    monkeypatch.setattr(SLOW, "ask", watched)
+    monkeypatch.setattr(output_form, "_KNOWN", {})
+    ready(prepare, chat("Hi", form=OutputForm("regex", "a")))
+    assert given == [output_form.FORM_S]
+    assert SLOW.time_s > output_form.FORM_S
+
+
 def test_both_ways_lead_to_the_same_prompt(
     prepare: Preparation, monkeypatch: pytest.MonkeyPatch, tokenizer: Tokenizer
 ) -> None:
@@ -158,6 +231,23 @@ def test_empty_lines_of_a_grammar_cost_no_more_than_their_number(prepare: Prepar
     assert ready(prepare, request).mask is not None
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        '{"type": "object", "properties": {"name": {"type": "string"}, "children": {"type": "array", "items": '
+        '{"$ref": "#"}}}, "required": ["name"]}',
+        '{"anyOf": [{"type": "null"}, {"$ref": "#"}]}',
+        '{"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}}}}}',
+    ],
+)
+def test_a_schema_that_refers_to_itself_has_a_mask(prepare: Preparation, schema: str) -> None:
+    mask = ready(prepare, chat("Hi", form=OutputForm("schema", schema))).mask
+    assert mask is not None
+    allowed = mask.allowed()
+    assert allowed is not None
+    assert allowed.any()
+
+
 @pytest.mark.parametrize(("form", "kind", "said"), BAD_FORMS)
 def test_a_form_that_cannot_be_used_is_one_sentence_and_the_next_one_is_used(
     prepare: Preparation, form: OutputForm, kind: type[TenonError], said: str, monkeypatch: pytest.MonkeyPatch
@@ -166,6 +256,7 @@ def test_a_form_that_cannot_be_used_is_one_sentence_and_the_next_one_is_used(
     with pytest.raises(kind, match=said) as raised:
         ready(prepare, chat("Hi", form=form))
     assert "\n" not in raised.value.message
+    assert not INTERNAL.search(raised.value.message)
     assert ready(prepare, chat("Hi", form=OutputForm("regex", "[a-z]"))).mask is not None
 
 
