@@ -73,7 +73,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         answers = link.ask([CountTokens("", asked)])
         while (item := await answers.next()) is not None:
             if isinstance(item[1], Failed):
-                raise refusal(item[1].error)
+                raise refusal(item[1].error, Messages.asks_in)
             if isinstance(item[1], TokensCounted):
                 return item[1].tokens
         raise AssertionError("the engine ends each request")
