@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,12 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]:,]|\S')
 
 
-def read_json(text: str | bytes) -> Any:
+def read_json(text: str | bytes, parse_int: Callable[[str], float] | None = None) -> Any:
     """The value that a text stands for, with whole characters: half of one can neither be shown nor saved.
+
+    Args:
+        text: JSON.
+        parse_int: Reads its whole numbers in the place of `int`, which refuses those of more than 4,300 digits.
 
     Raises:
         ValueError: It is no JSON, or nested too deeply.
@@ -23,7 +28,7 @@ def read_json(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
     try:
-        found = json.loads(text)
+        found = json.loads(text, parse_int=parse_int)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     level = [found]

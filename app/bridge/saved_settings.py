@@ -41,6 +41,10 @@ class SavedSettings(QObject):
         if self._file.damaged:
             self._changed()  # or the next start would find the same fault
 
+    def erase_aside(self) -> None:
+        """Delete damaged files of settings that were kept aside."""
+        self._writer.run(self._file.erase_aside, failed=lambda error: self.problem.emit(error.message))
+
     def close(self) -> None:
         """Save what has changed; what changes from now on is lost."""
         self._closed = True

@@ -94,10 +94,10 @@ class Workspace(QObject):
         self._troubles: list[ErrorReport] = []
         self._writer = Worker("tenon-writer", self, _not_saved)
         self._files = Worker("tenon-files", self)  # at places that the person chooses, and that may hang
-        self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
-        self._saved.problem.connect(self.settings_unsaved)
-        self.settings = self._saved.settings
-        self._notices += self._saved.problems
+        self.saved_settings = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
+        self.saved_settings.problem.connect(self.settings_unsaved)
+        self.settings = self.saved_settings.settings
+        self._notices += self.saved_settings.problems
         finish_switch()  # before a model is looked for
         self._find_a_model()
         network = Network(self.settings)
@@ -234,6 +234,7 @@ class Workspace(QObject):
         self.shelf.clear()
         self.unsent.clear()
         self.archive.erase_everything()
+        self.saved_settings.erase_aside()
         # Words that the person wrote, and names of what is gone.
         personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
         for name, setting in Settings.declared().items():
@@ -328,7 +329,7 @@ class Workspace(QObject):
         self.model_store.close()
         self.typesetter.close()
         self.attachment_reader.close()
-        self._saved.close()
+        self.saved_settings.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
         self.turns.erase_deleted()

@@ -15,7 +15,7 @@ from app.words import tr
 from engine.errors import StorageError
 from engine.json_text import read_json, readable_json
 from engine.outside_file import read_file
-from engine.unfinished_file import set_aside, write_whole
+from engine.unfinished_file import set_aside, unfinished_file, write_whole
 
 Stored = dict[str, Any]
 
@@ -167,6 +167,16 @@ class SettingsFile:
                 ),
                 details=repr(error),
             ) from error
+
+    def erase_aside(self) -> None:
+        """Delete damaged files that were kept aside, and what killed processes have left: nobody knows their words.
+
+        Raises:
+            OSError: One cannot be deleted.
+        """
+        unfinished_file(self.path)
+        for path in self.path.parent.glob(f"{self.path.stem}-unreadable-*"):
+            path.unlink()
 
     def _set_aside(self) -> str:
         self.damaged = True

@@ -58,7 +58,9 @@ def taken(answers: Iterable[bytes]) -> tuple[list[ConversationRecord], bool]:
             if kind == _REFUSED:
                 raise ImportInvalid(tr(values))
             if kind == _UNREADABLE:
-                raise ImportInvalid(tr("It cannot be read ({reason}): check its rights.", reason=values))
+                raise ImportInvalid(
+                    tr("It cannot be read ({reason}): choose a file that can be read.", reason=values)
+                )
             kinds.add(kind)
             yield kind, values
 

@@ -27,7 +27,7 @@ def read_import(path: Path) -> str:
         return read_file(path, _MAX_IMPORT_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise ImportInvalid(
-            tr("It cannot be read ({reason}): check its rights.", reason=error.strerror)
+            tr("It cannot be read ({reason}): choose a file that can be read.", reason=error.strerror)
         ) from error
     except UnicodeDecodeError as error:
         raise ImportInvalid(tr("It is not UTF-8 text.")) from error

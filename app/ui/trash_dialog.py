@@ -125,6 +125,8 @@ class TrashDialog(RingedDialog):
             shelf.erase(chat.id)
         gone = {folder_group(chat.folder) for chat in self._asked if chat.folder not in shelf.folders()}
         settings.folded_groups = tuple(group for group in settings.folded_groups if group not in gone)
+        if gone:
+            self._workspace.saved_settings.erase_aside()  # which may have the folder's name
         if in_copies:
             self._workspace.archive.erase_in_copies(self._asked)
         self._asked = []

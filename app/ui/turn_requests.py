@@ -77,7 +77,7 @@ class TurnRequests(QObject):
         if self._workspace.turns.delete(conversation_id, message_id):
             self.left.emit()
             self.message_deleted.emit(
-                tr("This version and what follows it are deleted.")
+                tr("This version and what follows it are deleted. Backups may have them for some days.")
                 if several
-                else tr("The message is deleted.")
+                else tr("The message is deleted. Backups may have it for some days.")
             )

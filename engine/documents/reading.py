@@ -49,7 +49,7 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
         raise InvalidOption("{name} is not there: choose the file again.", name=name) from error
     except OSError as error:
         raise InvalidOption(
-            "{name} cannot be read ({reason}): check its rights, or attach another file.",
+            "{name} cannot be read ({reason}): attach a file that can be read.",
             name=name,
             reason=error.strerror,
         ) from error

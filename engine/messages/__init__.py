@@ -8,6 +8,7 @@ from engine.messages.attachment import Attachment, Section, Unit, fenced, with_a
 from engine.messages.commands import (
     DEFAULT_MODEL,
     DEFAULT_MODEL_TITLE,
+    SAMPLING_RANGES,
     SERVER_PORT,
     Cancel,
     ChatMessage,

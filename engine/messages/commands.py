@@ -118,6 +118,19 @@ class LoadOptions:
     gpu_layers: int | None = None
 
 
+#: The least and the most of what is asked of sampling; of top-p the least itself is not allowed.
+SAMPLING_RANGES = {
+    "temperature": (0.0, 100.0),
+    "top_k": (0, 1_000_000),
+    "top_p": (0.0, 1.0),
+    "min_p": (0.0, 1.0),
+    "repetition_penalty": (0.01, 100.0),
+    "presence": (-2.0, 2.0),
+    "frequency": (-2.0, 2.0),
+    "bias": (-100.0, 100.0),
+}
+
+
 @dataclass(frozen=True)
 class SamplingOptions:
     """Sampling of the next token. None takes what the model's makers advise, else what is usual (`engine/advice.py`).

@@ -28,21 +28,23 @@ from torch import Tensor
 
 from engine.errors import InvalidOption, WeightsNotFinite
 from engine.kernels import sampling as kernel
-from engine.messages import Penalties
+from engine.messages import SAMPLING_RANGES, Penalties
 from engine.sentences import figure, mark
 from engine.text.output_form import TokenMask
 
 _MASK_64 = (1 << 64) - 1
 # Error of shares of one when they are added up in another order; ROUNDING_ERROR in csrc/sampling.c.
 _ROUNDING = 1e-12
-_TEMPERATURE = mark("The temperature is {value}, but it must be between 0 and 100.")
-_TOP_K = mark("The top-k is {value}, but it must be a whole number from 0 (all tokens) on.")
-_TOP_P = mark("The top-p is {value}, but it must be above 0 and at most 1.")
-_MIN_P = mark("The min-p is {value}, but it must be between 0 and 1.")
-_PENALTY = mark("The repetition penalty is {value}, but it must be between 0.01 and 100.")
-_PRESENCE = mark("The presence penalty is {value}, but it must be between -2 and 2.")
-_FREQUENCY = mark("The frequency penalty is {value}, but it must be between -2 and 2.")
-_BIAS = mark("A bias of a token is {value}, but it must be between -100 and 100.")
+_OUTSIDE = {
+    "temperature": mark("The temperature is {value}, but it must be between 0 and 100."),
+    "top_k": mark("The top-k is {value}, but it must be a whole number from 0 (all tokens) on."),
+    "top_p": mark("The top-p is {value}, but it must be above 0 and at most 1."),
+    "min_p": mark("The min-p is {value}, but it must be between 0 and 1."),
+    "repetition_penalty": mark("The repetition penalty is {value}, but it must be between 0.01 and 100."),
+    "presence": mark("The presence penalty is {value}, but it must be between -2 and 2."),
+    "frequency": mark("The frequency penalty is {value}, but it must be between -2 and 2."),
+    "bias": mark("A bias of a token is {value}, but it must be between -100 and 100."),
+}
 _WINDOW = mark("The repetition penalty looks at the last {value} tokens, but it must be 1 at least.")
 _SEED = mark("The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.")
 
@@ -109,18 +111,15 @@ class Sampler:
         Raises:
             InvalidOption: a value is out of its range.
         """
-        _require(0.0 <= self.temperature <= 100.0, _TEMPERATURE, self.temperature)
-        _require(0 <= self.top_k <= 1_000_000, _TOP_K, self.top_k)
-        _require(0.0 < self.top_p <= 1.0, _TOP_P, self.top_p)
-        _require(0.0 <= self.min_p <= 1.0, _MIN_P, self.min_p)
-        _require(0.01 <= self.repetition_penalty <= 100.0, _PENALTY, self.repetition_penalty)
-        _require(0 <= self.seed <= _MASK_64, _SEED, self.seed)
         own = self.penalties
-        _require(-2.0 <= own.presence <= 2.0, _PRESENCE, own.presence)
-        _require(-2.0 <= own.frequency <= 2.0, _FREQUENCY, own.frequency)
-        _require(own.window >= 1, _WINDOW, own.window)
+        for name in ("temperature", "top_k", "top_p", "min_p", "repetition_penalty"):
+            _require_inside(name, getattr(self, name))
+        for name, value in (("presence", own.presence), ("frequency", own.frequency)):
+            _require_inside(name, value)
         for _, value in own.bias:
-            _require(-100.0 <= value <= 100.0, _BIAS, value)
+            _require_inside("bias", value)
+        _require(0 <= self.seed <= _MASK_64, _SEED, self.seed)
+        _require(own.window >= 1, _WINDOW, own.window)
 
     @cached_property
     def _bias(self) -> tuple[Tensor, Tensor]:
@@ -249,6 +248,11 @@ def _finite(logits: Tensor) -> Tensor:
             "again, or use another one."
         )
     return logits
+
+
+def _require_inside(name: str, value: float) -> None:
+    least, most = SAMPLING_RANGES[name]
+    _require(least <= value <= most and (value != 0 or name != "top_p"), _OUTSIDE[name], value)
 
 
 def _require(holds: bool, otherwise: str, value: float) -> None:

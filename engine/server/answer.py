@@ -91,7 +91,7 @@ class ExchangeAnswer(Response):
                 continue
             index, event = item
             if isinstance(event, Failed):
-                raise refusal(event.error)
+                raise refusal(event.error, exchange.asks_in)
             if isinstance(event, Finished):
                 if event.reply.stop_reason == "cancelled":
                     raise Refused(503, _CANCELLED)

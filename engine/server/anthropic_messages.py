@@ -46,10 +46,8 @@ class Messages(Exchange):
         self._blocks = 0  # that were begun
         self._block = ""  # the type of the open one
         self._calls = Calls()
-        most = fields.whole("max_tokens")
-        if most is None:
-            raise fields.wrong("max_tokens", "a whole number")
-        return (replace(prompt(fields, self.served), max_tokens=most),)
+        fields.need("max_tokens")
+        return (replace(prompt(fields, self.served), max_tokens=fields.whole("max_tokens", 1)),)
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """The answer at once."""
@@ -147,6 +145,7 @@ def prompt(fields: Fields, served: Served) -> Generate:
     check_model(fields, served)
     fields.refuse({"mcp_servers": "Tenon's server calls no tools itself: leave the field mcp_servers out."})
     form = wanted_form(fields, "output_format") or wanted_form(fields.inner("output_config"), "format")
+    fields.need("messages")
     system = content(fields, "system")
     turns = [ChatMessage("system", system)] if system else []
     request = Generate(

@@ -31,8 +31,14 @@ from engine.server.responses import Responses
 from engine.server.status import health, models, one_model, props
 
 _MOST_BODY_BYTES = 32 << 20
+_MOST_BODIES_BYTES = 128 << 20
 _BODY_S = 30.0
 _TOO_LARGE = f"The request is larger than {_MOST_BODY_BYTES >> 20} MiB: send less."
+_TOO_MUCH = (
+    f"The requests that are read at once have {_MOST_BODIES_BYTES >> 20} MiB together at most: "
+    "send it again in a few seconds."
+)
+_RETRY_AFTER_S = 5
 _TOO_SLOW = "The request's body did not come in time: send it again."
 _NO_PATH = "There is nothing at this address: see the README for those that are served."
 _NO_METHOD = "This address does not take this method."
@@ -73,7 +79,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         answers = link.ask([CountTokens("", asked)])
         while (item := await answers.next()) is not None:
             if isinstance(item[1], Failed):
-                raise refusal(item[1].error)
+                raise refusal(item[1].error, Messages.asks_in)
             if isinstance(item[1], TokensCounted):
                 return item[1].tokens
         raise AssertionError("the engine ends each request")
@@ -133,6 +139,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         exception_handlers={HTTPException: _tell_status, Refused: _tell_refusal, Exception: _tell_refusal},
     )
     app.router.redirect_slashes = False
+    app.state.body_bytes = 0  # of all requests that are being read
     return Guard(app, key)
 
 
@@ -142,29 +149,35 @@ def limits() -> list[str]:
     return [
         f"{most} connections, {most_without_request(most)} of them without a whole request",
         f"{HEADER_S:.0f} s for a header, {_BODY_S:.0f} s and {_MOST_BODY_BYTES >> 20} MiB for a body, "
+        f"{_MOST_BODIES_BYTES >> 20} MiB for all that are read at once, "
         f"{UNREAD_S:.0f} s in which nothing of an answer is read",
         f"{MOST_RUNNING} requests at once, {MOST_WAITING} that wait",
     ]
 
 
 async def _read(request: Request, kind: Callable[[Fields, Served], Read], served: Served) -> Read:
-    """Read a request's body within limits of size and time, and translate it."""
+    """Read a request's body within limits of size and time, its own and those of all together, and translate it."""
+    body, all_bodies = bytearray(), request.app.state
 
-    async def read() -> bytes:
-        body = bytearray()
+    async def read() -> None:
         async for piece in request.stream():
-            body += piece
+            body.extend(piece)
+            all_bodies.body_bytes += len(piece)
             if len(body) > _MOST_BODY_BYTES:
                 raise Refused(413, _TOO_LARGE)
-        return bytes(body)
+            if all_bodies.body_bytes > _MOST_BODIES_BYTES:
+                raise Refused(503, _TOO_MUCH, retry_after_s=_RETRY_AFTER_S)
 
     try:
-        body = await asyncio.wait_for(read(), _BODY_S)
-    except asyncio.TimeoutError as error:
-        raise Refused(408, _TOO_SLOW) from error
-    except ClientDisconnect as error:
-        raise Refused(400, _TOO_SLOW) from error  # nobody is there to read it
-    return await read_request(request, body, kind, served)
+        try:
+            await asyncio.wait_for(read(), _BODY_S)
+        except asyncio.TimeoutError as error:
+            raise Refused(408, _TOO_SLOW) from error
+        except ClientDisconnect as error:
+            raise Refused(400, _TOO_SLOW) from error  # nobody is there to read it
+        return await read_request(request, bytes(body), kind, served)
+    finally:
+        all_bodies.body_bytes -= len(body)
 
 
 async def _tell_refusal(request: Request, error: Exception) -> Response:

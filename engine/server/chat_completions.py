@@ -52,6 +52,7 @@ class ChatCompletions(Exchange):
         self._calls: dict[int, Calls] = {}
         if "audio" in fields.texts("modalities"):
             raise Refused(400, "This model answers in text alone: leave audio out.", "modalities")
+        fields.need("messages")
         request = Generate(
             "",
             self.served.options,
@@ -159,9 +160,7 @@ def _finish(reply: Reply, called: bool) -> str:
 
 def _logprobs(fields: Fields) -> int | None:
     """The number of likeliest tokens that are wanted beside each one; None for no log-probabilities."""
-    top = fields.whole("top_logprobs")
-    if top is not None and not 0 <= top <= MOST_LOGPROBS:
-        raise fields.wrong("top_logprobs", f"a whole number from 0 to {MOST_LOGPROBS}")
+    top = fields.whole("top_logprobs", 0, MOST_LOGPROBS)
     if not fields.switch("logprobs"):
         if top:
             raise Refused(
@@ -207,8 +206,8 @@ def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
 
 def most_tokens(fields: Fields, *names: str) -> int | None:
     """The limit of tokens by the first of these fields that is there; -1 is none."""
-    found = next((limit for limit in map(fields.whole, names) if limit is not None), None)
-    return None if found == -1 else found
+    name = next((one for one in names if fields.value(one) is not None), names[0])
+    return None if fields.value(name) == -1 else fields.whole(name, 1)
 
 
 def _thinking(fields: Fields) -> Thinking:

@@ -37,13 +37,13 @@ _UNSERVED = {
 class Completions(Exchange):
     """``/v1/completions``."""
 
+    asks_in = "prompt"
+
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         self.id = new_id("cmpl-")
         self._usage_wanted = fields.inner("stream_options").switch("include_usage")
         fields.refuse(_UNSERVED)
-        wanted = None if fields.value("logprobs") is False else fields.whole("logprobs")
-        if wanted is not None and not 0 <= wanted <= MOST_LOGPROBS:
-            raise fields.wrong("logprobs", f"a whole number from 0 to {MOST_LOGPROBS}")
+        wanted = None if fields.value("logprobs") is False else fields.whole("logprobs", 0, MOST_LOGPROBS)
         self._logged: dict[int, list[TokenLogprob]] = {}
         self._lengths: dict[int, int] = {}
         self._readers: dict[int, codecs.IncrementalDecoder] = {}
@@ -140,6 +140,7 @@ class Completions(Exchange):
 
 def _prompts(fields: Fields) -> list[str | tuple[int, ...]]:
     """The prompts: texts, or their tokens."""
+    fields.need("prompt")
     value = fields.value("prompt")
     found = [
         _prompt(one) for one in (value if isinstance(value, list) and _prompt(value) is None else [value])

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, ClassVar
 
 from engine.messages import (
+    SAMPLING_RANGES,
     ChatMessage,
     Generate,
     LoadOptions,
@@ -104,6 +105,7 @@ class Exchange(ABC):
         streams: The answer is wanted piece by piece.
         media_type: Of a stream.
         streams_unasked: A request that does not say gets a stream.
+        asks_in: The field that has what is asked.
 
     Raises:
         Refused: The request is none.
@@ -111,6 +113,7 @@ class Exchange(ABC):
 
     media_type: ClassVar[str] = "text/event-stream"
     streams_unasked: ClassVar[bool] = False
+    asks_in: ClassVar[str] = "messages"
 
     def __init__(self, fields: Fields, served: Served) -> None:
         self.served = served
@@ -196,7 +199,8 @@ def check_bounds(request: Generate, served: Served) -> None:
         )
         raise Refused(400, f"{sentence[:-1]}: shorten it.", "prompt", "context_length_exceeded")
     if parts > MOST_PARTS:
-        raise Refused(400, f"A request has {MOST_PARTS:,} messages and calls at most: leave out older ones.")
+        sentence = f"A request has {MOST_PARTS:,} messages and calls at most: leave out older ones."
+        raise Refused(400, sentence, "messages")
     if len(request.stop) > MOST_STOPS or sum(map(len, request.stop)) > MOST_STOP_CHARACTERS:
         sentence = (
             f"A request has {MOST_STOPS} stop strings at most, of {MOST_STOP_CHARACTERS:,} characters together: "
@@ -231,14 +235,19 @@ def sent_event(data: object, event: str = "") -> bytes:
 
 def sampling(fields: Fields) -> SamplingOptions:
     """Sampling of the next token, by the names that most protocols have for it."""
-    seed, top_k, top_p = fields.whole("seed"), fields.whole("top_k"), fields.number("top_p")
-    penalty = fields.number("repetition_penalty")
-    penalty = fields.number("repeat_penalty") if penalty is None else penalty
+    ranges = SAMPLING_RANGES
+    seed, top_k, top_p = fields.whole("seed"), fields.whole("top_k"), fields.number("top_p", *ranges["top_p"])
+    penalties = [
+        fields.number(name, *ranges["repetition_penalty"])
+        for name in ("repetition_penalty", "repeat_penalty")
+    ]
+    penalty = next((one for one in penalties if one is not None), None)
     return SamplingOptions(
-        temperature=fields.number("temperature"),
-        top_k=None if top_k is None else max(top_k, 0),  # vLLM's word for all tokens is -1
+        temperature=fields.number("temperature", *ranges["temperature"]),
+        # More tokens than a vocabulary has are all; vLLM's word for all is -1.
+        top_k=None if top_k is None else min(max(top_k, 0), int(ranges["top_k"][1])),
         top_p=_LEAST_SHARE if top_p == 0.0 else top_p,
-        min_p=fields.number("min_p"),
+        min_p=fields.number("min_p", *ranges["min_p"]),
         repetition_penalty=1.0 if fields.whole("repeat_last_n") == 0 else penalty,
         seed=None if seed in (None, -1) else seed % _SEEDS,
     )
@@ -246,10 +255,10 @@ def sampling(fields: Fields) -> SamplingOptions:
 
 def penalties(fields: Fields) -> Penalties:
     """Penalties by OpenAI's names, and the window of the repetition penalty by llama.cpp's: 0 is none, -1 all."""
-    window = fields.whole("repeat_last_n") or Penalties.window
+    window = fields.whole("repeat_last_n", -1) or Penalties.window
     return Penalties(
-        fields.number("presence_penalty") or 0.0,
-        fields.number("frequency_penalty") or 0.0,
+        fields.number("presence_penalty", *SAMPLING_RANGES["presence"]) or 0.0,
+        fields.number("frequency_penalty", *SAMPLING_RANGES["frequency"]) or 0.0,
         _biases(fields),
         _ALL if window == -1 else window,
     )
@@ -268,8 +277,8 @@ def _biases(fields: Fields) -> tuple[tuple[int, float], ...]:
     biases = Fields(wanted, place) if isinstance(wanted, dict) else fields.inner("logit_bias")
     found = []
     for token in biases.names():
-        value = biases.number(token)
-        if value is None or not -100.0 <= value <= 100.0 or _TOKEN_ID.fullmatch(token) is None:
+        value, (least, most) = biases.number(token), SAMPLING_RANGES["bias"]
+        if value is None or not least <= value <= most or _TOKEN_ID.fullmatch(token) is None:
             raise fields.wrong("logit_bias", "an object from token ids to numbers between -100 and 100")
         found.append((int(token), value))
     return tuple(found)
@@ -277,10 +286,7 @@ def _biases(fields: Fields) -> tuple[tuple[int, float], ...]:
 
 def choices(fields: Fields, request: Generate) -> tuple[Generate, ...]:
     """As many requests as the field ``n`` wants choices; where there is a seed each has its own."""
-    count = fields.whole("n")
-    count = 1 if count is None else count
-    if not 1 <= count <= _MOST_CHOICES:
-        raise fields.wrong("n", f"a whole number from 1 to {_MOST_CHOICES}")
+    count = fields.whole("n", 1, _MOST_CHOICES) or 1
     seed = request.sampling.seed
     if seed is None:
         return (request,) * count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 
 from engine.json_text import read_json
 from engine.sentences import legible
@@ -13,6 +13,7 @@ from engine.server.refusal import Refused
 #: Marks that a body with a number that is not finite has; others have them in their texts.
 _MAYBE_ENDLESS = re.compile(rb"NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{200}")
 _LONGEST_NAME = 100
+_LEAST_WHOLE, _MOST_WHOLE = -(1 << 63), (1 << 64) - 1
 
 
 class Fields:
@@ -32,13 +33,14 @@ class Fields:
     @classmethod
     def of_body(cls, body: bytes) -> Fields:
         """The fields of a request's body."""
+        maybe_endless = _MAYBE_ENDLESS.search(body)
         try:
-            values = read_json(body)
+            values = read_json(body, _whole if maybe_endless else None)
         except ValueError as error:
             raise Refused(400, "The body is not JSON: send one JSON object in UTF-8.") from error
         if not isinstance(values, dict):
             raise Refused(400, "The body is JSON, but not an object: send one JSON object.")
-        if _MAYBE_ENDLESS.search(body):
+        if maybe_endless:
             name = _endless("", values)
             if name is not None:
                 name = str(legible(name))[:_LONGEST_NAME]
@@ -80,27 +82,32 @@ class Fields:
             return default if value is None else value
         raise self.wrong(field, "true or false")
 
-    def number(self, field: str) -> float | None:
-        """A field that is a number."""
+    def number(self, field: str, least: float = -inf, most: float = inf) -> float | None:
+        """A field that is a number between two others."""
         value = self.value(field)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(field, "a number")
+        if not least <= value <= most:
+            raise self.wrong(field, f"a number from {least:g} to {most:g}")
         try:
             return float(value)
         except OverflowError as error:
             raise self.wrong(field, "a finite number") from error
 
-    def whole(self, field: str) -> int | None:
-        """A field that is a whole number."""
+    def whole(self, field: str, least: int = _LEAST_WHOLE, most: int = _MOST_WHOLE) -> int | None:
+        """A field that is a whole number between two others."""
         value = self.value(field)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
             raise self.wrong(field, "a whole number")
-        if value is not None and not -(1 << 63) <= value < 1 << 64:
-            raise self.wrong(field, "a whole number of 64 bits")
+        if value is not None and not least <= value <= most:
+            bounds = "of 64 bits" if value > most or least == _LEAST_WHOLE else f"from {least} on"
+            if most != _MOST_WHOLE:
+                bounds = f"from {least} to {most}"
+            raise self.wrong(field, f"a whole number {bounds}")
         return value
 
     def texts(self, field: str) -> tuple[str, ...]:
@@ -129,6 +136,12 @@ class Fields:
             return [Fields(one, f"{self.name(field)}[{at}]") for at, one in enumerate(value)]
         raise self.wrong(field, "a list of objects")
 
+    def need(self, field: str) -> None:
+        """Refuse a request without this field."""
+        if self.value(field) is None:
+            name = self.name(field)
+            raise Refused(400, f"The field {name} is missing: send it.", name)
+
     def wrong(self, field: str, wanted: str) -> Refused:
         """The refusal of a field that must be something else."""
         name = self.name(field)
@@ -146,6 +159,14 @@ class Fields:
         for field, sentence in sentences.items():
             if self.value(field) not in (None, False, 0, "", [], {}):
                 raise Refused(400, sentence, self.name(field), "not_supported")
+
+
+def _whole(digits: str) -> float:
+    """A whole number; infinite where it has more digits than Python reads."""
+    try:
+        return int(digits)
+    except ValueError:
+        return inf
 
 
 def _endless(name: str, value: object) -> str | None:

@@ -61,11 +61,10 @@ class OllamaExchange(Exchange):
         self._unloads = _is_nothing(fields.value("keep_alive"))
         options = fields.inner("options")
         options.refuse(UNSERVED)
-        most = options.whole("num_predict")
         request = Generate(
             "",
             self.served.options,
-            max_tokens=None if most is not None and most <= 0 else most,
+            max_tokens=max(options.whole("num_predict") or 0, 0) or None,
             sampling=sampling(options),
             penalties=penalties(options),
             stop=options.texts("stop"),
@@ -140,6 +139,8 @@ class OllamaChat(OllamaExchange):
 
 class OllamaGenerate(OllamaExchange):
     """``/api/generate``."""
+
+    asks_in = "prompt"
 
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
         prompt, system = fields.text("prompt") or "", fields.text("system")

@@ -59,9 +59,12 @@ class Refused(Exception):
         return {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
 
 
-def refusal(error: ErrorReport) -> Refused:
-    """The refusal that tells of a request's failure in the engine."""
-    return Refused(_BY_KIND.get(error.kind, 500), error.message, code=_CODES.get(error.kind, ""))
+def refusal(error: ErrorReport, asked_in: str) -> Refused:
+    """The refusal that tells of a request's failure in the engine; the field has what was asked."""
+    status, message, code = _BY_KIND.get(error.kind, 500), error.message, _CODES.get(error.kind, "")
+    if error.kind == "EmptyPrompt":
+        message = f"The field {asked_in} asks for nothing: send a text in it."
+    return Refused(status, message, asked_in if error.kind in ("EmptyPrompt", "PromptTooLong") else "", code)
 
 
 def openai_error(refused: Refused) -> dict[str, Any]:

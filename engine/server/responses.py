@@ -44,6 +44,8 @@ _UNSERVED = {
 class Responses(Exchange):
     """``/v1/responses``. A thought and a message are items of the output."""
 
+    asks_in = "input"
+
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         self.id = new_id("resp_")
         self._events = 0
@@ -69,6 +71,8 @@ class Responses(Exchange):
             turns.append(ChatMessage("user", fields.text("input") or ""))
         else:
             turns += _turns([item for item in fields.objects("input") if item.text("type") != "reasoning"])
+        if not turns:
+            fields.need("input")
         request = Generate(
             "",
             self.served.options,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import date
 from pathlib import Path
@@ -10,12 +13,22 @@ from pathlib import Path
 import pytest
 
 from app.chat.attachment import Unsent
+from app.diagnostics.log_files import WINDOW, start_log, stop_log
+from app.settings.settings_file import SettingsFile
 from app.ui.main_window import MainWindow
 from app.ui.trash_dialog import ErasingQuestion, TrashDialog
 from engine.messages import Attachment
 from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
 WORD = "Quuxiphrast"
+
+
+@pytest.fixture(autouse=True)
+def log(workspace: ScriptedWorkspace) -> Iterator[None]:
+    """The log of the program, where its files are looked through."""
+    handler = start_log(Path(workspace._folder.name) / "logs", WINDOW)
+    yield
+    stop_log(handler)
 
 
 def files_with(workspace: ScriptedWorkspace, word: str = WORD) -> list[str]:
@@ -26,7 +39,7 @@ def files_with(workspace: ScriptedWorkspace, word: str = WORD) -> list[str]:
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):  # one that was unfinished
             looked[path] = path.read_bytes().lower() if path.is_file() else b""
-    assert any(path.name == "tenon.sqlite3" for path in looked)
+    assert {"tenon.sqlite3", "window.log"} <= {path.name for path in looked}
     return sorted(path.name for path, content in looked.items() if word[:8].lower().encode() in content)
 
 
@@ -43,6 +56,14 @@ def chat_with_the_word(workspace: ScriptedWorkspace) -> int:
     workspace.unsent.keep(chat, Unsent(f"unsent {WORD} " * 300, (file,)))
     workspace.unsent.write()
     workspace._journal.save_trace(workspace.reply(chat).id, WORD.encode() * 9)
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    config = Path(workspace._folder.name) / "config"
+    (config / f"settings.json.{killed.pid}-0.part").write_text(f"half of {WORD}")
+    damaged = SettingsFile(config)
+    damaged.path.write_text(f'{{"system_prompt": "{WORD}", ')
+    damaged.read()
+    workspace.settings.zoom = 1.2
     workspace.add_conversation("Another chat", 0, "stays", "here")
     workspace.written()
     return chat
@@ -113,6 +134,16 @@ def test_closing_the_window_erases_what_was_deleted(workspace: ScriptedWorkspace
         if path.is_file() and WORD[:8].lower().encode() in path.read_bytes().lower()
     ]
     assert found == []
+
+
+def test_everything_that_is_erased_is_gone(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chat_with_the_word(workspace)
+    workspace.settings.system_prompt = f"Speak of {WORD}."
+    workspace._writer.run(lambda: workspace.archive._store.back_up(date(2026, 1, 1)))
+    wait_until(lambda: any("unreadable" in name for name in files_with(workspace)))
+    workspace.erase_everything()
+    wait_until(lambda: files_with(workspace) == [])
+    assert "Everything is erased." in window.toast.text
 
 
 @pytest.mark.parametrize("in_backups", [False, True])

@@ -113,6 +113,65 @@ def test_what_is_no_number_is_refused_with_its_field(
     assert field.removesuffix(".5") in told
 
 
+RANGES = {
+    "temperature": (-0.1, 100.5), "top_p": (-0.5, 1.5), "min_p": (-0.5, 1.5), "repetition_penalty": (0, 101),
+    "repeat_penalty": (0, 101), "presence_penalty": (-2.5, 2.5), "frequency_penalty": (-2.5, 2.5),
+    "repeat_last_n": (-2,), "logit_bias.5": (-101, 101), "max_tokens": (0, -2), "max_completion_tokens": (0, -2),
+    "max_output_tokens": (0, -2), "n": (0, 9), "top_logprobs": (-1, 21), "logprobs": (-1, 21), "best_of": (2,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "field"), [(path, one) for path in READ for one in READ[path]])
+def test_a_number_out_of_its_range_is_refused_with_its_field(server: Running, path: str, field: str) -> None:
+    for value in RANGES.get(field.removeprefix("options."), ()):
+        answer = server.http.post(path, content=body(path, field, value))
+        assert answer.status_code == 400, (value, answer.text)
+        named = field.removesuffix(".5")
+        assert f"field {named} " in sentence(path, answer.json())
+        if path in (CHAT, TEXT, RESPONSES):
+            assert answer.json()["error"]["param"] == named
+
+
+@pytest.mark.parametrize("path", READ)
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_number_of_more_digits_than_python_reads_is_refused_with_its_field(
+    server: Running, path: str, sign: str
+) -> None:
+    for field in (*READ[path], "metadata.a"):
+        content = body(path, field, "huge").replace(b'"huge"', sign.encode() + b"9" * 5000)
+        answer = server.http.post(path, content=content)
+        assert answer.status_code == 400
+        assert sentence(path, answer.json()) == f"The field {field} must be a finite number."
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "field", "why"),
+    [
+        (CHAT, {}, "messages", "is missing"),
+        (TEXT, {}, "prompt", "is missing"),
+        (RESPONSES, {}, "input", "is missing"),
+        (MESSAGES, {}, "max_tokens", "is missing"),
+        (MESSAGES, {"max_tokens": 1}, "messages", "is missing"),
+        (COUNT, {}, "messages", "is missing"),
+        (CHAT, {"messages": []}, "messages", "asks for nothing"),
+        (CHAT, {"messages": [{"role": "user"}]}, "messages", "asks for nothing"),
+        (COUNT, {"messages": []}, "messages", "asks for nothing"),
+        (MESSAGES, {"max_tokens": 1, "messages": []}, "messages", "asks for nothing"),
+        (RESPONSES, {"input": " "}, "input", "asks for nothing"),
+        (OLLAMA, {"messages": [{"role": "user", "content": " "}]}, "messages", "asks for nothing"),
+        (GENERATE, {"prompt": " "}, "prompt", "asks for nothing"),
+    ],
+)
+def test_a_request_without_what_it_needs_is_told_the_field(
+    server: Running, path: str, sent: dict[str, object], field: str, why: str
+) -> None:
+    answer = server.http.post(path, json=sent)
+    assert answer.status_code == 400
+    assert sentence(path, answer.json()).startswith(f"The field {field} {why}")
+    if path in (CHAT, TEXT, RESPONSES):
+        assert answer.json()["error"]["param"] == field
+
+
 @settings(max_examples=100, suppress_health_check=SHARED)
 @given(ANY_FIELD, NOT_FINITE)
 def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(

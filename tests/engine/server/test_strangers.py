@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import sys
@@ -132,6 +133,30 @@ def test_a_body_without_a_length_is_read_to_the_same_bound(scripted: Running) ->
             yield b" " * (1 << 20)
 
     assert scripted.http.post("/v1/chat/completions", content=pieces()).status_code == 413
+
+
+def test_all_bodies_together_have_a_bound(scripted: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 4 * application._MOST_BODY_BYTES <= application._MOST_BODIES_BYTES <= 1 << 30
+    monkeypatch.setattr(application, "_MOST_BODIES_BYTES", 1000)
+    address = urlsplit(scripted.address)
+    body = json.dumps({"messages": [{"role": "user", "content": "say 1"}], "user": "a" * 500}).encode()
+
+    def status() -> int:
+        answer = scripted.http.post("/v1/chat/completions", content=body)
+        if answer.status_code == 503:
+            assert answer.headers["Retry-After"]
+            assert "MiB together at most" in answer.json()["error"]["message"]
+        return answer.status_code
+
+    assert {status() for _ in range(3)} == {200}
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=30) as connection:
+        head = f"Host: localhost\r\nAuthorization: Bearer {KEY}\r\nContent-Length: 1000\r\n\r\n"
+        connection.sendall(f"POST /v1/chat/completions HTTP/1.1\r\n{head}".encode() + b" " * 800)
+        while status() != 503:
+            time.sleep(0.01)
+    while status() != 200:
+        time.sleep(0.01)
+    assert {status() for _ in range(3)} == {200}
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------
