@@ -16,7 +16,7 @@ from app.bridge.replies import Replies
 from app.chat.engine_options import load_options, planned
 from app.chat.machine import Measuring, Stage, time_left_s
 from app.settings.settings import Settings
-from app.storage.measured_modes import MeasuredModes
+from app.storage.kept_values import MeasuredModes
 from app.words import tr
 from engine.benchmark import (
     STANDARD_PROMPTS,

@@ -50,8 +50,7 @@ from app.diagnostics.report import Diagnostics
 from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
-from app.storage.kept_choice import KeptChoice
-from app.storage.measured_modes import MeasuredModes
+from app.storage.kept_values import KeptChoice, MeasuredModes
 from app.words import tr
 from engine.errors import StorageError
 from engine.hub.model_folders import data_folder as usual_data_folder

@@ -1,11 +1,18 @@
-"""The log files of the window and of the engine's process: small, rotating, and without a word of any chat."""
+"""The log files of the window and of the engine's process: small, rotating, and without a word of any chat.
+
+Tracebacks are written without the words of exceptions: those may quote what a user wrote. The place of a
+hard crash is kept in a file of its own.
+"""
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 import sys
 import threading
+import traceback
+from collections.abc import Iterator
 from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -13,7 +20,7 @@ from types import TracebackType
 
 import platformdirs
 
-from app.diagnostics.traces import trace_of
+from engine.errors import TenonError
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +30,55 @@ _MOST_BYTES = 1_000_000
 _KEPT = 3
 _LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _OWN = ("app", "engine")
+
+
+def watch_hard_crashes(folder: Path, name: str) -> None:
+    """From here on, write where a segmentation fault or an abort happens to a file.
+
+    Args:
+        folder: Folder of the logs.
+        name: Of the process, as with its log.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Left open: the handler writes to it when nothing else can be done any more.
+        faulthandler.enable(_crash_file(folder, name).open("w", encoding="utf-8"))
+    except OSError:
+        faulthandler.enable()
+
+
+def crash_trace(folder: Path, name: str) -> str:
+    """Words of the process of this name that was watched last as it crashed; empty for one that did not."""
+    try:
+        return _crash_file(folder, name).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _crash_file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.crash"
+
+
+def trace_of(error: BaseException) -> str:
+    """Places and classes of an exception and its causes; words only of Tenon's own errors."""
+    return "\n".join(_lines(error))
+
+
+def without_home(text: str) -> str:
+    """A text in which the person's own folder, and with it often a name, is ~."""
+    home = str(Path.home())
+    return text.replace(home, "~") if len(home) > 3 else text
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        yield from _lines(cause)
+        yield "which led to"
+    for frame in traceback.format_list(traceback.extract_tb(error.__traceback__)):
+        yield frame.rstrip()
+    name = type(error).__name__
+    yield f"{name}: {error.message}" if isinstance(error, TenonError) else name
 
 
 def log_folder() -> Path:

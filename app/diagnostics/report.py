@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from app.chat.engine_state import EngineState
-from app.diagnostics.crash_record import crash_trace
-from app.diagnostics.installation import installation_text, system_line
-from app.diagnostics.log_files import ENGINE, WINDOW, log_tail
-from app.diagnostics.traces import without_home
+from app.diagnostics.log_files import ENGINE, WINDOW, crash_trace, log_tail, without_home
+from app.version import version_of
 from engine.errors import EngineStopped
 from engine.messages import ErrorReport
+
+# Packages that replies and the window are made with, in the order of a report.
+_PACKAGES = ("torch", "tokenizers", "PySide6-Essentials", "numpy")
+
+
+def system_line(gpu: str | None) -> str:
+    """Tenon's version, the system and the hardware in one line; ``gpu`` is that of `EngineState`."""
+    memory = psutil.virtual_memory()
+    parts = [
+        f"tenon {version_of('tenon') or 'from source'}",
+        f"{platform.system()} {platform.release()} {platform.machine()}",
+        f"{psutil.cpu_count(logical=False) or psutil.cpu_count() or 1} cores",
+        f"{memory.total / 1e9:.3g} GB RAM, {memory.available / 1e9:.3g} free",
+    ]
+    if gpu is not None:
+        parts.append(f"GPU {gpu}" if gpu else "no GPU")
+    return ", ".join(parts)
+
+
+def installation_text(gpu: str | None) -> str:
+    """System and versions, a line each."""
+    versions = ((package, version_of(package)) for package in _PACKAGES)
+    lines = [system_line(gpu), f"Python {platform.python_version()}"]
+    return "\n".join([*lines, *(f"{package} {version}" for package, version in versions if version)])
 
 
 class Diagnostics:

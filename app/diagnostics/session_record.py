@@ -1,4 +1,4 @@
-"""Record of one run of the window, from its start to its end: log, run mark, place of a crash."""
+"""Record of one run of the window, from its start to its end: log, run mark, place of a hard crash."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from app.diagnostics.crash_record import crash_trace, watch_hard_crashes
-from app.diagnostics.log_files import WINDOW, start_log, stop_log
+from app.diagnostics.log_files import WINDOW, crash_trace, start_log, stop_log, watch_hard_crashes
 
 _log = logging.getLogger(__name__)
 

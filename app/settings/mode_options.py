@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.chat.modes import known_modes
-from app.settings.control import Number
-from app.settings.setting import Setting, number, switch
+from app.settings.setting import Number, Setting, number, switch
 from app.words import mark
 from engine.messages import ModeOption, shared_options
 

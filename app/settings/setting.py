@@ -1,18 +1,16 @@
-"""One setting: its type, default, allowed values and help, in one place."""
+"""One setting, its type, default, allowed values, help and control, and the values that are in force. No Qt here."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, overload
 
-from app.settings.control import Control, Names, Number, Switch, Words
 from app.words import mark, tr
 from engine.errors import InvalidOption
 from engine.sentences import figure
-
-if TYPE_CHECKING:
-    from app.settings.values import Values
 
 T = TypeVar("T")
 
@@ -23,6 +21,77 @@ _EXPECTED = {
     (False, False): mark("Expected a number from {least} to {most}, not {value}."),
     (False, True): mark("Expected a number from {least} to {most}, or nothing, not {value}."),
 }
+
+REMEMBERED_MODELS = 64
+V = TypeVar("V", bound="Values")
+
+_PER_DOUBLING = 2
+
+
+@dataclass(frozen=True)
+class Switch:
+    """On or off."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """One of some names, each with what to show for it.
+
+    Attributes:
+        titles: Name and words of each.
+        offered: True if the window is asked what there is to choose from, with details and reasons.
+        several: True if any number of them may be chosen.
+    """
+
+    titles: tuple[tuple[str, str], ...] = ()
+    offered: bool = False
+    several: bool = False
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a range.
+
+    Attributes:
+        least: Smallest value, in the unit that is shown.
+        most: Largest value.
+        places: Digits after the point.
+        step: Way of one press of an arrow.
+        unit: Words behind the number, empty for none.
+        unit_size: Size of this unit in the setting's own.
+        empty: Words for no value at all; empty where a value is needed.
+        least_words: Words in place of the smallest value, where that stands for something else.
+        slider: The part of the range that a slider covers, beside what the two words above stand for; None for
+            no slider.
+        by_factors: True if equal ways of the slider are equal factors and not equal differences.
+    """
+
+    least: float
+    most: float
+    places: int = 0
+    step: float = 1
+    unit: str = ""
+    unit_size: int = 1
+    empty: str = ""
+    least_words: str = ""
+    slider: tuple[float, float] | None = None
+    by_factors: bool = False
+
+
+@dataclass(frozen=True)
+class Words:
+    """Any text.
+
+    Attributes:
+        lines: Number of lines that are seen at once.
+        hint: Words in the empty field.
+    """
+
+    lines: int = 1
+    hint: str = ""
+
+
+Control = Switch | Names | Number | Words
 
 
 class Setting(Generic[T]):
@@ -198,3 +267,172 @@ def read_text(value: Any) -> str:
     if not isinstance(value, str):
         raise InvalidOption(tr("Expected text, not {value}.", value=repr(value)))
     return value
+
+
+class Values:
+    """The values in force.
+
+    Attributes:
+        values: Those that differ from their defaults, by name.
+        unknown: Entries of the file that this version does not know; they are written back as they were.
+        on_change: Called after each change that is one.
+    """
+
+    by_model = values_by_name(REMEMBERED_MODELS, "Settings of one model only, by the model.")
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.unknown: dict[str, Any] = {}
+        self.on_change: Callable[[], None] | None = None
+
+    @classmethod
+    def declared(cls) -> dict[str, Setting[Any]]:
+        """Every setting by name, in the order of this page."""
+        found = {name: value for part in reversed(cls.__mro__) for name, value in vars(part).items()}
+        return {name: value for name, value in found.items() if isinstance(value, Setting)}
+
+    def value_of(self, name: str) -> Any:
+        """The value of a setting by its name."""
+        return self.values.get(name, self.declared()[name].default)
+
+    def assign(self, name: str, value: Any) -> None:
+        """Set a setting by its name.
+
+        Raises:
+            InvalidOption: The value is not allowed.
+        """
+        self.change(name, self.declared()[name].read(value))
+
+    def change(self, name: str, value: Any) -> None:
+        """Store a checked value; assigning to the attribute does this."""
+        setting = self.declared()[name]
+        if self.values.get(name, setting.default) == value:
+            return
+        self.values[name] = value
+        if value == setting.default:
+            del self.values[name]
+        if self.on_change is not None:
+            self.on_change()
+
+    def take(self, stored: Mapping[str, Any]) -> list[str]:
+        """Replace all values by stored ones.
+
+        Returns:
+            Names whose stored value is not allowed; these keep their defaults.
+        """
+        self.values, self.unknown = {}, {}
+        declared, rejected = self.declared(), []
+        for name, value in stored.items():
+            setting = declared.get(name)
+            if setting is None:
+                self.unknown[name] = value
+                continue
+            try:
+                checked = setting.read(value)
+            except InvalidOption:
+                rejected.append(name)
+                continue
+            if checked != setting.default:
+                self.values[name] = checked
+        return rejected + self._read_for_models()
+
+    def stored(self) -> dict[str, Any]:
+        """Values for the file: those that differ from the defaults, so that a better default reaches everybody."""
+        return {**self.unknown, **self.values}
+
+    def of_model(self: V, model: str) -> V:
+        """A copy in which what is set for one model only stands in its place; it saves nothing."""
+        merged = type(self)()
+        own = self.by_model.get(model, {})
+        merged.values = {**self.values, **{name: own[name] for name in own if name in self.declared()}}
+        return merged
+
+    def set_for_model(self, model: str, name: str, value: Any) -> None:
+        """Set something for one model only.
+
+        Raises:
+            InvalidOption: The value is not allowed.
+        """
+        own = {**self.by_model.get(model, {}), name: self.declared()[name].read(value)}
+        self.by_model = {**self._of_other_models(model), model: own}
+
+    def forget_for_model(self, model: str, name: str) -> None:
+        """Let the general value hold for a model again."""
+        own = {known: value for known, value in self.by_model.get(model, {}).items() if known != name}
+        self.by_model = {**self._of_other_models(model), model: own}
+
+    def choose_for(self, model: str, name: str, value: Any) -> None:
+        """Set what holds for a model: its own value where it has one, else the general one."""
+        if name in self.by_model.get(model, {}):
+            self.set_for_model(model, name, value)
+        else:
+            self.assign(name, value)
+
+    def _of_other_models(self, model: str) -> dict[str, Mapping[str, Any]]:
+        return {ref: own for ref, own in self.by_model.items() if ref != model}
+
+    def _read_for_models(self) -> list[str]:
+        """Check the values of single models; returns those that are dropped."""
+        rejected: list[str] = []
+        kept: dict[str, dict[str, Any]] = {}
+        for model, own in self.values.pop("by_model", {}).items():
+            for name, value in own.items():
+                setting = self.declared().get(name)
+                try:
+                    kept.setdefault(model, {})[name] = value if setting is None else setting.read(value)
+                except InvalidOption:
+                    rejected.append(f"{name} ({model})")
+        if any(kept.values()):
+            self.values["by_model"] = {model: own for model, own in kept.items() if own}
+        return rejected
+
+
+class SliderScale:
+    """Positions 0 to `last`; the first one is no number where the setting has words for that.
+
+    Args:
+        number: The control; it has a slider.
+        most: End of the slider here, in the unit that is shown; None for the usual one.
+
+    Attributes:
+        last: The last position.
+    """
+
+    def __init__(self, number: Number, most: float | None = None) -> None:
+        assert number.slider is not None, "the number has no slider"
+        self._number = number
+        self._least, usual = number.slider
+        self._most = max(usual if most is None else min(most, number.most), self._least + number.step)
+        self._words = int(bool(number.empty or number.least_words))
+        if number.by_factors:
+            steps = math.ceil(math.log2(self._most / self._least) * _PER_DOUBLING)
+        else:
+            steps = round((self._most - self._least) / number.step)
+        self._steps = max(steps, 1)
+        self.last = self._steps + self._words
+
+    def value_at(self, position: int) -> float | None:
+        """The number at a position, in the unit that is shown; None where words stand."""
+        if self._words and position <= 0:
+            return None
+        way = (position - self._words) / self._steps
+        if self._number.by_factors:
+            exact = self._least * (self._most / self._least) ** way
+            # Quarters of the power of two below it: between 8,192 and 16,384 lies 12,288.
+            step = max(self._number.step, 2.0 ** math.floor(math.log2(exact)) / 4)
+        else:
+            exact = self._least + (self._most - self._least) * way
+            step = self._number.step
+        steps = round(exact / step) * step
+        return float(round(min(max(steps, self._least), self._most), self._number.places))
+
+    def position_of(self, value: float | None) -> int:
+        """The position nearest to a number; None is what words stand for."""
+        if value is None:
+            return 0
+        inside = min(max(value, self._least), self._most)
+        if self._number.by_factors:
+            way = math.log(inside / self._least) / math.log(self._most / self._least)
+        else:
+            way = (inside - self._least) / (self._most - self._least)
+        return round(way * self._steps) + self._words

@@ -17,7 +17,7 @@ from app.chat.conversation import Conversation, ConversationOptions, Message, Me
 from app.chat.exchange.chat_files import ConversationRecord
 from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
-from app.storage import ledger, search_index, unsent_rows
+from app.storage import ledger, search_index
 from app.storage.backup import back_up, erase_copies
 from app.storage.failures import is_corruption, mark_damaged, storage_errors
 from app.storage.ledger import Ledger
@@ -29,8 +29,10 @@ from app.storage.rows import (
     MESSAGE_COLUMNS,
     conversation_of,
     message_of,
+    read_unsent,
     row_of,
     upsert,
+    write_unsent,
 )
 from app.storage.seals import intact
 from app.storage.transaction import empty_log, transaction
@@ -226,14 +228,14 @@ class ConversationStore:
     def unsent(self, conversation_id: int | None) -> Unsent:
         """Unsent text of a conversation; None for the chat that has no message yet."""
         with storage_errors(self._folder):
-            return unsent_rows.read(self._connection, conversation_id)
+            return read_unsent(self._connection, conversation_id)
 
     def save_unsent(
         self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None
     ) -> None:
         """Write it; None for the attachments leaves those that are there. A kill loses none, as with `add_text`."""
         with self._transaction(counted=False):
-            unsent_rows.write(self._connection, conversation_id, text, attachments)
+            write_unsent(self._connection, conversation_id, text, attachments)
 
     def presets(self) -> list[Preset]:
         """All presets, by name."""

@@ -1,9 +1,10 @@
-"""Opening the database: the folder, the file's version, damage, and what to do when it cannot be written."""
+"""Opening the database: the folder, the file's version, damage, another Tenon in it, and what to do without writing."""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from app.storage.conversation_store import ConversationStore
 from app.storage.failures import DAMAGE_MARK, is_corruption, storage_errors
 from app.storage.ledger import Ledger
 from app.storage.mending import mend
-from app.storage.presence import Presence
 from app.storage.private_files import close_to_others
 from app.storage.schema import VERSION, migrate, version_of
 from app.words import tr
@@ -34,6 +34,42 @@ _READ_BYTES = 1 << 20
 # journal does that every half minute without making anything wait; here is what a large import may leave until then.
 _LOG_PAGES = 10_000
 _USER_VERSION_AT = 60  # in its header
+
+
+class Presence:
+    """A mark that this process is here, which the system removes when the process ends, however it ends.
+
+    It is SQLite's own file lock on an empty database, because that works on every system alike: everybody
+    holds it shared, and whoever can hold it alone knows that there is nobody else.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._lock = sqlite3.connect(
+            folder / "tenon.lock", timeout=1.0, isolation_level=None, check_same_thread=False
+        )
+
+    @contextmanager
+    def entering(self) -> Iterator[bool]:
+        """Enter the folder; the value says whether this process is alone in it while the block runs."""
+        alone = True
+        self._lock.execute("PRAGMA busy_timeout = 0")
+        try:
+            self._lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            alone = False
+        try:
+            yield alone
+        finally:
+            if alone:
+                self._lock.execute("COMMIT")
+            self._lock.execute("PRAGMA busy_timeout = 1000")
+            self._lock.execute("BEGIN")
+            # Reading takes the shared lock; the open transaction keeps it.
+            self._lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+    def leave(self) -> None:
+        """Let go."""
+        self._lock.close()
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,18 @@
-"""Rows of the tables and the dataclasses that they are read into."""
+"""Rows of the tables and the dataclasses that they are read into, unsent messages among them.
+
+Of an unsent message the text is a row and the files are one, written each for itself: a text is written while it is
+typed, and files may be a million times its size.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from app.chat.attachment import from_values, to_values
+from app.chat.attachment import Unsent, from_values, to_values
 from app.chat.conversation import (
     Conversation,
     ConversationOptions,
@@ -17,7 +22,8 @@ from app.chat.conversation import (
     ReplyStatistics,
 )
 from app.chat.kept_json import from_json, to_json
-from engine.messages import ErrorReport
+from app.storage.seals import intact
+from engine.messages import Attachment, ErrorReport
 
 # Names of the dataclasses' fields.
 CONVERSATION_COLUMNS = (
@@ -57,6 +63,8 @@ _READ: dict[str, Callable[[Any], object]] = {
     "deleted": bool,
 }
 
+_TEXT, _FILES = "text", "files"
+
 
 def row_of(record: Conversation | Message) -> dict[str, object]:
     """The values of a record's columns."""
@@ -91,3 +99,44 @@ def _fields(columns: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
 
 def _converted(ways: dict[str, Callable[[Any], object]], name: str, value: object) -> object:
     return value if value is None or name not in ways else ways[name](value)
+
+
+def read_unsent(connection: sqlite3.Connection, conversation_id: int | None) -> Unsent:
+    """Unsent content of a conversation; None for the chat that has no message yet."""
+    rows = connection.execute(
+        f"SELECT part, content FROM unsent WHERE conversation_id IS ? AND {intact('unsent')}",
+        (conversation_id,),
+    )
+    parts = dict(rows.fetchall())
+    files = tuple(map(from_values, json.loads(parts.get(_FILES, "[]"))))
+    return Unsent(parts.get(_TEXT, ""), files)
+
+
+def write_unsent(
+    connection: sqlite3.Connection,
+    conversation_id: int | None,
+    text: str,
+    attachments: Sequence[Attachment] | None,
+) -> None:
+    """Replace what is kept of a conversation; nothing is kept for one that is gone.
+
+    Args:
+        connection: In a transaction.
+        conversation_id: None for the chat that has no message yet.
+        text: Empty for none.
+        attachments: None leaves those that are there.
+    """
+    parts = {_TEXT: text}
+    if attachments is not None:
+        files = [to_values(attachment) for attachment in attachments]
+        parts[_FILES] = json.dumps(files, ensure_ascii=False) if files else ""
+    for part, content in parts.items():
+        connection.execute(
+            "DELETE FROM unsent WHERE conversation_id IS ? AND part = ?", (conversation_id, part)
+        )
+        if content:
+            connection.execute(
+                "INSERT INTO unsent (conversation_id, part, content) SELECT ?1, ?2, ?3"
+                " WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM conversations WHERE id = ?1)",
+                (conversation_id, part, content),
+            )

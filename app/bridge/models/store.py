@@ -18,7 +18,7 @@ from app.bridge.models.servers import Servers
 from app.bridge.question import Question
 from app.chat.model_entries import InstalledEntry, Recommendation
 from app.settings.settings import Settings
-from app.storage.kept_choice import KeptChoice
+from app.storage.kept_values import KeptChoice
 from app.words import tr
 from engine.hub.model_folders import current_reference
 from engine.messages import DEFAULT_MODEL, DraftPair, Event, FindPairs, ModelUnloaded, PairsFound, Unload

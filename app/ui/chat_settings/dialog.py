@@ -20,7 +20,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import ADVISED, sampling_in_force
 from app.chat.modes import mode_title
-from app.settings.control import Number
+from app.settings.setting import Number
 from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled

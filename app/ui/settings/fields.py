@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from app.chat.modes import Choice
-from app.settings.control import Names, Number, Switch, Words
+from app.settings.setting import Names, Number, Switch, Words
 from app.settings.settings import Settings
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.field import Field

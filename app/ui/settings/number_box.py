@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QValidator, QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
-from app.settings.control import Number
+from app.settings.setting import Number
 from app.words import tr
 
 _MARGIN_PX = 6

@@ -7,8 +7,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.settings.control import Number
-from app.settings.slider_scale import SliderScale
+from app.settings.setting import Number, SliderScale
 from app.ui.settings.field import Field
 from app.ui.settings.number_box import NumberBox
 from app.ui.settings.slider import Slider

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSignalBlocker
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
-from app.settings.control import Names, Words
+from app.settings.setting import Names, Words
 from app.ui.list_box import ListBox
 from app.ui.long_text_edit import LongTextEdit
 from app.ui.painting import smooth

@@ -7,8 +7,7 @@ from typing import Any
 from PySide6.QtCore import QLocale
 
 from app.chat.modes import draft_names, mode_title
-from app.settings.control import Names, Number, Switch
-from app.settings.setting import Setting
+from app.settings.setting import Names, Number, Setting, Switch
 from app.words import tr
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from app.chat.engine_state import EnginePhase, EngineState
-from app.diagnostics.installation import installation_text, system_line
 from app.diagnostics.log_files import WINDOW, log_file
-from app.diagnostics.report import Diagnostics
+from app.diagnostics.report import Diagnostics, installation_text, system_line
 from app.version import version_of
 from engine.messages import ErrorReport
 

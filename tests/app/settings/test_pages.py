@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import load_options, reply_options
-from app.settings.control import Names, Number, Switch, Words
 from app.settings.pages import PAGES, Action, Note, Row, matches, rows
+from app.settings.setting import Names, Number, Switch, Words
 from app.settings.settings import Settings
 from app.ui.theme.icons import ICON_FOLDER
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.settings.control import Number
+from app.settings.setting import Number, SliderScale
 from app.settings.settings import Settings
-from app.settings.slider_scale import SliderScale
 
 SLIDERS = {
     name: setting.control

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from app.settings.setting import REMEMBERED_MODELS
 from app.settings.settings import Settings
 from app.settings.settings_file import SettingsFile
-from app.settings.values import REMEMBERED_MODELS
 from engine.errors import InvalidOption
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.chat.model_entries import ListedModel
-from app.storage.kept_choice import FILE_NAME, KeptChoice
+from app.storage.kept_values import RECOMMENDED_FILE, KeptChoice
 from engine.cached_json import write_cached
 from engine.messages import Basis, Prediction
 
@@ -61,5 +61,5 @@ def test_better_knowledge_another_machine_and_what_runs_no_more_choose_again(tmp
     "content", [None, {}, [1, 2, 3], {"key": 1}, {"key": "", "worth": 3, "strengths": {"m1": 1}}]
 )
 def test_a_file_of_another_version_was_never_written(content: object, tmp_path: Path) -> None:
-    write_cached(tmp_path / FILE_NAME, content)
+    write_cached(tmp_path / RECOMMENDED_FILE, content)
     assert names(KeptChoice(tmp_path), known(80)) == names(KeptChoice(None), known(80))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import measured_modes
-from app.storage.measured_modes import FILE_NAME, MeasuredModes
+from app.storage import kept_values
+from app.storage.kept_values import SPEEDS_FILE, MeasuredModes
 from engine.cached_json import read_cached, write_cached
 from engine.messages import BenchmarkRow, LoadOptions
 from tests.support.machine_scene import machine
@@ -30,7 +30,7 @@ def test_rows_come_back_for_the_same_machine_and_options(tmp_path: Path) -> None
     assert kept.rows(machine(gpu=True), OPTIONS) == ()
     assert kept.rows(machine(), replace(OPTIONS, context=4096)) == ()
     assert kept.rows(None, OPTIONS) == ()
-    assert "somebody" not in (tmp_path / FILE_NAME).read_text(encoding="utf-8")
+    assert "somebody" not in (tmp_path / SPEEDS_FILE).read_text(encoding="utf-8")
 
 
 def test_modes_that_were_not_measured_again_stay(tmp_path: Path) -> None:
@@ -44,18 +44,18 @@ def test_modes_that_were_not_measured_again_stay(tmp_path: Path) -> None:
 def test_newer_rows_replace_older_ones_and_the_oldest_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measured_modes, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(kept_values, "MOST_ENTRIES", 2)
     kept = MeasuredModes(tmp_path)
     for context in (1, 2, 1, 3):
         kept.keep(machine(), replace(OPTIONS, context=context), ROWS[: 1 + context % 2])
     found = [len(kept.rows(machine(), replace(OPTIONS, context=context))) for context in (1, 2, 3)]
     assert found == [2, 0, 2]
-    assert len(read_cached(tmp_path / FILE_NAME)["by_key"]) == 2
+    assert len(read_cached(tmp_path / SPEEDS_FILE)["by_key"]) == 2
 
 
 def test_rows_of_an_older_version_are_read(tmp_path: Path) -> None:
     MeasuredModes(tmp_path).keep(machine(), OPTIONS, ROWS)
-    path = tmp_path / FILE_NAME
+    path = tmp_path / SPEEDS_FILE
     older = {
         key: [{name: value for name, value in row.items() if name != "busy"} for row in rows]
         for key, rows in read_cached(path)["by_key"].items()
@@ -68,7 +68,7 @@ def test_rows_of_an_older_version_are_read(tmp_path: Path) -> None:
     "content", [[], None, {"by_key": 3}, {"by_key": {"key": [{"mode": 3}]}}, {"by_key": {"key": [None]}}]
 )
 def test_a_file_of_another_version_is_as_good_as_none(content: object, tmp_path: Path) -> None:
-    write_cached(tmp_path / FILE_NAME, content)
+    write_cached(tmp_path / SPEEDS_FILE, content)
     kept = MeasuredModes(tmp_path)
     assert kept.rows(machine(), OPTIONS) == ()
     kept.keep(machine(), OPTIONS, ROWS)

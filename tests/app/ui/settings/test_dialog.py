@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase
 from app.chat.modes import known_modes
-from app.settings.control import Names, Number, Switch
 from app.settings.pages import PAGES, rows
+from app.settings.setting import Names, Number, Switch
 from app.settings.settings import Settings
 from app.ui.settings.action_rows import ActionRow
 from app.ui.settings.choice_field import ChoiceField

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.settings.control import Number, Words
+from app.settings.setting import Number, Words
 from app.settings.settings import Settings
 from app.ui.settings.number_field import NumberField
 from app.ui.settings.plain_fields import SwitchField, TextField

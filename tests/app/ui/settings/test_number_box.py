@@ -7,8 +7,8 @@ from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.settings.control import Number
 from app.settings.pages import rows
+from app.settings.setting import Number
 from app.settings.settings import Settings
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.number_box import NumberBox
