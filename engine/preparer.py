@@ -223,7 +223,8 @@ class Preparer:
 
 #: For what is small, and for all else: a small question never waits behind a large one.
 QUICK = Preparer("tenon-prepare", 5.0, 512 << 20, 256 << 20)
-SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 512 << 20, idle_s=60.0)
+# With a vocabulary of 262,144 tokens the second one holds 210 MiB, and a few more after each long text.
+SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 320 << 20, idle_s=60.0)
 
 
 def _serve(connection: Connection, memory_bytes: int, idle_s: float | None) -> None:
