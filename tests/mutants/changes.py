@@ -125,9 +125,9 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/server/exchange.py",
         "tests/engine/server/test_strangers.py",
-        ("if not 1 <= count <= _MOST_CHOICES:", "if count < 1:", "one request asks for replies without number",
+        ('fields.whole("n", 1, _MOST_CHOICES)', 'fields.whole("n", 1)', "one request asks for replies without number",
          "test_what_a_request_may_ask_for_has_bounds"),
-        ("not -100.0 <= value <= 100.0 or", "", "any bias is taken", "test_what_a_request_may_ask_for_has_bounds"),
+        ("not least <= value <= most or", "", "any bias is taken", "test_what_a_request_may_ask_for_has_bounds"),
         ("((seed + at) % _SEEDS for at in range(count))", "(seed for at in range(count))",
          "all choices of a seed are the same", "test_choices_of_one_seed_are_drawn_by_seeds_of_their_own"),
         ('if name and name.removesuffix(":latest") not in', 'if name and not name and name not in',
@@ -136,7 +136,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/server/chat_completions.py",
         "tests/engine/server/test_strangers.py",
-        ("not 0 <= top <= MOST_LOGPROBS", "top < 0", "log-probabilities of the whole vocabulary",
+        ('"top_logprobs", 0, MOST_LOGPROBS', '"top_logprobs", 0', "log-probabilities of the whole vocabulary",
          "test_what_a_request_may_ask_for_has_bounds"),
     ),
     *_of(
