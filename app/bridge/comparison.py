@@ -7,9 +7,9 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from app.bridge.engine_client import Question
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
-from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.chat.comparison import Agreement, Trial, agreement
 from app.chat.conversation import ConversationOptions

@@ -1,4 +1,4 @@
-"""The engine as the window's thread sees it: commands in, signals out, wherever it runs."""
+"""The engine as the window's thread sees it: commands in, signals out, wherever it runs, and answers to who asked."""
 
 from __future__ import annotations
 
@@ -8,28 +8,55 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge import engine_child
-from app.bridge.question import Question
 from app.chat.modes import learn
 from app.words import mark, tr
 from engine.engine_process import SERVE, EngineProcess
 from engine.errors import EngineStopped, RemoteError
 from engine.messages import (
     Cancel,
+    CheckDrafts,
     Command,
+    CountTokens,
+    DraftChecked,
     EngineReady,
     ErrorReport,
     Event,
     Failed,
+    FindPairs,
     Finished,
+    Generate,
+    Load,
     MachineReported,
+    MakePlan,
+    ModelLoaded,
+    ModelPredicted,
+    PairsFound,
     Ping,
+    PlanMade,
     Pong,
+    PredictModels,
+    ReportMachine,
     Request,
+    TokensCounted,
 )
+
+_ANSWERS: dict[type, type] = {
+    Load: ModelLoaded,
+    Generate: Finished,
+    CountTokens: TokensCounted,
+    ReportMachine: MachineReported,
+    MakePlan: PlanMade,
+    CheckDrafts: DraftChecked,
+    PredictModels: ModelPredicted,
+    FindPairs: PairsFound,
+}
+
+Told = TypeVar("Told")
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +64,90 @@ _ENDLESS = mark(
     "The engine waits for a disk or a device that does not answer, and cannot be ended: restart the computer if this "
     "happens again."
 )
+
+
+class Question:
+    """One command on its way. Each of its methods gives the question, so that they can be written in a row.
+
+    A question ends with its answer (of drafts and models there is one for each that was asked about), with an error,
+    with the engine, or by `drop`.
+
+    Args:
+        command: With its request's number.
+        give_up: Tells the engine to give it up, and whether it is to be killed where it does not.
+
+    Attributes:
+        command: The same.
+        open: True while something is to come.
+    """
+
+    def __init__(self, command: Request, give_up: Callable[[Question, bool], None]) -> None:
+        self.command = command
+        self._answer = _ANSWERS[type(command)]
+        self._expected = _answers_expected(command)
+        self._give_up = give_up
+        self._told: list[tuple[type, Callable[[Any], None]]] = []
+        self._failed: Callable[[ErrorReport], None] | None = None
+        self.open = True
+
+    def each(self, tell: Callable[[Event], None]) -> Question:
+        """Tell of each event."""
+        self._told.append((object, tell))
+        return self
+
+    def on(self, kind: type[Told], tell: Callable[[Told], None]) -> Question:
+        """Tell of each event of a kind."""
+        self._told.append((kind, tell))
+        return self
+
+    def done(self, tell: Callable[[Any], None]) -> Question:
+        """Tell of each answer."""
+        return self.on(self._answer, tell)
+
+    def failed(self, tell: Callable[[ErrorReport], None]) -> Question:
+        """Tell of the error that came instead; of an engine that ended, its kind is ``EngineStopped``."""
+        self._failed = tell
+        return self
+
+    def cancel(self, or_kill: bool = True) -> None:
+        """Have the engine stop; its last event is still told of.
+
+        Args:
+            or_kill: Kill an engine that does not stop in time.
+        """
+        if self.open:
+            self._give_up(self, or_kill)
+
+    def drop(self) -> None:
+        """Give it up: nobody is told of anything any more."""
+        if self.open:
+            self.open = False
+            self._give_up(self, False)
+
+    def take(self, event: Event) -> None:
+        """Hand over an event of this request."""
+        if isinstance(event, self._answer):
+            self._expected -= 1
+        if self._expected == 0 or isinstance(event, Failed):
+            self.open = False
+        for kind, tell in self._told:
+            if isinstance(event, kind):
+                tell(event)
+        if isinstance(event, Failed) and self._failed is not None:
+            self._failed(event.error)
+
+    def lose(self, report: ErrorReport) -> None:
+        """The engine ended before it answered."""
+        if self.open:
+            self.open = False
+            if self._failed is not None:
+                self._failed(report)
+
+
+def _answers_expected(command: Request) -> int:
+    if isinstance(command, CheckDrafts):
+        return len(command.drafts)
+    return len(command.models) if isinstance(command, PredictModels) else 1
 
 
 class EngineClient(QObject):

@@ -1,4 +1,4 @@
-"""Getting conversations onto the disk, and trying again when the disk refuses."""
+"""Getting conversations and unsent messages onto the disk, and trying again when the disk refuses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.worker import Worker
+from app.chat.attachment import Unsent
 from app.chat.conversation import Message, Preset
 from app.chat.exchange.chat_files import ConversationRecord
 from app.chat.library import Library
 from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore
 from engine.errors import StorageError, TenonError
+from engine.json_text import whole_characters
 from engine.messages import Attachment
 
 Work = Callable[[], object]
@@ -26,6 +28,11 @@ _RETRY_MS = 5000
 _SYNC_MS = 500
 _CHECKPOINT_MS = 30_000
 _END_S = 60.0  # for a disk that no longer answers: the window closes in any case
+
+# A change is written at once, but a text of many pages, which is written as a whole, not at each key.
+_CHARACTERS_PER_MS = 500
+_LONGEST_MS = 200
+_UNSENT_RETRY_MS = 5000
 
 
 class Journal(QObject):
@@ -267,3 +274,96 @@ class Journal(QObject):
                 return
             self.trouble_over.emit(self._last_problem)
         self._last_problem = sentence
+
+
+class UnsentMessages(QObject):
+    """Remembers each change and writes it, as fast as the disk takes it. None is the chat to come.
+
+    Args:
+        journal: Writes.
+        read: Reads what the disk holds of a chat; called once for each that is shown.
+
+    Attributes:
+        typed: True if anything was typed or attached in this session.
+    """
+
+    problem = Signal(str)  # one sentence: something kept cannot be read
+    writing = Signal()  # what is not kept yet is kept now, or lost
+
+    def __init__(
+        self, journal: Journal, read: Callable[[int | None], Unsent], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._journal = journal
+        self._read = read
+        self._known: dict[int | None, Unsent] = {}
+        self._changed: set[int | None] = set()
+        self._files_on_disk: dict[int | None, tuple[Attachment, ...]] = {}  # or on their way
+        self._writing = 0
+        self.typed = False
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.write)
+
+    def of(self, conversation_id: int | None) -> Unsent:
+        """Unsent message of a chat, as it was left."""
+        if conversation_id not in self._known:
+            try:
+                kept = self._read(conversation_id)
+            except StorageError as error:
+                self.problem.emit(error.message)
+                kept = Unsent()
+            self._known[conversation_id] = kept
+            self._files_on_disk[conversation_id] = kept.attachments
+        return self._known[conversation_id]
+
+    def keep(self, conversation_id: int | None, unsent: Unsent) -> None:
+        """The person has typed or attached something, or taken it away."""
+        if unsent == self.of(conversation_id):
+            return
+        self.typed = True
+        self._known[conversation_id] = unsent
+        self._changed.add(conversation_id)
+        self._write_soon()
+
+    def clear(self) -> None:
+        """Forget everything; the disk is told elsewhere."""
+        self._timer.stop()
+        self._changed.clear()
+        self._files_on_disk.clear()
+        self._journal.unsent_refused.clear()
+        self._known = {None: Unsent()}
+
+    @Slot()
+    def write(self) -> None:
+        """Write what has changed now: it was sent, or the program ends."""
+        self.writing.emit()
+        self._timer.stop()
+        for conversation_id in self._changed:
+            self._write(conversation_id)
+        self._changed.clear()
+
+    def _write_soon(self) -> None:
+        if self._changed and not self._writing and not self._timer.isActive():
+            length = max(len(self._known[chat].text) for chat in self._changed)
+            self._timer.start(min(length // _CHARACTERS_PER_MS, _LONGEST_MS))
+
+    def _write(self, conversation_id: int | None) -> None:
+        unsent = self._known[conversation_id]
+        files = unsent.attachments
+        written = self._files_on_disk.get(conversation_id) is files
+        self._files_on_disk[conversation_id] = files
+
+        self._writing += 1
+
+        def done(error: TenonError | None) -> None:
+            self._writing -= 1
+            self._journal.unsent_refused.discard(conversation_id)
+            if error is not None and conversation_id in self._known:
+                self._journal.unsent_refused.add(conversation_id)
+                self._files_on_disk.pop(conversation_id, None)
+                self._changed.add(conversation_id)
+                self._timer.start(_UNSENT_RETRY_MS)
+            self._write_soon()
+
+        text = whole_characters(unsent.text)
+        self._journal.save_unsent(conversation_id, text, None if written else files, done)

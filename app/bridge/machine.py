@@ -1,4 +1,4 @@
-"""This machine: what the engine found, measuring its speeds, and measuring every mode with a model."""
+"""This machine: what the engine found, measuring its speeds and every mode with a model, and battery and heat."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.engine_client import EngineClient
+from app.bridge.engine_client import EngineClient, Question
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
-from app.bridge.question import Question
 from app.bridge.replies import Replies
+from app.bridge.worker import Worker
+from app.chat.conversation import Message, MessageState
 from app.chat.engine_options import load_options, planned
 from app.chat.machine import Measuring, Stage, time_left_s
 from app.settings.settings import Settings
 from app.storage.kept_values import MeasuredModes
-from app.words import tr
+from app.words import mark, tr
 from engine.benchmark import (
     STANDARD_PROMPTS,
     Benchmark,
@@ -37,9 +38,13 @@ from engine.messages import (
     MeasuringProgress,
     ReportMachine,
 )
+from engine.planning.probes.power import is_hot, read_power
 
 _REPLIES_EACH = 1 + sum(map(len, STANDARD_PROMPTS.values()))  # the first one is for warming up
 _MAX_TOKENS = 64
+
+_ON_BATTERY = mark("Running on battery: replies may be slower.")
+_HOT = mark("The computer is hot: replies may be slower until it has cooled down.")
 
 
 class Machine(QObject):
@@ -293,3 +298,38 @@ class Machine(QObject):
     def _show(self, measuring: Measuring) -> None:
         self.measuring = measuring
         self.changed.emit()
+
+
+class PowerWatch(QObject):
+    """Asks the sensors when a reply begins, in a thread of its own: some of them take a second."""
+
+    remark = Signal(str)  # one sentence, once
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = Worker("tenon-power", self)
+        self._asked: set[int] = set()  # replies
+        self._done = False
+
+    @Slot(object)
+    def reply_changed(self, message: Message) -> None:
+        """Ask once for each reply that is being written."""
+        if not self._done and message.state is MessageState.STREAMING and message.id not in self._asked:
+            self._asked.add(message.id)
+            self._worker.run(_trouble, self._tell)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._worker.finish()
+
+    def _tell(self, trouble: str) -> None:
+        if trouble and not self._done:
+            self._done = True
+            self.remark.emit(tr(trouble))
+
+
+def _trouble() -> str:
+    """Sentence on the reason to be slow, marked; empty where there is none."""
+    if read_power().on_mains is False:
+        return _ON_BATTERY
+    return _HOT if is_hot() else ""

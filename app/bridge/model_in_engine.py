@@ -8,8 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.engine_client import EngineClient
-from app.bridge.question import Question
+from app.bridge.engine_client import EngineClient, Question
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState, ServerPlace
 from app.chat.modes import draft_names, model_name

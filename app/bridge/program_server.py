@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from app.bridge.engine_client import Question
 from app.bridge.model_in_engine import ModelInEngine
-from app.bridge.question import Question
 from app.bridge.worker import Worker
 from app.chat.server_state import ServerPhase, ServerState
 from app.settings.settings import Settings

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.engine_client import EngineClient
+from app.bridge.engine_client import EngineClient, Question
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
-from app.bridge.question import Question
 from app.chat.conversation import ConversationOptions, Message, MessageState
 from app.chat.engine_options import reply_options
 from app.chat.library import Library

@@ -1,19 +1,37 @@
-"""The settings on the disk: read once, written a moment after each change."""
+"""The settings on the disk, the mirror and proxy that they name, and what the dialog of settings needs beside them."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
+import psutil
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.worker import Worker
+from app.chat.engine_options import settings_in_use
+from app.settings.exchange import export_settings, import_settings
+from app.settings.settings import Settings
 from app.settings.settings_file import SettingsFile
+from app.storage.text_file import read_import, write_export
+from app.words import mark
 from engine.errors import TenonError
+from engine.hub.model_folders import models_folder
+from engine.planning.probes.processor import usable_cores
+from engine.sentences import language
 
 # One change often comes with others. It also is about what a kill of the window may cost, so none puts it off.
 _DELAY_MS = 50
 # After the disk has refused.
 _RETRY_MS = 5000
+
+_MIRROR = ("HF_ENDPOINT",)
+# In both spellings: where a system has both, the small letters win.
+_PROXY = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
+
+_NO_GPU = mark("There is no GPU that Tenon can use here.")
 
 
 class SavedSettings(QObject):
@@ -78,3 +96,108 @@ class SavedSettings(QObject):
             self.problem.emit(error.message)
         self._last_problem = error.message
         self._save_soon(_RETRY_MS)
+
+
+class Network:
+    """Puts both into the environment, where the hub's client and its libraries look for them.
+
+    The environment's values of the start come back once a setting is empty. Connections that are open keep to what
+    they found, until they are made anew.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found = {name: os.environ.get(name) for name in (*_MIRROR, *_PROXY)}
+        self.apply()
+
+    def apply(self) -> bool:
+        """Take over what the settings say now; returns whether that is something else than before."""
+        before = self._current()
+        for names, chosen in ((_MIRROR, self._settings.hub_mirror), (_PROXY, self._settings.proxy)):
+            for name in names:
+                value = chosen or self._found[name]
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+        return self._current() != before
+
+    def _current(self) -> dict[str, str | None]:
+        return {name: os.environ.get(name) for name in self._found}
+
+
+class SettingsDesk(QObject):
+    """Answers the dialog, reads and writes its files."""
+
+    exported = Signal(str, str)  # the file, and why there is none; empty when there is
+    imported = Signal(object, str)  # ImportedSettings, or None and why
+    network_changed = Signal()  # what is connected is to connect anew
+
+    def __init__(
+        self,
+        settings: Settings,
+        model: ModelInEngine,
+        files: Worker,
+        network: Network,
+        data_folder: Path,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._model = model
+        self._files = files
+        self._network = network
+        self._data_folder = data_folder
+
+    def in_use(self) -> dict[str, Any]:
+        """Values that the engine and the window work with, by the names of settings, as far as they are known."""
+        model = self._model
+        return {"language": language(), **settings_in_use(model.report, model.options, model.last_reply)}
+
+    def load_ms(self) -> float | None:
+        """Milliseconds that the model in memory took to load; None while there is none."""
+        return None if self._model.report is None else self._model.report.load_ms
+
+    def limits(self) -> dict[str, float]:
+        """The most that makes sense here, by the names of settings, in the unit that is shown."""
+        found = {"threads": float(usable_cores()), "ram_budget_bytes": psutil.virtual_memory().total / 1e9}
+        places = () if self._model.report is None else self._model.report.places
+        layers = sum(share.layers for place in places for share in place.shares)
+        if layers:
+            found["gpu_layers"] = float(layers)
+        gpus = [place.total_bytes for place in places if place.place not in ("ram", "disk")]
+        if gpus:
+            found["vram_budget_bytes"] = max(gpus) / 1e9
+        return found
+
+    def reasons(self) -> dict[str, str]:
+        """Reasons why settings have no effect here, by their names."""
+        return (
+            dict.fromkeys(("vram_budget_bytes", "gpu_layers"), _NO_GPU) if self._model.state.gpu == "" else {}
+        )
+
+    def apply_network(self) -> None:
+        """Let what connects from now on take the mirror and the proxy of the settings."""
+        if self._network.apply():
+            self.network_changed.emit()
+
+    def folder(self, name: str) -> Path:
+        """The folder of ``models`` or of ``data``; it may not be there yet."""
+        return models_folder() if name == "models" else self._data_folder
+
+    def export(self, path: Path) -> None:
+        """Write what was changed to a file; `exported` follows."""
+        text = export_settings(self._settings)
+        self._files.run(
+            lambda: write_export(path, text),
+            lambda _: self.exported.emit(str(path), ""),
+            lambda error: self.exported.emit(str(path), error.message),
+        )
+
+    def read(self, path: Path) -> None:
+        """Read a file of settings; `imported` follows, and nothing is changed."""
+        self._files.run(
+            lambda: import_settings(read_import(path)),
+            lambda found: self.imported.emit(found, ""),
+            lambda error: self.imported.emit(None, error.message),
+        )

@@ -8,11 +8,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.journal import Journal
-from app.bridge.open_chat import OpenChat
+from app.bridge.chats import OpenChat, Shelf
+from app.bridge.journal import Journal, UnsentMessages
 from app.bridge.replies import Replies
-from app.bridge.shelf import Shelf
-from app.bridge.unsent_messages import UnsentMessages
 from app.chat.attachment import check_number
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState
 from app.chat.library import Library

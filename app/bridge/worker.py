@@ -1,4 +1,4 @@
-"""Work that waits for the disk or the net, one piece after the other in a thread of its own."""
+"""Work that waits for the disk or the net, one piece after the other in a thread of its own, such as documents."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.words import tr
+from engine.documents import read_attachment
 from engine.errors import TenonError
 from engine.file_trouble import file_trouble
+from engine.messages import Attachment
 
 _log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
+
+_END_S = 2.0
 
 
 def nothing(result: object) -> None:
@@ -135,3 +141,60 @@ def outcome(
     except Exception as error:  # a mistake in one piece of work must not end the thread that does the others
         _log.exception("Work in a thread failed")
         return None, mistake(repr(error))
+
+
+class AttachmentReader(QObject):
+    """Nothing here waits; whoever asked is called back in this object's thread."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = Worker("tenon-attachments", self)
+        self._closed = Event()
+
+    def read(
+        self, path: Path, then: Callable[[Attachment], None], failed: Callable[[TenonError], None]
+    ) -> Callable[[], None]:
+        """Read a file; ``then`` is called with what it holds, or ``failed`` with why it cannot be attached.
+
+        Returns:
+            Ends the reading; neither is called then.
+        """
+        given_up = Event()
+
+        def cancelled() -> bool:
+            return given_up.is_set() or self._closed.is_set()
+
+        def unless_given_up(call: Callable[[], None]) -> None:
+            if not given_up.is_set():
+                call()
+
+        self._worker.run(
+            lambda: read_attachment(path, cancelled),
+            lambda attachment: unless_given_up(lambda: then(attachment)),
+            lambda error: unless_given_up(lambda: failed(error)),
+        )
+        return given_up.set
+
+    def close(self) -> None:
+        """Give up what is being read. May be called twice."""
+        self._closed.set()
+        self._worker.close(_END_S)
+
+
+class LexerMaker(QObject):
+    """Asked for a language's lexer, it tells of it later; nothing here waits."""
+
+    made = Signal(str, object)  # the language; pygments.lexer.Lexer
+
+    def make(self, language: str) -> None:
+        """Have the lexer of a language made that pygments knows; `made` follows."""
+        threading.Thread(target=self._make, args=(language,), name="tenon-lexer", daemon=True).start()
+
+    def _make(self, language: str) -> None:
+        from pygments.lexers import get_lexer_by_name
+
+        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        try:
+            self.made.emit(language, lexer)
+        except RuntimeError:  # the window has gone meanwhile
+            return

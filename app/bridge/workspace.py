@@ -9,37 +9,25 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.archive import Archive
-from app.bridge.attachment_reader import AttachmentReader
+from app.bridge.chats import OpenChat, Shelf, ShownChat, Titles
 from app.bridge.comparison import Comparison
-from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
-from app.bridge.engine_watch import EngineWatch
+from app.bridge.engine_watch import EngineWatch, IdleMeasuring, IdleUnload
 from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.gpu_addon import GpuAddon
-from app.bridge.idle_measuring import IdleMeasuring
-from app.bridge.idle_unload import IdleUnload
 from app.bridge.inspection import Inspection
-from app.bridge.journal import Journal
-from app.bridge.lexer_maker import LexerMaker
-from app.bridge.machine import Machine
+from app.bridge.journal import Journal, UnsentMessages
+from app.bridge.machine import Machine, PowerWatch
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.installed import model_to_begin_with
 from app.bridge.models.store import ModelStore
-from app.bridge.network import Network
-from app.bridge.open_chat import OpenChat
-from app.bridge.plans import Plans
-from app.bridge.power_watch import PowerWatch
+from app.bridge.plans import Drafts, Plans
 from app.bridge.program_server import ProgramServer
 from app.bridge.replies import Replies
-from app.bridge.saved_settings import SavedSettings
-from app.bridge.settings_desk import SettingsDesk
-from app.bridge.shelf import Shelf
-from app.bridge.shown_chat import ShownChat
-from app.bridge.titles import Titles
+from app.bridge.saved_settings import Network, SavedSettings, SettingsDesk
 from app.bridge.turns import Turns
 from app.bridge.typesetter import Typesetter
-from app.bridge.unsent_messages import UnsentMessages
-from app.bridge.worker import Worker
+from app.bridge.worker import AttachmentReader, LexerMaker, Worker
 from app.chat.conversation import Message
 from app.chat.library import Library
 from app.chat.modes import Choice, mode_choices, model_choices, model_name, with_plan

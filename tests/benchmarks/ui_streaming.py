@@ -21,8 +21,8 @@ if not (
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from app.bridge.lexer_maker import LexerMaker
 from app.bridge.typesetter import Typesetter
+from app.bridge.worker import LexerMaker
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 
 class InstantLexerMaker(QObject):
-    """The interface of `app.bridge.lexer_maker.LexerMaker`; ``asked`` are the languages, in their order."""
+    """The interface of `app.bridge.worker.LexerMaker`; ``asked`` are the languages, in their order."""
 
     made = Signal(str, object)
 

@@ -8,9 +8,8 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.engine_client import EngineClient
-from app.bridge.models.downloads import connect
-from app.bridge.question import Question
+from app.bridge.engine_client import EngineClient, Question
+from app.bridge.models.offers import connect
 from app.bridge.worker import Worker
 from app.chat.engine_options import load_options
 from app.chat.model_entries import InstalledEntry, ListedModel

@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from app.bridge.hub_access import HubAccess
-from app.bridge.settings_desk import SettingsDesk
+from app.bridge.models.servers import HubAccess
+from app.bridge.saved_settings import SettingsDesk
 from app.settings.exchange import ImportedSettings
 from app.settings.settings import Settings
 from app.ui.settings.action_rows import TokenRow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge.drafts import Drafts
+from app.bridge.plans import Drafts
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.chat.modes import Choice, known_modes

@@ -12,8 +12,7 @@ from urllib.request import getproxies
 
 import pytest
 
-from app.bridge.network import Network
-from app.bridge.settings_desk import SettingsDesk
+from app.bridge.saved_settings import Network, SettingsDesk
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.settings.exchange import ImportedSettings

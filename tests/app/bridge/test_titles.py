@@ -52,7 +52,7 @@ def test_another_model_is_asked_by_itself(desk: Desk) -> None:
 
 
 def test_the_next_message_comes_before_a_title(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.bridge.titles._WISH", "slow 500")
+    monkeypatch.setattr("app.bridge.chats._WISH", "slow 500")
     client = Watching(desk)
     workspace = desk.open(client)
     workspace.settings.titles_by_model = "always"
@@ -66,7 +66,7 @@ def test_the_next_message_comes_before_a_title(desk: Desk, monkeypatch: pytest.M
 
 
 def test_a_title_of_the_person_s_own_stays(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.bridge.titles._WISH", "slow 5")
+    monkeypatch.setattr("app.bridge.chats._WISH", "slow 5")
     client = Watching(desk)
     workspace = desk.open(client)
     workspace.settings.titles_by_model = "always"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge import unsent_messages
+from app.bridge import journal
 from app.chat.attachment import Unsent
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
@@ -19,7 +19,7 @@ FILE = Attachment("notes.txt", 5, "notes")
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unsent_messages, "_RETRY_MS", 1)
+    monkeypatch.setattr(journal, "_UNSENT_RETRY_MS", 1)
 
 
 def test_it_is_there_again_after_a_restart(desk: Desk) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.bridge import power_watch
+from app.bridge import machine
 from app.bridge.engine_client import EngineClient
-from app.bridge.engine_watch import PATIENCE_TICKS
-from app.bridge.idle_unload import IdleUnload
+from app.bridge.engine_watch import PATIENCE_TICKS, IdleUnload
 from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
@@ -213,8 +212,8 @@ def test_battery_or_heat_is_said_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, on_mains: bool | None, hot: bool, said: list[str]
 ) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(power_watch, "read_power", lambda: asked.append(1) or Power(on_mains, 50.0))
-    monkeypatch.setattr(power_watch, "is_hot", lambda: hot)
+    monkeypatch.setattr(machine, "read_power", lambda: asked.append(1) or Power(on_mains, 50.0))
+    monkeypatch.setattr(machine, "is_hot", lambda: hot)
     workspace = desk.open()
     remarks: list[str] = []
     workspace.power.remark.connect(remarks.append)

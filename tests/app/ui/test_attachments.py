@@ -46,7 +46,7 @@ class SlowDisk:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answers: SimpleQueue[Attachment | TenonError] = SimpleQueue()
         self.given_up: list[str] = []
-        monkeypatch.setattr("app.bridge.attachment_reader.read_attachment", self.read)
+        monkeypatch.setattr("app.bridge.worker.read_attachment", self.read)
 
     def read(self, path: Path, cancelled: Callable[[], bool]) -> Attachment:
         while not cancelled():

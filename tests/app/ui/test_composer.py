@@ -163,7 +163,7 @@ def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWork
 def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds, several=False: ())
+    monkeypatch.setattr("app.bridge.plans.paired_drafts", lambda model, kinds, several=False: ())
     workspace.set_engine(replace(workspace.model.state, gpu=""))
     button = window.page.composer.mode_button
     button.click()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.bridge.lexer_maker import LexerMaker
+from app.bridge.worker import LexerMaker
 from app.chat.markdown_blocks import Block, BlockKind
 from app.ui.theme.lexers import Lexers, title_of
 from app.ui.theme.theme import Theme

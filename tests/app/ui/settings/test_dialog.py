@@ -214,7 +214,7 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
 def test_modes_that_cannot_run_are_listed_with_the_reason(
     dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds, several: ())
+    monkeypatch.setattr("app.bridge.plans.paired_drafts", lambda model, kinds, several: ())
     dialog.go("speed")
     field = dialog.row("mode").field
     assert isinstance(field, ChoiceField)
@@ -241,7 +241,7 @@ def test_a_mode_says_how_fast_it_was(dialog: SettingsDialog, workspace: Scripted
 def test_a_chosen_mode_that_cannot_run_says_so_in_its_row(
     dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds, several: ())
+    monkeypatch.setattr("app.bridge.plans.paired_drafts", lambda model, kinds, several: ())
     change(dialog.row("mode"), "dovetail")
     assert dialog.row("mode").note.text() == "Needs a draft: choose one in the menu of models."
 

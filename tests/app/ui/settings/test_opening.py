@@ -119,7 +119,7 @@ def test_folders_are_opened_or_said_to_be_missing(
 ) -> None:
     urls: list[QUrl] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: urls.append(url) or True)
-    monkeypatch.setattr("app.bridge.settings_desk.models_folder", lambda: tmp_path / "gone")
+    monkeypatch.setattr("app.bridge.saved_settings.models_folder", lambda: tmp_path / "gone")
     monkeypatch.setattr(workspace.settings_desk, "_data_folder", tmp_path)
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
