@@ -6,7 +6,7 @@ import gc
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from engine.weights.freed_memory import give_back_memory
+from engine.freed_memory import give_back_memory
 
 _INTERVAL_MS = 500
 _FULL_EVERY = 120  # rounds; a full collection takes tens of milliseconds

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import OutOfDisk
+from engine.freed_memory import give_back_memory
 from engine.gguf.stored_tensor import BF16, PLAIN, StoredTensor
 from engine.kernels.packing import NotPackable
 from engine.model.config import ModelConfig
@@ -32,7 +33,6 @@ from engine.plain_data import from_plain
 from engine.sentences import figure
 from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.direct_reader import Piece, read_pieces
-from engine.weights.freed_memory import give_back_memory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
 from engine.weights.values import KERNEL_TYPES
 from engine.weights.watched_file import WatchedFile

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from engine.freed_memory import give_back_memory
 from engine.messages import CountTokens, Failed, Generate, TokensCounted
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
@@ -25,7 +26,7 @@ from engine.server.fields import Fields
 from engine.server.guard import Guard
 from engine.server.metrics import Metrics
 from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, OllamaModel, shown
-from engine.server.reading import Read, read_request
+from engine.server.reading import SMALL_BYTES, Read, read_request
 from engine.server.refusal import Refused, error_body, refusal
 from engine.server.responses import Responses
 from engine.server.status import health, models, one_model, props
@@ -39,6 +40,8 @@ _TOO_MUCH = (
     "send it again in a few seconds."
 )
 _RETRY_AFTER_S = 5
+# After the request of a large body, whose memory goes back to the system then.
+_GIVES_BACK_S = 2.0
 _TOO_SLOW = "The request's body did not come in time: send it again."
 _NO_PATH = "There is nothing at this address: see the README for those that are served."
 _NO_METHOD = "This address does not take this method."
@@ -178,6 +181,9 @@ async def _read(request: Request, kind: Callable[[Fields, Served], Read], served
         return await read_request(request, bytes(body), kind, served)
     finally:
         all_bodies.body_bytes -= len(body)
+        if len(body) > SMALL_BYTES:
+            loop = asyncio.get_running_loop()
+            loop.call_later(_GIVES_BACK_S, loop.run_in_executor, None, give_back_memory)
 
 
 async def _tell_refusal(request: Request, error: Exception) -> Response:

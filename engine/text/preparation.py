@@ -17,6 +17,7 @@ from threading import Event as Flag
 
 from engine import errors
 from engine.errors import EmptyPrompt, RequestTooLarge, TenonError
+from engine.freed_memory import give_back_memory
 from engine.messages import (
     ChatMessage,
     ContextTrimmed,
@@ -113,6 +114,8 @@ class Preparation:
         finally:
             left.set()
             future.cancel()
+            if not small and not self._closed.is_set():
+                self._slow.submit(give_back_memory)  # after the next one at the latest the request is gone
 
     def close(self) -> None:
         """Give up what is on its way."""

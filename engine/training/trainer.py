@@ -26,13 +26,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from engine.drafting.head_calibration import FILE as CALIBRATION
+from engine.freed_memory import give_back_memory
 from engine.training.draft_networks import DraftNetwork, MedusaNetwork, TrainedDraft
 from engine.training.features import KIND, FeatureBatch
 from engine.training.llama_network import product_type
 from engine.training.loss import Scores
 from engine.training.prompt_tokens import PromptTokenNetwork
 from engine.training.small_model import TOKENIZER_FILES
-from engine.weights.freed_memory import give_back_memory
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 # How often time is looked at, and the gap above which the process was stopped: a busy machine is not as late as that.

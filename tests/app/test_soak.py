@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.bridge.workspace import Workspace
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from engine.weights.freed_memory import give_back_memory
+from engine.freed_memory import give_back_memory
 
 REPLIES = 500
 # Caches, pools and imports are filled by then. From there on memory is looked at every so often: a single look differs

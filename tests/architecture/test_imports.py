@@ -44,6 +44,7 @@ RANKS = {
     "engine.messages": -3,
     "engine.errors": -4,
     "engine.json_text": -4,
+    "engine.freed_memory": -4,
     "engine.plain_data": -4,
     "engine.sentences": -5,
     "engine.terminal": -5,

@@ -7,7 +7,7 @@ import sys
 
 
 def give_back_memory() -> None:
-    """Hand freed memory back, where the C library is glibc: tensors of many sizes leave gaps that it keeps."""
+    """Hand freed memory back to the system if the C library is glibc, which keeps what lies between blocks in use."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
