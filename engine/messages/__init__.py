@@ -4,11 +4,11 @@ Commands go in through a queue, events come out; both cross a process boundary, 
 a lock or a function.
 """
 
-from engine.messages.attachment import Attachment, Section, Unit, fenced, with_attachments, with_missing
 from engine.messages.commands import (
     DEFAULT_MODEL,
     DEFAULT_MODEL_TITLE,
     SERVER_PORT,
+    Attachment,
     Cancel,
     ChatMessage,
     CheckDrafts,
@@ -29,12 +29,17 @@ from engine.messages.commands import (
     Request,
     Role,
     SamplingOptions,
+    Section,
     Shutdown,
     Thinking,
     Tool,
     ToolCall,
     ToolUse,
+    Unit,
     Unload,
+    fenced,
+    with_attachments,
+    with_missing,
 )
 from engine.messages.events import (
     ContextTrimmed,
@@ -54,10 +59,12 @@ from engine.messages.events import (
     PlanMade,
     Pong,
     PrefillProgress,
+    Prepared,
     StatisticsUpdated,
     TextDrafted,
     TokensAdded,
     TokensCounted,
+    ToPrepare,
     Working,
 )
 from engine.messages.machine import MachineReport, ModePrediction, PlanReport, WidthSpeed
@@ -66,13 +73,16 @@ from engine.messages.models import (
     DownloadState,
     DownloadStatus,
     DraftPair,
+    ModeDescriptor,
     ModelOutline,
     ModelPredicted,
+    ModeOption,
+    OptionValue,
     PairsFound,
     Prediction,
+    check_order,
+    shared_options,
 )
-from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, check_order, shared_options
-from engine.messages.preparing import Prepared, ToPrepare
 from engine.messages.reports import (
     BenchmarkRow,
     ErrorReport,

@@ -1,14 +1,17 @@
-"""Commands to the engine: which model to run and how, and what to do with it."""
+"""Commands to the engine: which model to run and how, what to do with it, and files that go along with a message."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.messages.attachment import Attachment
-from engine.messages.models import ModelOutline
-from engine.messages.modes import OptionValue
+from engine.messages.models import ModelOutline, OptionValue
+
+Unit = Literal["", "page", "chapter"]
+
+_FENCE = re.compile(r"`{3,}")
 
 Role = Literal["system", "user", "assistant", "tool"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
@@ -18,6 +21,76 @@ DEFAULT_MODEL = "smollm2"
 DEFAULT_MODEL_TITLE = "SmolLM2 135M"
 # Where the server listens if nothing else is said: TENO on a telephone's keys.
 SERVER_PORT = 8366
+
+
+@dataclass(frozen=True)
+class Section:
+    """A page or a chapter of a document.
+
+    Attributes:
+        label: The page's number or the chapter's title.
+        start: Its beginning in the attachment's text, in characters.
+    """
+
+    label: str
+    start: int
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A file attached to a message.
+
+    Attributes:
+        name: The file's name, without folders, on one line.
+        size_bytes: The file's size.
+        text: Its text, with line feeds as line ends; paragraphs of a document have a blank line between them.
+        unit: Kind of the sections of a document; empty for a file without any.
+        sections: In the order of the text, the first at its beginning. A page without text is one, too.
+        missing: Sentences that say what of the file is not in the text; mostly empty.
+    """
+
+    name: str
+    size_bytes: int
+    text: str
+    unit: Unit = ""
+    sections: tuple[Section, ...] = ()
+    missing: str = ""
+
+    def marked(self, start: int, end: int) -> str:
+        """A stretch of the text, with a line before each page or chapter that says which one it is."""
+        if not self.sections:
+            return self.text[start:end]
+        starts = [section.start for section in self.sections]
+        parts = [self.text[start : min(end, starts[0])].strip("\n")] if start < starts[0] else []
+        for section, section_end in zip(self.sections, [*starts[1:], len(self.text)], strict=True):
+            part = self.text[max(start, section.start) : min(end, section_end)].strip("\n")
+            if part.strip():
+                label = f"page {section.label}" if self.unit == "page" else section.label
+                parts.append(part if part.startswith(label) else f"[{label}]\n{part}")
+        return "\n\n".join(parts)
+
+
+def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
+    """A message with its files as it is read: each file as a fenced block under its name, then the text."""
+    parts = [
+        fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments
+    ]
+    if text.strip():
+        parts.append(text)
+    return "\n\n".join(parts)
+
+
+def with_missing(attachment: Attachment, heading: str) -> str:
+    """A heading of a file's text, and below it what is missing there."""
+    return f"{heading}\n{attachment.missing}" if attachment.missing else heading
+
+
+def fenced(heading: str, content: str) -> str:
+    """A block that its content cannot end: the fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in _FENCE.findall(content)), default=2)
+    fence = "`" * (longest + 1)
+    end = "" if content.endswith("\n") else "\n"
+    return f"{heading}\n{fence}\n{content}{end}{fence}"
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
-"""Events of the engine."""
+"""Events of the engine, and messages between it and the process that prepares requests."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from engine.messages.commands import Generate
 from engine.messages.machine import MachineReport, PlanReport
-from engine.messages.models import ModelPredicted, PairsFound
-from engine.messages.modes import ModeDescriptor
+from engine.messages.models import ModeDescriptor, ModelPredicted, PairsFound
 from engine.messages.reports import (
     ErrorReport,
     Memory,
@@ -257,3 +257,41 @@ Event = (
     | Finished
     | Failed
 )
+
+
+@dataclass(frozen=True)
+class ToPrepare:
+    """A request to prepare.
+
+    Attributes:
+        request: The request.
+        context: Tokens of context, prompt and reply together.
+        formed: The grammar of its reply is wanted too.
+        folder: The model.
+        cache: Folder of what takes long to make of a tokenizer.
+    """
+
+    request: Generate
+    context: int
+    formed: bool
+    folder: str
+    cache: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request that was prepared.
+
+    Attributes:
+        prompt: Token ids of 4 bytes each, in the machine's order.
+        events: What the user is told of it.
+        grammar: Of the reply, in llguidance's words; empty for none.
+        mark: Text that the form begins behind.
+        error: Why there is no prompt; None where there is one.
+    """
+
+    prompt: bytes
+    events: tuple[Event, ...] = ()
+    grammar: str = ""
+    mark: str = ""
+    error: ErrorReport | None = None
