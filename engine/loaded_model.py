@@ -15,8 +15,7 @@ import torch
 from engine.advice import model_advice
 from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
 from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft

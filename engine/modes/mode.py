@@ -222,8 +222,7 @@ class Mode(ModeDescriptor):
 def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     """As many nodes as pay for the draft's time; or those that the option of the length asks for."""
     from engine.decoding.adaptive_budget import AdaptiveBudget
-    from engine.decoding.length_selector import LengthSelector
-    from engine.decoding.schedule import FixedShape
+    from engine.decoding.schedule import FixedShape, LengthSelector
     from engine.model.token_tree import DraftShape
 
     length = values.get("length", _ADAPTIVE)
@@ -238,7 +237,7 @@ def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
 
 def worthwhile(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     """As many nodes as pay, by their own chances."""
-    from engine.decoding.worthwhile_nodes import WorthwhileNodes
+    from engine.decoding.schedule import WorthwhileNodes
 
     largest = values.get("draft_nodes", WorthwhileNodes.LARGEST)
     return WorthwhileNodes(largest, cost, steps=bool(drafter.hidden_layers or drafter.members))

@@ -32,8 +32,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.searched_tree import WIDTHS
 from engine.hub.installed import cache_folder, find_model
 from engine.kernels import blocks, library

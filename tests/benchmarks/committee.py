@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any
 
-from engine.decoding.length_selector import LengthSelector
+from engine.decoding.schedule import LengthSelector
 from engine.drafting.committee import Committee, MajorityCommittee, MergedCommittee
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.prompt_lookup import PromptLookup

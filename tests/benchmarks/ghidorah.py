@@ -20,8 +20,7 @@ import argparse
 
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.medusa_heads import MedusaNetwork
 from engine.drafting.rank_log import RankLog, ranks_of

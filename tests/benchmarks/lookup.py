@@ -28,7 +28,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.decoding.schedule import WorthwhileNodes
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.messages import LoadOptions
 from engine.text.repetition import loop_start

@@ -15,9 +15,8 @@ from typing import Any
 
 from torch import Tensor
 
-from engine.decoding.length_selector import LengthSelector
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, Schedule
+from engine.decoding.schedule import FixedShape, LengthSelector, Schedule
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import CommitteeMemory, MajorityCommittee, Member

@@ -41,8 +41,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter

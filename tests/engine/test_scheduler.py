@@ -15,13 +15,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.asked_rows import AskedRows
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, Schedule
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.schedule import FixedShape, Schedule, WorthwhileNodes
+from engine.decoding.sequence import AskedRows, Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter

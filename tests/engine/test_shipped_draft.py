@@ -13,8 +13,7 @@ import pytest
 import torch
 
 from engine.cli import main
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import DEEPEST, TreeShape
 from engine.drafting.feature_draft import FeatureDraft

@@ -321,7 +321,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # --- worth of drafts ---
     *_of(
-        "engine/decoding/settling.py",
+        "engine/decoding/round_cost.py",
         "tests/engine/decoding/test_settling.py",
         ("if width > 2 * rows)", "if width > 4 * rows)", "rounds that a wide forward has slowed count"),
         ("_SETTLING_S = 0.04", "_SETTLING_S = 0.4", "hardly any round of a short reply counts"),
@@ -349,7 +349,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_what_rows_cost_is_found_out_step_by_step"),
     ),
     *_of(
-        "engine/decoding/worthwhile_nodes.py",
+        "engine/decoding/schedule.py",
         "tests/engine/decoding/test_worthwhile_nodes.py",
         ("return gained_s < 0.0 and gained_s <", "return False and gained_s <", "drafts that lose go on",
          "test_what_is_never_accepted_costs_three_hundredths_at_most test_no_chat_of_a_real_model_is_slower_than_plain"),
@@ -357,7 +357,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_plain_decoding_is_measured_now_and_then"),
     ),
     *_of(
-        "engine/decoding/shared_width.py",
+        "engine/decoding/sequence.py",
         "tests/engine/decoding/test_shared_width.py",
         ("key=lambda offer: offer[0]", "key=lambda offer: -offer[0]", "the least likely nodes share a forward"),
         ("            if rate > best:", "            if rate:", "replies that share are slower for their drafts"),

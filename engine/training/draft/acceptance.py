@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import torch
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
+from engine.decoding.round_cost import settled
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.settling import settled
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft

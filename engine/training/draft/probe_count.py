@@ -14,8 +14,7 @@ import numpy
 import torch
 from numpy.typing import NDArray
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.prompt_token_calibration import PromptTokenCalibration
 from engine.drafting.prompt_tokens import PromptTokens
 from engine.drafting.rank_log import NO_RANK, RankLog

@@ -8,8 +8,7 @@ from statistics import median
 
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import DEEPEST, TreeShape
 from engine.drafting.head_calibration import HeadCalibration

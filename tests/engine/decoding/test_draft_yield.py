@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from engine.decoding.draft_yield import DraftYield
+from engine.decoding.adaptive_budget import DraftYield
 from engine.drafting.rank_log import RankLog
 from engine.drafting.searched_tree import greedy_tree, parents_of, search_tree
 from engine.messages import RoundRecord

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.model.config import read_config

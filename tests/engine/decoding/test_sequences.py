@@ -13,9 +13,8 @@ import torch
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.decoding.schedule import WorthwhileNodes
 from engine.drafting.chain_draft import ChainDraft
 from engine.drafting.drafter import Drafter
 from engine.drafting.feature_draft import FeatureDraft

@@ -12,7 +12,7 @@ from statistics import mean
 import pytest
 
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.decoding.schedule import WorthwhileNodes
 from engine.drafting.match_chances import MatchChances
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.messages import RoundRecord

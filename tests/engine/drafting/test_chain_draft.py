@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.decoding.schedule import WorthwhileNodes
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.chain_draft import ChainDraft
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft

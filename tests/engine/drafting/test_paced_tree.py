@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.step_worth import StepWorth

@@ -12,8 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter

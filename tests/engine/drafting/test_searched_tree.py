@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.medusa_draft import MedusaDrafter
 from engine.drafting.medusa_heads import load_medusa
 from engine.drafting.rank_log import NO_RANK, Path, RankLog, ranks_of, replay

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import NoDrafter

@@ -13,8 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.medusa_heads import read_medusa
 from engine.drafting.prompt_tokens import check_prompt_tokens, load_prompt_tokens, read_prompt_tokens
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing

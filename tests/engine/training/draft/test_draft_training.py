@@ -18,9 +18,8 @@ import torch
 from engine.cli import main
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft

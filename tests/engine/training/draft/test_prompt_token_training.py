@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from engine.cli import main
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.head_calibration import calibration_beside, read_calibration, write_beside
 from engine.drafting.kinds import read_draft as read_draft_kind
