@@ -20,7 +20,7 @@ from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
 from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
-from engine.drafting.match_chances import MatchChances
+from engine.drafting.lookup import MatchChances
 from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.hub.other_programs import is_others

@@ -16,7 +16,7 @@ from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import Member
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
-from engine.drafting.sampled_tree import DraftSampling
+from engine.drafting.trees import DraftSampling
 from engine.errors import Cancelled, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.messages import (

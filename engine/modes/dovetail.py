@@ -1,7 +1,7 @@
 """Dovetail: a draft beside the target guesses tokens ahead, on a GPU where there is one; the target stays on the CPU.
 
 Drafts are trees, wherever rows are cheap. A head beside the CPU's target drafts a chain with the second likeliest token
-beside each (`engine.drafting.chain_draft`), unless width, depth or nodes of its trees are asked for.
+beside each (`engine.drafting.eagle`), unless width, depth or nodes of its trees are asked for.
 
 Source: Zhang et al. 2024, "Dovetail: A CPU/GPU Heterogeneous Speculative Decoding for LLM Inference". What the draft
 leaves of a GPU takes layers of the target.
@@ -15,11 +15,11 @@ from engine.modes.mode import DEPTH, LENGTH, PROMPTED, WIDTH, Mode, Values, adap
 from engine.sentences import mark
 
 if TYPE_CHECKING:
-    from engine.drafting.dynamic_tree import TreeShape
+    from engine.drafting.trees import TreeShape
 
 
 def _growth(values: Values) -> TreeShape:
-    from engine.drafting.dynamic_tree import TreeShape
+    from engine.drafting.trees import TreeShape
 
     return TreeShape(values["draft_width"], values["draft_depth"], values["draft_nodes"])
 

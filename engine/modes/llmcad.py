@@ -14,7 +14,7 @@ from engine.modes.mode import DEPTH, LOOK_UP, Mode, Values, adaptive, nodes
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
-    from engine.drafting.paced_tree import Pacing
+    from engine.drafting.kind import Pacing
     from engine.placement.plan import PlacementPlan
 
 _TECHNIQUES = (
@@ -57,7 +57,7 @@ _FITS = mark("It is for models larger than memory, and this one fits.")
 
 
 def _growth(values: Values) -> Pacing:
-    from engine.drafting.paced_tree import Pacing
+    from engine.drafting.kind import Pacing
 
     techniques = {option.name: values[option.name] for option in _TECHNIQUES}
     return Pacing(**techniques, length=values["draft_depth"])

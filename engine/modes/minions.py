@@ -17,8 +17,8 @@ from engine.sentences import mark
 if TYPE_CHECKING:
     from engine.drafting.committee import CommitteeMemory, Member
     from engine.drafting.drafter import Drafter
-    from engine.drafting.dynamic_tree import TreeShape
-    from engine.drafting.match_chances import MatchChances
+    from engine.drafting.lookup import MatchChances
+    from engine.drafting.trees import TreeShape
 
 _VOTE = (
     ModeOption(
@@ -74,7 +74,7 @@ _VOTE = (
 
 
 def _growth(values: Values) -> TreeShape:
-    from engine.drafting.dynamic_tree import TreeShape
+    from engine.drafting.trees import TreeShape
 
     # The paper's members give a chain each.
     width = values["draft_width"] if values["merged_tree"] else 1
@@ -84,9 +84,8 @@ def _growth(values: Values) -> TreeShape:
 def _committee(
     values: Values, drafts: Sequence[Member], memory: CommitteeMemory, chances: MatchChances
 ) -> Drafter:
-    from engine.drafting.committee import LOOKUP, MajorityCommittee, Member, MergedCommittee
-    from engine.drafting.member_weights import Rewards
-    from engine.drafting.prompt_lookup import PromptLookup
+    from engine.drafting.committee import LOOKUP, MajorityCommittee, Member, MergedCommittee, Rewards
+    from engine.drafting.lookup import PromptLookup
 
     check_order(_VOTE, values.__getitem__)
     members = (Member(LOOKUP, LOOKUP, PromptLookup(chances)), *drafts)

@@ -33,7 +33,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.decoding.sequence import Target, TokenSequence
-from engine.drafting.searched_tree import WIDTHS
+from engine.drafting.fixed_trees import WIDTHS
 from engine.hub.installed import cache_folder, find_model
 from engine.kernels import blocks, library
 from engine.kernels.packing import Packed

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from engine.decoding.schedule import WorthwhileNodes
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.lookup import PromptLookup
 from engine.messages import LoadOptions
 from engine.text.repetition import loop_start
 from tests.benchmarks.lookup_prompts import PROMPTS

@@ -41,7 +41,7 @@ from engine.decoding.schedule import FixedShape, LengthSelector, Schedule, Worth
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.lookup import PromptLookup
 from engine.hub.installed import find_model
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions

@@ -19,11 +19,10 @@ from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape, LengthSelector, Schedule
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.drafting.committee import CommitteeMemory, MajorityCommittee, Member
+from engine.drafting.committee import CommitteeMemory, MajorityCommittee, Member, Rewards
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kind import Drafting
-from engine.drafting.member_weights import Rewards
+from engine.drafting.trees import TreeShape
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.sampling import Sampler

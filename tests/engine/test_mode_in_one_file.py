@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from engine.cli import main
-from engine.drafting.dynamic_tree import LARGEST_TREE, TreeShape
-from engine.drafting.paced_tree import Pacing
+from engine.drafting.kind import Pacing
+from engine.drafting.trees import LARGEST_TREE, TreeShape
 from engine.errors import InvalidOption
 from engine.messages import EngineReady, shared_options
 from engine.modes import MODES, check_options, descriptors

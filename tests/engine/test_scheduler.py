@@ -19,12 +19,12 @@ from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape, Schedule, WorthwhileNodes
 from engine.decoding.sequence import AskedRows, Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.paced_tree import PacedTree, Pacing
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.kind import Pacing
+from engine.drafting.lookup import PromptLookup
+from engine.drafting.paced_tree import PacedTree
+from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.config import read_config
 from engine.model.decoder import Decoder

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import torch
 
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.head_loader import load_feature_network, share
+from engine.drafting.trees import TreeShape
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights

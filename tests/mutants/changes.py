@@ -383,7 +383,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "a network drafts where plain rounds are measured"),
     ),
     *_of(
-        "engine/drafting/member_weights.py",
+        "engine/drafting/committee.py",
         "tests/engine/drafting/test_committee.py",
         ("reward_threshold: float = 0.6", "reward_threshold: float = 0.8", "a threshold of rewards is another",
          "test_thresholds_are_those_of_the_paper_where_nobody_says_otherwise"),
@@ -392,14 +392,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("elif average < rewards.punish_threshold:", "elif average < rewards.reward_threshold:", "all but the best are punished"),
     ),
     *_of(
-        "engine/drafting/member_weights.py",
+        "engine/drafting/committee.py",
         "tests/engine/drafting/test_member_weights.py",
         ("if average > rewards.reward_threshold:", "if rate > rewards.reward_threshold:",
          "one good verdict outweighs many bad ones"),
-        ("_LEAST = 1e-3", "_LEAST = 0.0", "a member that was bad once is never heard again"),
+        ("_LEAST_WEIGHT = 1e-3", "_LEAST_WEIGHT = 0.0", "a member that was bad once is never heard again"),
     ),
     *_of(
-        "engine/drafting/prompt_lookup.py",
+        "engine/drafting/lookup.py",
         "tests/engine/drafting/test_prompt_lookup.py",
         ("return max(((self._length(place), place)", "return min(((self._length(place), place)",
          "the shortest match is drafted"),

@@ -13,9 +13,9 @@ from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.trees import TreeShape
 from engine.messages import RoundRecord
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler

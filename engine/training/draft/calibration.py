@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
-from engine.drafting.dynamic_tree import DEEPEST, TreeShape
-from engine.drafting.head_calibration import HeadCalibration, keep_calibration
+from engine.drafting.fixed_trees import WIDTHS
 from engine.drafting.kinds import kind_of
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
-from engine.drafting.prompt_tokens import load_prompt_tokens
-from engine.drafting.searched_tree import WIDTHS
+from engine.drafting.medusa import HeadCalibration, MedusaDraft, keep_calibration
+from engine.drafting.prompt_tokens import (
+    PromptTokenCalibration,
+    PromptTokenDraft,
+    PromptTokenDrafter,
+    load_prompt_tokens,
+)
+from engine.drafting.trees import DEEPEST, TreeShape
 from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder, find_model
 from engine.loaded_model import load_model

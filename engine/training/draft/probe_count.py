@@ -15,11 +15,17 @@ import torch
 from numpy.typing import NDArray
 
 from engine.decoding.sequence import Target, TokenSequence
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_tokens import PromptTokens
-from engine.drafting.rank_log import NO_RANK, RankLog
-from engine.drafting.searched_tree import WIDTHS
-from engine.drafting.sparse_tree import PathCounts, full_tree, random_tree, simulated_tokens, trees_by_rows
+from engine.drafting.fixed_trees import (
+    NO_RANK,
+    WIDTHS,
+    PathCounts,
+    RankLog,
+    full_tree,
+    random_tree,
+    simulated_tokens,
+    trees_by_rows,
+)
+from engine.drafting.prompt_tokens import PromptTokenCalibration, PromptTokens
 from engine.model.decoder import Decoder
 from engine.model.token_tree import Draft
 from engine.training.draft.features import Example

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from engine.drafting.head_calibration import FILE as CALIBRATION
+from engine.drafting.medusa import FILE as CALIBRATION
 from engine.training.draft.features import FeatureBatch
 from engine.training.draft.loss import Scores
 from engine.training.draft.medusa import MedusaNetwork

@@ -14,11 +14,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.drafting.head_calibration import HeadCalibration
-from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
-from engine.drafting.medusa_heads import MedusaNetwork, load_medusa
-from engine.drafting.rank_log import RankLog, ranks_of, replay
-from engine.drafting.searched_tree import WIDTHS, greedy_tree, search_tree
+from engine.drafting.fixed_trees import WIDTHS, RankLog, greedy_tree, replay, search_tree
+from engine.drafting.medusa import (
+    HeadCalibration,
+    MedusaDraft,
+    MedusaDrafter,
+    MedusaNetwork,
+    load_medusa,
+    ranks_of,
+)
 from engine.kernels import library
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, DraftShape

@@ -10,11 +10,9 @@ import torch
 
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import DEEPEST, TreeShape
-from engine.drafting.head_calibration import HeadCalibration
-from engine.drafting.medusa_draft import MedusaDrafter
-from engine.drafting.medusa_heads import MedusaNetwork
-from engine.drafting.searched_tree import WIDTHS
+from engine.drafting.fixed_trees import WIDTHS
+from engine.drafting.medusa import HeadCalibration, MedusaDrafter, MedusaNetwork
+from engine.drafting.trees import DEEPEST, TreeShape
 from engine.messages import RoundRecord
 from engine.model.decoder import Decoder
 from engine.placement.link import Link

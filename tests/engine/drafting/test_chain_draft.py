@@ -9,14 +9,12 @@ import torch
 
 from engine.decoding.schedule import WorthwhileNodes
 from engine.decoding.sequence import Target, TokenSequence
-from engine.drafting.chain_draft import ChainDraft
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
-from engine.drafting.prompt_lookup import PromptLookup
-from engine.drafting.share_chances import ShareChances
+from engine.drafting.lookup import PromptLookup
+from engine.drafting.trees import TreeShape
 from engine.kernels import library
 from engine.messages import RoundRecord
 from engine.model.config import read_config

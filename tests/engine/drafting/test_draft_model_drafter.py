@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from engine.decoding.sequence import Target, TokenSequence
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
-from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
+from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler

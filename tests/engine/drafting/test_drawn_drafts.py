@@ -13,11 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.paced_tree import PacedTree, Pacing
-from engine.drafting.sampled_tree import DraftSampling
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
+from engine.drafting.kind import Pacing
+from engine.drafting.paced_tree import PacedTree
+from engine.drafting.trees import DraftSampling, TreeShape
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler, draw, uniform
 from engine.model.token_tree import ROOT, Draft, DraftShape

@@ -10,11 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kinds import kind_of, read_draft
-from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
-from engine.drafting.medusa_heads import MedusaNetwork, load_medusa
-from engine.drafting.sampled_tree import DraftSampling
+from engine.drafting.medusa import MedusaDraft, MedusaDrafter, MedusaNetwork, load_medusa
+from engine.drafting.trees import DraftSampling, TreeShape
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsCorrupt, WeightsMissing
 from engine.kernels import library
 from engine.model.config import read_config

@@ -12,8 +12,8 @@ import torch
 
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.draft_model import DraftModel
-from engine.drafting.paced_tree import PacedTree, Pacing
-from engine.drafting.step_worth import StepWorth
+from engine.drafting.kind import Pacing
+from engine.drafting.paced_tree import PacedTree, StepWorth
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler

@@ -14,14 +14,17 @@ from torch import Tensor
 
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
+from engine.drafting.fixed_trees import SparseTree, StateTree
 from engine.drafting.kinds import kind_of, read_draft
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
-from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
-from engine.drafting.sampled_tree import DraftSampling
-from engine.drafting.sparse_tree import SparseTree, StateTree
+from engine.drafting.prompt_tokens import (
+    PromptTokenCalibration,
+    PromptTokenDraft,
+    PromptTokenDrafter,
+    PromptTokens,
+    load_prompt_tokens,
+)
+from engine.drafting.trees import DraftSampling, TreeShape
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsMissing
 from engine.kernels import blocks
 from engine.model.config import read_config

@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from engine.decoding.sequence import Target, TokenSequence
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
-from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.prompt_tokens import PromptTokens
-from engine.drafting.prompted_draft import PromptedDraft
+from engine.drafting.small_model import PromptedDraft
+from engine.drafting.trees import TreeShape
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape, Probes

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import SharedWeights, load_feature_network, read_shared, share
-from engine.drafting.sampled_tree import DraftSampling
+from engine.drafting.trees import DraftSampling, TreeShape
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, UnsupportedModel, WeightsCorrupt
 from engine.model.config import read_config
 from engine.model.decoder import Decoder

@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.sampled_tree import TreePlan, draw_siblings, draw_tree, plan_tree
+from engine.drafting.trees import TreePlan, TreeShape, draw_siblings, draw_tree, plan_tree
 from engine.model.proposal import Proposal
 from engine.model.sampling import uniform
 from engine.model.token_tree import ROOT, Draft, DraftShape

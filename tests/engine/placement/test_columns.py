@@ -10,10 +10,9 @@ import pytest
 import torch
 
 from engine.decoding.sequence import Target, TokenSequence
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.trees import TreeShape
 from engine.errors import InvalidOption, WeightsMissing
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
 from engine.model.attention import FOLD_LIMIT_ROWS

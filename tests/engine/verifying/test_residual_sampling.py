@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.sampled_tree import TreePlan, draw_tree
+from engine.drafting.trees import TreePlan, draw_tree
 from engine.messages import Penalties
 from engine.model.proposal import Proposal
 from engine.model.sampling import Sampler, draw, uniform

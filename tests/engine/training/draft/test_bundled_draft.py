@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.head_loader import load_feature_network, share
+from engine.drafting.trees import TreeShape
 from engine.model.weight_format import weight_format
 from engine.training.draft.acceptance import mean_acceptance_length
 from engine.weights.head_checkpoint import HeadCheckpoint

@@ -21,13 +21,12 @@ from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_calibration import FILE, HeadCalibration, calibration_beside
 from engine.drafting.head_loader import load_feature_network, share
-from engine.drafting.medusa_heads import MedusaNetwork as EngineHeads
-from engine.drafting.medusa_heads import load_medusa
+from engine.drafting.medusa import FILE, HeadCalibration, calibration_beside, load_medusa
+from engine.drafting.medusa import MedusaNetwork as EngineHeads
+from engine.drafting.trees import TreeShape
 from engine.errors import InvalidOption, OutOfDisk
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler

@@ -1,28 +1,64 @@
-"""Prompt tokens of a small model that drafts: one forward of it yields several levels of its tree.
+"""A whole model of the target's vocabulary as its draft, and how its own prompt tokens speed it up.
 
 Behind nodes that the draft runs stand probes, which say what it would say some tokens further on. The tree is filled
 with these guesses, and the next forward runs its likeliest nodes of all levels at once: where a guess was right, the
 levels behind it are the draft's own words already.
 
-Source: Parallel Prompt Decoding (Chen et al. 2024; the report, section 6.4.2).
+Source of prompted drafts: Parallel Prompt Decoding (Chen et al. 2024; the report, section 6.4.2).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.prompt_tokens import PromptTokens
-from engine.drafting.sampled_tree import DraftSampling
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
+from engine.drafting.drafter import Drafter
+from engine.drafting.kind import (
+    Drafting,
+    DraftKind,
+    DraftLoad,
+    DraftPlan,
+    DraftText,
+    LoadedDraft,
+    Pacing,
+    ReadTokenizer,
+    Seconds,
+)
+from engine.drafting.paced_tree import PacedTree
+from engine.drafting.prompt_tokens import (
+    PromptTokens,
+    check_prompt_tokens,
+    load_prompt_tokens,
+    prompt_tokens_beside,
+    read_prompt_tokens,
+)
+from engine.drafting.trees import DraftSampling, TreeShape
+from engine.errors import DraftMismatch
 from engine.kernels.sampling import likeliest
+from engine.messages import PromptKind
+from engine.model.config import ModelConfig, read_config
+from engine.model.decoder import Decoder
+from engine.model.footprint import cache_bytes, layer_elements, weight_bytes
+from engine.model.layer import ModelWeights
+from engine.model.loader import load_weights
+from engine.model.packed_loader import load_packed
 from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.model.weight_format import WeightFormat, stored_format, weight_format
+from engine.placement.device_layer import half_type
+from engine.placement.resident import Resident
+from engine.text.pairing import check_pair
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.checkpoint_outline import CheckpointOutline, checkpoint_or_outline
+from engine.weights.draft_kind import draft_kind, is_prompt_tokens
+from engine.weights.head_checkpoint import HeadCheckpoint
 
 # Levels that a forward comes to in the mean: its own, and what holds of its guesses.
 _LEVELS = 2
@@ -31,6 +67,8 @@ _RUN, _ASKING = 8, 2
 
 Following = Sequence[tuple[int, float]]
 """Tokens that may stand in a place and the logarithms of their chances, the likeliest first."""
+# Up to this size in float32 the time of a draft is that of its operators, beyond it that of its bytes.
+SMALL_DRAFT_BYTES = 64 << 20
 
 
 @dataclass
@@ -204,3 +242,114 @@ class _Growth:
             node, away = self.nodes[node].parent, away + 1
         places = self.nodes[node].following
         return places[away] if away < len(places) else ()
+
+
+@dataclass(frozen=True)
+class ModelDraft(DraftKind):
+    """A whole model.
+
+    Attributes:
+        config: Of its checkpoint.
+    """
+
+    config: ModelConfig
+
+    kind = "model"
+    # Dovetail's table I (Zhang et al. 2024): tau of LLaMA2-Chat-7B with TinyLlama-1.1B.
+    published: ClassVar[Mapping[PromptKind, float]] = {
+        "chat": 4.89,
+        "code": 5.70,
+        "arithmetic": 4.38,
+        "instruction": 4.57,
+    }
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """Whatever is no head is a model, whose reader says what is wrong with it."""
+        return draft_kind(folder) == "model"
+
+    @classmethod
+    def read(cls, name: str, folder: Path, target: ModelConfig) -> ModelDraft:
+        """The model in a folder or file; of one that is not here yet its config.json is enough."""
+        found = checkpoint_or_outline(folder)
+        return cls(name, "" if isinstance(found, CheckpointOutline) else found.digest(), read_config(found))
+
+    @property
+    def layers(self) -> int:
+        """Its layers."""
+        return self.config.layers
+
+    @property
+    def read_elements(self) -> int:
+        """All layers and the head."""
+        config = self.config
+        return config.layers * layer_elements(config) + config.vocabulary_size * config.hidden_size
+
+    @property
+    def context_length(self) -> int:
+        """Tokens of context that it was made for."""
+        return self.config.context_length
+
+    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
+        """The format of its file, where that is quantized, else the fastest one.
+
+        A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
+        time, for what costs there is the number of operators. One that is larger than the processor's caches takes
+        what multiplies fastest; 4 bits would cost too many of its guesses.
+        """
+        if self.config.quantization is not None:
+            return stored_format(self.config)
+        if weight_bytes(self.config, weight_format("fp32")) <= SMALL_DRAFT_BYTES:
+            return weight_format("bf16" if kernels else "fp32")
+        measured = seconds()
+        return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
+
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Weights and cache; nothing is shared with the target."""
+        return weight_bytes(self.config, weights) + cache_bytes(self.config, context, weights)
+
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Its tokens must be the target's."""
+        check_pair(read(target), read(folder))
+
+    def load(self, parts: DraftLoad) -> LoadedDraft:
+        """Read the weights."""
+        weights = self._weights(Checkpoint(parts.folder), parts.plan, parts.check)
+        decoder = Decoder(self.config, Resident(weights))
+        vocabulary_size = parts.target.config.vocabulary_size
+
+        def new_text() -> DraftText:
+            model = DraftModel(decoder, vocabulary_size, parts.context, parts.link, parts.check)
+            return partial(_drafter, model, parts.folder, self.config)
+
+        return LoadedDraft(self.name, self.kind, parts.link, new_text, weights.notes)
+
+    def _weights(self, checkpoint: Checkpoint, plan: DraftPlan, check: Callable[[], None]) -> ModelWeights:
+        device = torch.device(plan.device)
+        if plan.on_gpu:
+            return load_weights(checkpoint, self.config, half_type(device), device, check=check)
+        if plan.weights.packed:
+            return load_packed(checkpoint, self.config, plan.weights, check=check)
+        return load_weights(checkpoint, self.config, plan.weights.dense, device, check=check)
+
+
+def _drafter(model: DraftModel, folder: Path, config: ModelConfig, wanted: Drafting) -> Drafter:
+    """Levels of a dynamic tree, with or without prompt tokens, or branches that are paced."""
+    if isinstance(wanted.growth, Pacing):
+        return PacedTree(model, wanted.growth, wanted.drafted)
+    if wanted.prompted:
+        return PromptedDraft(model, _prompt_tokens(folder, config), wanted.growth, wanted.sampling)
+    return DraftModelDrafter(model, wanted.growth, wanted.sampling)
+
+
+def _prompt_tokens(model: Path, config: ModelConfig) -> PromptTokens:
+    folder = prompt_tokens_beside(model)
+    if not is_prompt_tokens(folder):
+        raise DraftMismatch(
+            "There are no prompt tokens in {folder}, where those of the draft are looked for: train them with "
+            "`tenon train draft --kind prompt-tokens`, or draft without them.",
+            folder=folder,
+        )
+    checkpoint = HeadCheckpoint(folder)
+    check_prompt_tokens(read_prompt_tokens(checkpoint), config)
+    return load_prompt_tokens(checkpoint)
