@@ -32,8 +32,7 @@ from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement import ResidentPlan
-from engine.placement.device_failure import answers, first_line, is_full
-from engine.placement.link import Link
+from engine.placement.device import Link, answers, first_line, is_full
 from engine.placement.source import TargetSource
 from engine.planning.format_choice import FULL
 from engine.planning.hardware import (

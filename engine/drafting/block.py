@@ -39,7 +39,7 @@ from engine.model.rope import RopeTable, rotate
 from engine.model.tensors import Slot
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.draft_kind import is_block
 from engine.weights.head_checkpoint import HeadCheckpoint
 

@@ -17,7 +17,7 @@ from engine.drafting.trees import LARGEST_TREE, DraftSampling, Level, TreeShape,
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
 from engine.model.token_tree import Draft, DraftShape, Probes, followed
-from engine.placement.link import Link
+from engine.placement.device import Link
 
 # Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
 _CHUNK = 256

@@ -50,7 +50,7 @@ from engine.kernels.sampling import likeliest
 from engine.messages import PromptKind
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind, is_parallel
 from engine.weights.head_checkpoint import HeadCheckpoint
 

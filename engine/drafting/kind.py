@@ -16,8 +16,7 @@ from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.weight_format import WeightFormat
-from engine.placement.device_layer import half_type
-from engine.placement.link import Link
+from engine.placement.device import Link, half_type
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 

@@ -49,7 +49,7 @@ from engine.model.tensors import Slot, compare_tensors, head_slot
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
 from engine.outside_file import read_text_file
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.plain_data import from_plain
 from engine.sentences import mark, say
 from engine.unfinished_file import write_whole

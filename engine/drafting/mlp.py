@@ -35,7 +35,7 @@ from engine.model.norm import Norm
 from engine.model.tensors import Slot, compare_tensors
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import WeightFormat
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.draft_kind import is_mlp
 from engine.weights.head_checkpoint import HeadCheckpoint
 

@@ -52,7 +52,7 @@ from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
-from engine.placement.device_layer import half_type
+from engine.placement.device import half_type
 from engine.placement.resident import Resident
 from engine.text.pairing import check_pair
 from engine.weights.checkpoint import Checkpoint

@@ -42,9 +42,9 @@ from engine.messages import LoadOptions, MachineReport
 from engine.model.decoder import Decoder
 from engine.model.weight_format import weight_format
 from engine.placement import ColumnsPlan, PlacementPlan, ResidentPlan, SplitPlan
-from engine.placement.column_shares import NO_COLUMNS
-from engine.placement.footprint import Sizes
-from engine.placement.link import Link
+from engine.placement.columns import NO_COLUMNS
+from engine.placement.device import Link
+from engine.placement.plan import Sizes
 from engine.placement.source import TargetSource
 from engine.plain_data import from_plain
 from engine.planning.cost_model import TargetCost

@@ -69,7 +69,7 @@ from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ProbeMask
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.training.draft.acceptance import Acceptance, replies_with, settled_rounds
 from engine.training.draft.features import Example, batch_of
 from engine.training.draft.loss import TOPS, TargetEnds

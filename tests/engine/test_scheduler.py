@@ -32,7 +32,7 @@ from engine.model.kv_cache import KVCache
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
 from engine.scheduler import Scheduler, Steps

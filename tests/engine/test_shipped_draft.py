@@ -29,7 +29,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.weight_format import stored_format, weight_format
 from engine.modes import MODES
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint

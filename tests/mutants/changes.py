@@ -407,7 +407,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # --- experts from the disk ---
     *_of(
-        "engine/placement/expert_room.py",
+        "engine/placement/streamed_experts.py",
         "tests/engine/placement/test_expert_room.py",
         ("        missing = [expert for expert in chosen if expert not in own.found",
          "        self._moved[layer] = []\n        missing = [expert for expert in chosen if expert not in own.found",
@@ -421,7 +421,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("            shared.clear()\n", "            pass\n", "a layer computes with another layer's experts"),
     ),
     *_of(
-        "engine/placement/expert_room.py",
+        "engine/placement/streamed_experts.py",
         "tests/engine/placement/test_streamed_experts.py",
         ("for expert in reversed(chosen):", "for expert in chosen:", "experts of the last row go first",
          "test_a_token_reads_the_experts_that_it_chose_and_that_are_not_there"),

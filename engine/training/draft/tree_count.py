@@ -26,7 +26,7 @@ from engine.drafting.medusa import (
 from engine.kernels import library
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.training.draft.features import Example, features_of
 from engine.training.draft.loss import TOPS
 from engine.weights.head_checkpoint import HeadCheckpoint

@@ -15,7 +15,7 @@ from engine.drafting.medusa import HeadCalibration, MedusaDrafter, MedusaNetwork
 from engine.drafting.trees import DEEPEST, TreeShape
 from engine.messages import RoundRecord
 from engine.model.decoder import Decoder
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.training.draft.acceptance import replies_with, settled_rounds
 from engine.training.draft.tree_count import Replies
 

@@ -24,7 +24,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch

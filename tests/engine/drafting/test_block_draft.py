@@ -21,7 +21,7 @@ from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint

@@ -20,7 +20,7 @@ from engine.drafting.trees import DraftSampling, TreeShape
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler, draw, uniform
 from engine.model.token_tree import ROOT, Draft, DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.verifying.residual_sampling import ResidualSampling
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder

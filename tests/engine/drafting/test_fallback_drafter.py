@@ -14,7 +14,7 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.errors import Cancelled
 from engine.model.token_tree import Draft, DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply
 

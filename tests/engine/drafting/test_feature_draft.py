@@ -16,7 +16,7 @@ from engine.drafting.trees import TreeShape
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
 from tests.support.heads import make_head

@@ -20,7 +20,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder, load_reference

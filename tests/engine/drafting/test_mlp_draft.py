@@ -21,7 +21,7 @@ from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.config import read_config
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint

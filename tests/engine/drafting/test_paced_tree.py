@@ -18,7 +18,7 @@ from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from tests.engine.drafting.test_draft_model_drafter import Counted, noisy
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder

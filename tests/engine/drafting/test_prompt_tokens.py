@@ -33,7 +33,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.token_tree import PROBE_MASKS, ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint

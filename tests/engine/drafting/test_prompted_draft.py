@@ -17,7 +17,7 @@ from engine.drafting.trees import TreeShape
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape, Probes
-from engine.placement.link import Link
+from engine.placement.device import Link
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply

@@ -20,7 +20,7 @@ from engine.model.embedding import Table
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat, weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint

@@ -22,9 +22,8 @@ from engine.placement import (
     StreamedExpertsPlan,
     StreamedPlan,
 )
-from engine.placement.column_shares import Boundary, Ratios
-from engine.placement.columns import ColumnsPlan
-from engine.placement.footprint import Sizes
+from engine.placement.columns import Boundary, ColumnsPlan, Ratios
+from engine.placement.plan import Sizes
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,

@@ -32,7 +32,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import Tokenizer
