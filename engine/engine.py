@@ -53,7 +53,7 @@ from engine.messages import (
     Working,
 )
 from engine.modes import descriptors
-from engine.placement.device_failure import is_full
+from engine.placement.device import is_full
 from engine.planning.forecast import forecast, predictions
 from engine.planning.hardware import (
     find_gpu,

@@ -15,13 +15,12 @@ import torch
 from engine.advice import model_advice
 from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
 from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
-from engine.drafting.match_chances import MatchChances
+from engine.drafting.lookup import MatchChances
 from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.hub.model_folders import is_others
@@ -33,8 +32,7 @@ from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement import ResidentPlan
-from engine.placement.device_failure import answers, first_line, is_full
-from engine.placement.link import Link
+from engine.placement.device import Link, answers, first_line, is_full
 from engine.placement.source import TargetSource
 from engine.planning.format_choice import FULL
 from engine.planning.hardware import (

@@ -9,10 +9,9 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from engine.advice import settled_sampler
-from engine.decoding.asked_rows import AskedRows
 from engine.decoding.loop import Decoding, Hooks
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import AskedRows, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import Member
 from engine.drafting.fallback_drafter import FallbackDrafter

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from engine.decoding.asked_rows import AskedRows
+from engine.decoding.sequence import AskedRows
 from engine.errors import Cancelled
 
 Result = TypeVar("Result")

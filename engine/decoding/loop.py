@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from engine.decoding.asked_rows import AskedRows
-from engine.decoding.prompt_reading import PromptReading
 from engine.decoding.schedule import Schedule
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import AskedRows, PromptReading, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
 from engine.messages import RoundRecord

@@ -1,22 +1,417 @@
-"""The text of one request: what the target's cache holds of it, and what its draft knows."""
+"""The text of one request and the model that verifies it: rows are asked of the target, computed and taken.
+
+A node of a shared forward is worth the chance that the target gets to it, and costs the time that its row adds to the
+forward of all. Nodes are taken in the order of their worth by cost, as many as give the most tokens per second
+together.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import statistics
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from engine.decoding.asked_rows import AskedRows
-from engine.decoding.hidden_rows import HiddenRows
-from engine.decoding.prompt_reading import PromptReading
-from engine.decoding.target import Target
 from engine.drafting.kind import DraftText
-from engine.model.decoder import Output, TextRows
+from engine.model.decoder import Decoder, Output, RowRuns, TextRows
 from engine.model.kv_cache import KVCache, shared_tokens
+from engine.model.layer import OnWait, no_work
 from engine.model.next_rows import NextText
 from engine.model.token_tree import Draft
+
+_NOTHING = torch.empty(0)
+# Rows that one piece of memory holds.
+_ROWS = 256
+# Forwards that tell what rows cost now: texts grow, and other programs come and go.
+_KEPT = 64
+# Measurements of one width that count: more of them say nothing new.
+_ENOUGH = 7
+# Part of a forward's time that its rows are assumed to take before widths were measured that tell them from the rest.
+_ASSUMED_SHARE = 0.5
+# Spread of widths, as a share of the mean, at which one measurement counts as much as what was assumed.
+_SPREAD = 0.25
+# A forward that waits for weights for this share of its time takes as long as the disk does, whatever its width.
+_WAITS = 0.1
+#: A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is looked for between
+#: layers, is seen well within 300 ms on any machine.
+LAYER_GOAL_S = 0.08
+_FIRST_PIECE = 16
+_LARGEST_PIECE = 512
+
+
+@dataclass
+class AskedRows:
+    """A root and its draft, or a piece of a prompt.
+
+    Attributes:
+        sequence: The text.
+        tokens: (n,) ids of the root and the draft's nodes, or of the piece.
+        draft: Guesses behind the root; None for a piece of a prompt.
+        ends_prompt: The piece is the prompt's last, and its last row's logits are wanted.
+        chances: (N,) of the draft's nodes, that the target gets to them, none above the one before; empty where the
+            whole draft is to be verified.
+        make_draft: Makes the draft, on any thread, and returns what is to be done with it on the loop's; None once it
+            is made.
+        on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
+        logits: (k, V) float32, once the forward is over: row 0 after the root and row i + 1 after node i, or the one
+            after a prompt. Valid until the next forward.
+        seconds: Time of the forward.
+        waited_s: Of it, for weights.
+        beside: Rows that others had in the forward.
+    """
+
+    sequence: TokenSequence
+    tokens: Sequence[int]
+    draft: Draft | None = None
+    ends_prompt: bool = False
+    chances: Sequence[float] = ()
+    make_draft: Callable[[], Callable[[], None]] | None = None
+    on_wait: OnWait = no_work
+    logits: Tensor = field(default_factory=lambda: _NOTHING)
+    seconds: float = 0.0
+    waited_s: float = 0.0
+    beside: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, a draft's probes included."""
+        return len(self.tokens) if self.draft is None else self.draft.rows
+
+    @property
+    def logit_rows(self) -> range:
+        """Rows whose logits are wanted."""
+        if self.draft is not None:
+            return range(len(self.tokens))
+        return range(len(self.tokens) - 1 if self.ends_prompt else len(self.tokens), len(self.tokens))
+
+    def made(self) -> None:
+        """See that the draft is made."""
+        make, self.make_draft = self.make_draft, None
+        if make is not None:
+            make()()
+
+    def cut(self, count: int) -> None:
+        """Ask for the first nodes of the draft alone, or for the first tokens of the piece."""
+        if self.draft is not None:
+            self.draft = self.draft.first(count)
+            self.tokens = (self.tokens[0], *self.draft.tokens)
+        elif count < len(self.tokens):
+            self.tokens, self.ends_prompt = self.tokens[:count], False
+
+
+class HiddenRows:
+    """Rows of a text's last tokens, in order.
+
+    Those of small forwards stay where they have been put: between two forwards of a small model one call of torch
+    takes a hundredth of a forward's time.
+
+    Args:
+        width: Numbers of a row of such a forward.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._pieces: list[Tensor] = []
+        self._memory = torch.empty(0, width)
+        self._address, self._row_bytes = 0, self._memory.itemsize * width
+        # Of the memory's rows: those that are in pieces or taken already, and those that were kept at all.
+        self._begun = self._kept = 0
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def address(self, rows: int) -> int:
+        """The address for the rows of a small forward; the next one may overwrite those that are not kept."""
+        if self._kept + rows > len(self._memory):
+            self._cut()
+            self._memory = torch.empty(max(_ROWS, rows), self._memory.shape[1])
+            self._address, self._begun, self._kept = self._memory.data_ptr(), 0, 0
+        return self._address + self._kept * self._row_bytes
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Of the rows that were put at the last address these, in rising order, are the text's next ones."""
+        first = self._address + self._kept * self._row_bytes
+        for at, row in enumerate(rows):
+            if row != at:
+                ctypes.memmove(first + at * self._row_bytes, first + row * self._row_bytes, self._row_bytes)
+        self._kept += len(rows)
+        self._count += len(rows)
+
+    def add(self, rows: Tensor) -> None:
+        """The text's next rows, from elsewhere."""
+        self._cut()
+        self._pieces.append(rows)
+        self._count += len(rows)
+
+    def take(self) -> list[Tensor]:
+        """All rows since the last call, in pieces."""
+        self._cut()
+        taken, self._pieces, self._count = self._pieces, [], 0
+        return taken
+
+    def _cut(self) -> None:
+        if self._kept > self._begun:
+            self._pieces.append(self._memory[self._begun : self._kept])
+            self._begun = self._kept
+
+
+class SharedWidth:
+    """Costs of rows in forwards that replies share, and the choice of nodes that are worth them.
+
+    Attributes:
+        replies: That are open; only where there are several anything is shared.
+        tokens_per_s: Expected of the last forward that was divided.
+        row_s: Seconds that each further row adds.
+    """
+
+    def __init__(self) -> None:
+        self.replies = 0
+        self.tokens_per_s = 0.0
+        self._measured: deque[tuple[int, float]] = deque(maxlen=_KEPT)
+        self._disk_s: deque[float] = deque(maxlen=_ENOUGH)
+        self._fixed_s = self.row_s = 0.0
+
+    @property
+    def shares(self) -> bool:
+        """True if several replies share forwards."""
+        return self.replies > 1
+
+    def observe(self, rows: int, seconds: float, waited_s: float) -> None:
+        """A forward over so many rows took so long; ``waited_s`` of it went by for weights."""
+        self._measured.append((rows, seconds - waited_s))
+        if waited_s > _WAITS * seconds:
+            self._disk_s.append(seconds)
+        self._fit()
+
+    def divide(self, asked: Sequence[AskedRows]) -> None:
+        """Cut the drafts of a forward to the nodes that are worth their rows; those without chances stay whole."""
+        if not any(one.chances for one in asked):
+            return
+        offers: list[tuple[float, float, float, int]] = []
+        rows, tokens = 0.0, 0.0
+        for at, one in enumerate(asked):
+            if one.draft is None or not one.chances:
+                rows += one.rows
+                tokens += 0 if one.draft is None else 1
+                continue
+            rows, tokens = rows + 1, tokens + 1
+            cost = (one.rows - 1) / len(one.draft)  # a node's own row, and its part of the probes'
+            offers += [(-chance / cost, chance, cost, at) for chance in one.chances]
+        best = tokens / self.seconds(rows) if self._measured else 0.0
+        counts, taken = [0] * len(asked), [0] * len(asked)
+        if self._measured:
+            for _, chance, cost, at in sorted(offers, key=lambda offer: offer[0]):
+                rows, tokens = rows + cost, tokens + chance
+                taken[at] += 1
+                rate = tokens / self.seconds(rows)
+                if rate > best:
+                    best, counts = rate, taken[:]
+        self.tokens_per_s = best
+        for one, count in zip(asked, counts, strict=True):
+            if one.draft is not None and one.chances and count < len(one.draft):
+                one.cut(count)
+
+    def seconds(self, rows: float) -> float:
+        """A forward over so many rows. Some forward must have been measured."""
+        disk_s = statistics.median(self._disk_s) if self._disk_s else 0.0
+        return max(self._fixed_s + rows * self.row_s, disk_s)
+
+    def _fit(self) -> None:
+        """A line through the medians of the widths, drawn towards what was assumed while they are alike."""
+        by_rows: defaultdict[int, list[float]] = defaultdict(list)
+        for rows, seconds in self._measured:
+            by_rows[rows].append(seconds)
+        points = [
+            (rows, statistics.median_low(all_), min(len(all_), _ENOUGH)) for rows, all_ in by_rows.items()
+        ]
+        weight = sum(count for _, _, count in points)
+        mean_rows = sum(rows * count for rows, _, count in points) / weight
+        mean_s = sum(seconds * count for _, seconds, count in points) / weight
+        spread = sum(count * (rows - mean_rows) ** 2 for rows, _, count in points) / weight
+        slope = (
+            sum(count * (rows - mean_rows) * (seconds - mean_s) for rows, seconds, count in points) / weight
+        )
+        drawn = (_SPREAD * mean_rows) ** 2 / weight
+        row_s = (slope + drawn * _ASSUMED_SHARE * mean_s / mean_rows) / (spread + drawn)
+        # No row is free, and none takes longer than its part of a whole forward.
+        self.row_s = min(max(row_s, 0.0), mean_s / mean_rows)
+        self._fixed_s = mean_s - mean_rows * self.row_s
+
+
+class Target:
+    """State shared by the sequences of one model.
+
+    Args:
+        decoder: The model.
+        fallback: Makes the same model without the device that some of its layers compute on, for when that fails; given
+            what torch raised. None where there is no such device.
+
+    Attributes:
+        config: Of the model.
+        decoder: The model; None from a failure until a sequence goes on.
+        width: Divides forwards that replies share.
+        row_runs: Cuts the pieces of a prompt within the layers.
+    """
+
+    def __init__(self, decoder: Decoder, fallback: Callable[[RuntimeError], Decoder] | None = None) -> None:
+        self.row_runs = RowRuns(LAYER_GOAL_S)
+        self.width = SharedWidth()
+        self.config = decoder.config
+        self.decoder: Decoder | None = decoder
+        self._fallback = fallback
+        self._failure: RuntimeError | None = None
+
+    def compute(self, asked: Sequence[AskedRows], check: Callable[[], None]) -> None:
+        """One forward over the rows of some texts, which then have their logits.
+
+        Args:
+            asked: At least one, and one of a text; pieces of prompts come first.
+            check: Called between layers; raises to stop, which leaves the texts as they were.
+        """
+        for one in asked:
+            one.made()
+            one.sequence.settle(one, check)
+        begun, decoder = time.perf_counter(), self.settled_decoder()
+        waited_s = decoder.source.waited_s
+        count = sum(one.rows for one in asked)
+        if not self._read_next(decoder, asked, count, check):
+            self._forward(asked, count, check)
+        waited_s, seconds = decoder.source.waited_s - waited_s, time.perf_counter() - begun
+        for one in asked:
+            one.seconds, one.waited_s, one.beside = seconds, waited_s, count - one.rows
+
+    def _read_next(
+        self, decoder: Decoder, asked: Sequence[AskedRows], count: int, check: Callable[[], None]
+    ) -> bool:
+        """Compute the rows in the decoder's shorter way; returns False where it has none for them."""
+        if count > decoder.most_next:
+            return False
+        texts = []
+        for one in asked:
+            text = one.sequence.next_text(one)
+            if text is None:
+                return False
+            texts.append(text)
+        logits = decoder.read_next(texts, check)
+        first = 0
+        for one in asked:
+            one.sequence.computed_in_place()
+            one.logits = logits if len(asked) == 1 else logits[first : first + one.rows]
+            first += one.rows
+        return True
+
+    def _forward(self, asked: Sequence[AskedRows], count: int, check: Callable[[], None]) -> None:
+        places, start = [], 0
+        for one in asked:
+            places.append(slice(start, start + one.rows))
+            start += one.rows
+        wanted = [
+            place.start + row for one, place in zip(asked, places, strict=True) for row in one.logit_rows
+        ]
+        in_one = not wanted or wanted[-1] - wanted[0] == len(wanted) - 1
+        first, last = (wanted[0], wanted[-1] + 1) if wanted else (count, count)
+        hidden_layers = tuple(sorted({layer for one in asked for layer in one.sequence.hidden_layers}))
+        reads = any(one.draft is None for one in asked)
+
+        def run() -> Output:
+            decoder = self.settled_decoder()
+            return decoder.forward_together(
+                [one.sequence.text_rows(one) for one in asked],
+                slice(first, last) if in_one else torch.tensor(wanted),
+                check,
+                hidden_layers,
+                _all_of([one.on_wait for one in asked]),
+                self.row_runs if reads and decoder.source.streamed_bytes else None,
+            )
+
+        output = None
+        try:
+            output = run()
+        except RuntimeError as error:
+            # Torch raises it when a device is lost, when it is full, or when a kernel fails there.
+            self.fail(error)
+        if output is None:
+            for one in asked:
+                one.sequence.settle(one, check)
+            output = run()
+        rows = iter(torch.split(output.logits, [len(one.logit_rows) for one in asked]))
+        for one, place in zip(asked, places, strict=True):
+            one.logits = next(rows)
+            one.sequence.computed(one, output, place)
+
+    def settled_decoder(self) -> Decoder:
+        """The decoder; another one after a failure, whose caches hold nothing yet."""
+        if self.decoder is None:
+            assert self._fallback is not None
+            assert self._failure is not None
+            self.decoder = self._fallback(self._failure)
+            self._failure = self._fallback = None
+        return self.decoder
+
+    def fail(self, error: RuntimeError) -> None:
+        """Take note of what torch raised when a device was lost or full, or raise it where there is no fallback."""
+        if self._fallback is None:
+            raise error
+        # Its traceback would hold on to the memory of that device.
+        self._failure, self.decoder = error.with_traceback(None), None
+
+
+def _all_of(on_wait: Sequence[OnWait]) -> OnWait:
+    """A step of each one's work."""
+    if len(on_wait) == 1:
+        return on_wait[0]
+    return lambda: sum(one() for one in on_wait) > 0
+
+
+class PromptReading:
+    """Reads the part of a prompt that a text's cache does not hold yet.
+
+    Args:
+        sequence: The text.
+        prompt: Token ids that begin with what the cache holds.
+        progress: Called with tokens done and tokens in all.
+        on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
+    """
+
+    def __init__(
+        self,
+        sequence: TokenSequence,
+        prompt: Sequence[int],
+        progress: Callable[[int, int], None],
+        on_wait: OnWait = no_work,
+    ) -> None:
+        self._sequence = sequence
+        self._prompt = prompt
+        self._progress = progress
+        self._on_wait = on_wait
+        # Weights that come from the disk are passed as seldom as can be, and the pieces are cut within the layers.
+        self._piece = _LARGEST_PIECE if sequence.streams else _FIRST_PIECE
+        progress(len(sequence.token_ids), len(prompt))
+
+    def ask(self) -> AskedRows:
+        """The next piece."""
+        start = len(self._sequence.token_ids)
+        ids = self._prompt[start : start + self._piece]
+        ends = start + len(ids) == len(self._prompt)
+        return AskedRows(self._sequence, ids, ends_prompt=ends, on_wait=self._on_wait)
+
+    def take(self, asked: AskedRows) -> bool:
+        """A piece was read; returns whether it was the last."""
+        sequence, count = self._sequence, len(asked.tokens)
+        sequence.commit(asked.tokens, range(count))
+        self._progress(len(sequence.token_ids), len(self._prompt))
+        if not sequence.streams and count == self._piece:
+            layer_s = asked.seconds / sequence.layers
+            if layer_s < LAYER_GOAL_S / 2:
+                self._piece = min(self._piece * 2, _LARGEST_PIECE)
+            elif layer_s > LAYER_GOAL_S:
+                self._piece = max(self._piece // 2, 1)
+        return asked.ends_prompt
 
 
 class TokenSequence:

@@ -1,1 +1,1 @@
-"""Drafters: which tokens might come next? One file per drafter."""
+"""Drafters: which tokens might come next? One file for each kind of draft."""

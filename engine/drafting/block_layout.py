@@ -20,9 +20,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from engine.drafting.config_keys import bad_value, check_keys, refuse
-from engine.drafting.head_config import KEYS, nested_config
-from engine.drafting.head_layout import MISMATCH, embedding_and_head, slot_bytes
+from engine.drafting.head_layout import (
+    KEYS,
+    MISMATCH,
+    bad_value,
+    check_keys,
+    embedding_and_head,
+    nested_config,
+    refuse,
+    slot_bytes,
+)
 from engine.model.config import ModelConfig
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
 from engine.model.weight_format import WeightFormat

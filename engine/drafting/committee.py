@@ -2,6 +2,9 @@
 
 Source: Minions (Wang et al. 2024), section 3.2. Two ways: the paper's (`MajorityCommittee`), where the path of the
 majority is verified, and ours (`MergedCommittee`), where the merged tree is, with each node's chance.
+
+Weights of members follow section 3.2 too, after the weighted majority algorithm (Littlestone and Warmuth 1994). Merged
+trees are those of its figure 5, there for chains.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log
 from statistics import median_low
@@ -18,11 +21,19 @@ import torch
 from torch import Tensor
 
 from engine.drafting.drafter import Drafter
-from engine.drafting.guess_chances import GuessChances
-from engine.drafting.member_weights import MemberWeights, Rewards
-from engine.drafting.merged_tree import MergedTree
-from engine.model.token_tree import ROOT, Draft, DraftShape, Probes
+from engine.model.token_tree import ROOT, Draft, DraftShape, Probes, followed
 
+# Classes of shares of the probability, of one width; and depths that are told apart.
+_CLASSES, _DEPTHS = 10, 4
+# What a guess is taken to be worth before any of its class was seen counts for so many, and how soon that is forgotten.
+_GUESS_WEIGHT, _GUESS_MEMORY = 8.0, 0.99
+# The same of what held lately beside what was expected: a text may be of a kind that a drafter knows, or of another.
+_LATELY_WEIGHT, _LATELY_MEMORY = 1.0, 0.9
+# Chances of a guess of which its drafter says nothing, by the likelier ones beside it.
+_BY_RANK = (0.3, 0.1, 0.05, 0.03)
+_LEAST_CHANCE = 1e-4
+# A weight is never less than this share of the largest, so that a member which does well again is heard again.
+_LEAST_WEIGHT = 1e-3
 #: Kinds of members that run no network of their own.
 LOOKUP, PROMPT_TOKENS = "lookup", "prompt-tokens"
 # A guess this likely of a member that takes no time is verified without asking another one.
@@ -36,7 +47,205 @@ _KEPT = 7
 # A node's chance is never taken for less, nor for certain.
 _LEAST, _MOST = 1e-6, 0.999
 _NOTHING = Draft()
+
+
+class GuessChances:
+    """Chances of one drafter's guesses where the token before them holds, by depth and by the share that it gives them.
+
+    Of drafts without scores the place among siblings stands for the share. All are multiplied by what held of its
+    guesses lately over what was expected, so that one which is wrong throughout a text is heard no more after a few
+    rounds.
+
+    Attributes:
+        known: The drafter's scores are chances as they were observed, so there is nothing to learn.
+    """
+
+    def __init__(self) -> None:
+        self.known = False
+        self._seen: dict[tuple[int, int], list[float]] = {}
+        self._expected = self._held = 0.0  # lately
+
+    def of(self, draft: Draft) -> list[float]:
+        """(N,) of each node of a draft."""
+        if self.known and draft.scores:
+            return [share for _, share in _shares(draft)]
+        lately = (_LATELY_WEIGHT + self._held) / (_LATELY_WEIGHT + self._expected)
+        return [min(1.0, max(_LEAST_CHANCE, lately * usual)) for _, usual in self._usual(draft)]
+
+    def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
+        """These tokens came behind the root of a draft: what it has beside each of them held or did not."""
+        if self.known and draft.scores:
+            return
+        usual = list(self._usual(draft))
+        at = ROOT
+        for token in tokens:
+            children = [node for node, parent in enumerate(draft.parents) if parent == at]
+            if not children:
+                return
+            following = None
+            self._expected *= _LATELY_MEMORY
+            self._held *= _LATELY_MEMORY
+            for node in children:
+                key, expected = usual[node]
+                counted = self._seen.setdefault(key, [0.0, 0.0])
+                held = draft.tokens[node] == token
+                self._expected, self._held = self._expected + expected, self._held + held
+                counted[0], counted[1] = _GUESS_MEMORY * counted[0] + held, _GUESS_MEMORY * counted[1] + 1.0
+                following = node if held else following
+            if following is None:
+                return
+            at = following
+
+    def _usual(self, draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
+        """Of each node its class, and how often guesses of it have held."""
+        for key, share in _shares(draft):
+            held, seen = self._seen.get(key, (0.0, 0.0))
+            yield key, (_GUESS_WEIGHT * share + held) / (_GUESS_WEIGHT + seen)
+
+
+def _shares(draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
+    """Of each node its class and the share that its drafter gives it behind its parent."""
+    depths: list[int] = []
+    children: dict[int, int] = {}
+    for node, parent in enumerate(draft.parents):
+        depths.append(1 + (0 if parent == ROOT else depths[parent]))
+        depth = min(depths[-1], _DEPTHS)
+        rank = children.get(parent, 0)
+        children[parent] = rank + 1
+        if not draft.scores:
+            rank = min(rank, len(_BY_RANK) - 1)
+            yield (depth, -1 - rank), _BY_RANK[rank]
+            continue
+        share = exp(min(0.0, draft.scores[node] - (0.0 if parent == ROOT else draft.scores[parent])))
+        yield (depth, min(int(share * _CLASSES), _CLASSES - 1)), share
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """Thresholds of acceptance, and the factors by which weights change beyond them.
+
+    Attributes:
+        reward_threshold: A member whose average acceptance rate is above it is rewarded.
+        punish_threshold: One whose rate is below it is punished.
+        reward_factor: Multiplies the weight of a member that is rewarded.
+        punish_factor: Multiplies the weight of one that is punished.
+    """
+
+    reward_threshold: float = 0.6
+    punish_threshold: float = 0.3
+    reward_factor: float = 1.1
+    punish_factor: float = 0.9
+
+
 _REWARDS = Rewards()
+
+
+class MemberWeights:
+    """Weights of some members, and the average acceptance rate (ACR) of each, equation 1.
+
+    The largest weight is 1: only their relations count in a vote, and products of factors would have no end.
+
+    Args:
+        members: Number of members.
+        rewards: Thresholds and factors.
+
+    Attributes:
+        weights: (m,) of each member.
+    """
+
+    def __init__(self, members: int, rewards: Rewards) -> None:
+        self.weights = (1.0,) * members
+        self._rewards = rewards
+        self._rates = [0.0] * members
+        self._judged = [0] * members
+
+    def rate(self, member: int) -> float | None:
+        """A member's average acceptance rate; None before it was judged."""
+        return self._rates[member] / self._judged[member] if self._judged[member] else None
+
+    def judge(self, rates: Sequence[tuple[int, float]]) -> None:
+        """Take in what a verdict shows.
+
+        Args:
+            rates: Members that are judged by it, and of each the share of its output that the target accepted.
+        """
+        weights, rewards = list(self.weights), self._rewards
+        for member, rate in rates:
+            self._rates[member] += rate
+            self._judged[member] += 1
+            average = self._rates[member] / self._judged[member]
+            if average > rewards.reward_threshold:
+                weights[member] *= rewards.reward_factor
+            elif average < rewards.punish_threshold:
+                weights[member] *= rewards.punish_factor
+        most = max(weights, default=1.0)
+        self.weights = tuple(max(weight / most, _LEAST_WEIGHT) for weight in weights)
+
+
+class MergedTree:
+    """A tree of drafts.
+
+    Args:
+        drafts: (m,) one for each member, in their order; an empty one of a member that guesses nothing.
+
+    Attributes:
+        tokens: (N,) token ids.
+        parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
+        sources: (N,) the members that guessed each node, ascending.
+        places: (m,) of each member the node of the tree that each node of its draft has become.
+    """
+
+    def __init__(self, drafts: Sequence[Draft]) -> None:
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+        self.sources: list[list[int]] = []
+        self.places: list[list[int]] = []
+        self._child: dict[tuple[int, int], int] = {}
+        for member, draft in enumerate(drafts):
+            places: list[int] = []
+            for token, parent in zip(draft.tokens, draft.parents, strict=True):
+                key = (ROOT if parent == ROOT else places[parent], token)
+                place = self._child.get(key)
+                if place is None:
+                    place = self._child[key] = len(self.tokens)
+                    self.tokens.append(token)
+                    self.parents.append(key[0])
+                    self.sources.append([])
+                if not self.sources[place] or self.sources[place][-1] != member:
+                    self.sources[place].append(member)
+                places.append(place)
+            self.places.append(places)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def path(self, tokens: Sequence[int]) -> list[int]:
+        """The nodes along which these tokens go from the root, as far as the tree has them."""
+        return followed(self._child, tokens)
+
+    def majority(self, weights: Sequence[float]) -> tuple[list[int], int | None]:
+        """The majority-approved output: from the root on the child that weighs most, down to a leaf.
+
+        A node weighs the sum of the weights of its members. Of equal children the one of the earlier member is taken.
+
+        Args:
+            weights: (m,) of the members.
+
+        Returns:
+            Its nodes, and the member whose chain that is (voted_SSM; of several that agree the one that weighs most);
+            an empty one and None where nobody guessed anything.
+        """
+        children: dict[int, list[int]] = {}
+        for node, parent in enumerate(self.parents):
+            children.setdefault(parent, []).append(node)
+        found: list[int] = []
+        at = ROOT
+        while at in children:
+            at = max(children[at], key=lambda node: sum(weights[member] for member in self.sources[node]))
+            found.append(at)
+        if not found:
+            return found, None
+        return found, max(self.sources[at], key=lambda member: weights[member])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""A small model of the target's vocabulary as drafters use it: its text, and a cache that follows it."""
+"""A small model of the target's vocabulary as drafters use it: its text, a cache that follows it, and its trees.
+
+Source: Leviathan et al. 2023 for the idea; the tree is drafted by masking as in SpecInfer (Miao et al. 2023, section
+4.2): the nodes of all levels are uncommitted rows of one cache, and a level's forward computes its own nodes only.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.drafting.dynamic_tree import LARGEST_TREE
+from engine.drafting.drafter import Drafter
+from engine.drafting.trees import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
-from engine.placement.link import Link
+from engine.model.token_tree import Draft, DraftShape, Probes, followed
+from engine.placement.device import Link
 
 # Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
 _CHUNK = 256
+_NO_PROBES = Probes()
 
 
 class DraftModel:
@@ -151,3 +158,65 @@ class DraftModel:
         before = len(self._cached)
         del self._cached[self._cache.begin(len(self.text)) :]
         return len(self._cached) == before
+
+
+class DraftModelDrafter(Drafter):
+    """Drafts what a second model would say.
+
+    The draft reads the root as soon as it is known, and keeps the rows of drafted nodes that the target accepted; only
+    accepted nodes that were never run, the tree's last level, are computed again. While nothing is drafted its
+    cache falls behind, and the next proposal catches up.
+
+    Args:
+        model: The draft.
+        limits: On the size of its trees.
+    """
+
+    def __init__(self, model: DraftModel, limits: TreeShape) -> None:
+        self._model = model
+        self._limits = limits
+        self._fresh_prompt = False
+        self._row_of: dict[tuple[int, int], int] = {}
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Keep what the cache and the prompt share."""
+        self._model.reset(prompt)
+        self._row_of = {}
+        self._fresh_prompt = True
+        return len(prompt)
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Keep the rows of nodes that turned out right. The prompt is read here, once the first token is out."""
+        self._model.extend(tokens, self._rows_along(tokens))
+        if self._fresh_prompt:
+            self._fresh_prompt = False
+            if self._limits.depth <= self._model.room:
+                self._model.read(len(self._model.text) - 1)
+
+    def propose(self, shape: DraftShape) -> Draft:
+        """A dynamic tree of what the draft holds most likely.
+
+        Nothing where the text outgrew the draft's context.
+        """
+        model = self._model
+        if shape.rows < 1 or max(self._limits.depth, shape.depth) > model.room:
+            return Draft()
+        first = model.read_root()
+        rows = 0
+
+        def expand(level: Level) -> Tensor:
+            nonlocal rows
+            for at, (token, parent) in enumerate(zip(level.tokens, level.parents, strict=True)):
+                self._row_of[parent, token] = rows + at
+            positions = [len(model.text) + level.depth - 1] * len(level.tokens)
+            following = model.run(level.tokens, positions, level.sees, rows)
+            rows += len(level.tokens)
+            return following
+
+        return grow_tree(self._limits, shape, first, expand)
+
+    def _rows_along(self, tokens: Sequence[int]) -> list[int]:
+        """The drafted rows along the path that these tokens took."""
+        path = followed(self._row_of, tokens)
+        self._row_of = {}
+        return path

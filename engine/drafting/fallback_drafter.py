@@ -11,8 +11,7 @@ from engine.drafting.drafter import Drafter, NoDrafter
 from engine.errors import WeightsNotFinite
 from engine.kernels.packing import NotFinite
 from engine.model.token_tree import Draft, DraftShape
-from engine.placement.device_failure import first_line, is_full
-from engine.placement.link import Link
+from engine.placement.device import Link, first_line, is_full
 from engine.sentences import say
 
 Answer = TypeVar("Answer")

@@ -9,8 +9,14 @@ import torch
 from torch import Tensor
 
 from engine.drafting.block_layout import BlockLayout
-from engine.drafting.feature_network import FeatureNetwork, FeatureWeights
-from engine.drafting.fusion import DovetailFusion, Eagle3Fusion, EagleFusion, Fusion
+from engine.drafting.feature_network import (
+    DovetailFusion,
+    Eagle3Fusion,
+    EagleFusion,
+    FeatureNetwork,
+    FeatureWeights,
+    Fusion,
+)
 from engine.drafting.head_layout import HeadLayout, read_layout
 from engine.errors import DraftMismatch, TensorMismatch
 from engine.model.config import ModelConfig

@@ -9,22 +9,42 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.match_chances import MatchChances
-from engine.drafting.paced_tree import Pacing
+from engine.drafting.lookup import MatchChances
+from engine.drafting.trees import TreeShape
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.weight_format import WeightFormat
-from engine.placement.device_layer import half_type
-from engine.placement.link import Link
+from engine.placement.device import Link, half_type
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 
 ReadTokenizer = Callable[[Path], Tokenizer]
 Seconds = Callable[[], Mapping[str, float]]
 """Seconds that products take on this machine, by the names of weight formats."""
+
+
+@dataclass(frozen=True)
+class Pacing:
+    """Options of LLMCad's drafting; each of its techniques can be switched off.
+
+    Attributes:
+        fallback_threshold: Alpha at the start of a reply, above 0 and at most 1.
+        branching: Drafts are trees; else the likeliest token follows the likeliest token.
+        adaptive_fallback: Confidence ends a draft; else its longest branch has ``length`` tokens.
+        draft_ahead: The draft goes on while the target loads its weights.
+        draft_beyond: Nodes that are worth their time are run below the threshold, and likely tokens that opened
+            no branch take the places that branches leave; else a draft is the paper's branches alone.
+        length: Of drafts whose length is fixed.
+    """
+
+    fallback_threshold: float = 0.01
+    branching: bool = True
+    adaptive_fallback: bool = True
+    draft_ahead: bool = True
+    draft_beyond: bool = True
+    length: int = 7
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.drafting.assistant_draft import AssistantDraft
-from engine.drafting.block_draft import BlockDraft
-from engine.drafting.head_draft import HeadDraft
+from engine.drafting.assistant import AssistantDraft
+from engine.drafting.block import BlockDraft
+from engine.drafting.eagle import HeadDraft, ParallelDraft
 from engine.drafting.kind import DraftKind, ReadTokenizer
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.mlp_draft import MlpDraft
-from engine.drafting.model_draft import ModelDraft
-from engine.drafting.parallel_draft import ParallelDraft
-from engine.drafting.prompt_token_draft import PromptTokenDraft
+from engine.drafting.medusa import MedusaDraft
+from engine.drafting.mlp import MlpDraft
+from engine.drafting.prompt_tokens import PromptTokenDraft
+from engine.drafting.small_model import ModelDraft
 from engine.errors import CheckpointError
 from engine.model.config import ModelConfig
 from engine.sentences import say

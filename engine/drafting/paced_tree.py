@@ -1,23 +1,30 @@
 """A small model drafts a tree branch by branch until it is no longer sure of any, and goes on while the target loads.
 
-Source: LLMCad (Xu et al. 2023), sections 3.2 to 3.4. The tree decoder is the draft model's own cache and a mask: a
-step's nodes are rows behind those of the steps before, and see their own branch only.
+Source: LLMCad (Xu et al. 2023, "LLMCad: Fast and Scalable On-device Large Language Model Inference"), sections 3.2 to
+3.4. The tree decoder is the draft model's own cache and a mask: a step's nodes are rows behind those of the steps
+before, and see their own branch only.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
-from engine.drafting.branch_tree import BranchTree
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.drafter import Drafter
-from engine.drafting.step_worth import StepWorth
+from engine.drafting.kind import Pacing
 from engine.model.token_tree import Draft, DraftShape
 
+ROOT = 0
+# Share of a round's weight that is left after each further round.
+_MEMORY = 0.9
+# Tokens that the first assumption counts for: that confidences mean what they say.
+_PRIOR_TOKENS = 1.0
 #: Any token more likely than this opens a branch (section 3.2).
 BRANCHING_THRESHOLD = 0.3
 # Tokens remembered below each node.
@@ -32,6 +39,333 @@ _RUN_FOR_EACH = 4
 _PROMPT_STEP = 64
 #: Below it the limit of nodes ends every draft first, and halving it on would only delay its way back.
 LOWEST_THRESHOLD = 1e-6
+
+
+@dataclass
+class _Node:
+    token: int
+    parent: int
+    depth: int
+    #: Sum of log-probabilities from the root on.
+    score: float
+    #: Whether its parent's step made it part of a branch; others are only known to be possible.
+    opened: bool
+    #: The same of it and all its ancestors.
+    joined: bool
+    #: Its row among the draft model's uncommitted ones, once it was run; the root's is committed.
+    row: int | None = None
+    #: By token, the likeliest first; None until the node was run.
+    children: dict[int, int] | None = None
+    #: Whether the target was asked about it.
+    drafted: bool = False
+
+
+class BranchTree:
+    """The tokens that may follow the root, as far as a draft model was asked.
+
+    A branch is a path from the root to a node that was not run yet. Where a node was run the likeliest token lengthens
+    its branch, and each other one above the branching threshold opens a branch (section 3.2 of LLMCad). Further
+    ones are remembered as possible: the target may say them.
+
+    Args:
+        threshold: Probability above which a token other than the likeliest opens a branch.
+        children: Tokens remembered below each node; 1 makes a chain.
+    """
+
+    def __init__(self, threshold: float, children: int) -> None:
+        self._threshold = threshold
+        self._children = children
+        self._nodes = [_Node(-1, -1, 0, 0.0, opened=True, joined=True)]
+        self._rows = 0
+
+    @property
+    def begun(self) -> bool:
+        """True if it is known what may follow the root."""
+        return self._nodes[ROOT].children is not None
+
+    @property
+    def rows(self) -> int:
+        """Nodes that were run: uncommitted rows of the draft model."""
+        return self._rows
+
+    @property
+    def size(self) -> int:
+        """Nodes of all branches."""
+        return sum(node.joined for node in self._nodes) - 1
+
+    @property
+    def confidence(self) -> float:
+        """T_c, the cumulative confidence of the most confident branch; 0 where no branch can be lengthened."""
+        scores = [self._nodes[branch].score for branch in self._branches()]
+        return math.exp(max(scores)) if scores else 0.0
+
+    def confidence_of(self, node: int) -> float:
+        """Its cumulative confidence."""
+        return math.exp(self._nodes[node].score)
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest branch."""
+        return max(node.depth for node in self._nodes if node.joined)
+
+    def begin(self, following: Tensor) -> None:
+        """The root was run: (V,) log-probabilities of what follows it."""
+        self._add([ROOT], following[None])
+
+    def behind(self, count: int, deepest: int) -> list[int]:
+        """Ends of the branches that the pacer lengthens next, at most ``count``, none deeper than ``deepest``."""
+        branches = [node for node in self._branches() if self._nodes[node].depth <= deepest]
+        confidences = [math.exp(self._nodes[node].score) for node in branches]
+        lengths = [self._nodes[node].depth for node in branches]
+        return [branches[at] for at in most_behind(confidences, lengths, self.size, count)]
+
+    def likeliest_ends(self, count: int, deepest: int) -> list[int]:
+        """The likeliest nodes that were not run, of branches or not, at most ``count``."""
+        ends = [
+            at
+            for at, node in enumerate(self._nodes)
+            if node.children is None and at != ROOT and node.depth <= deepest
+        ]
+        return sorted(ends, key=lambda at: -self._nodes[at].score)[:count]
+
+    def level(self, nodes: Sequence[int]) -> tuple[list[int], list[int], Tensor]:
+        """Inputs of a forward over these nodes.
+
+        Returns:
+            Their tokens, their distances from the root, and (n, rows + n) bool: which uncommitted rows each of them
+            sees, its ancestors and itself, if their own follow the others.
+        """
+        sees = torch.zeros(len(nodes), self._rows + len(nodes), dtype=torch.bool)
+        for at, node in enumerate(nodes):
+            sees[at, self._rows + at] = True
+            above = self._nodes[self._nodes[node].parent]
+            while above.row is not None:
+                sees[at, above.row] = True
+                above = self._nodes[above.parent]
+        chosen = [self._nodes[node] for node in nodes]
+        return [node.token for node in chosen], [node.depth for node in chosen], sees
+
+    def extend(self, nodes: Sequence[int], following: Tensor) -> None:
+        """These nodes were run, (n, V) log-probabilities of what follows: their rows follow the others."""
+        for at, node in enumerate(nodes):
+            self._nodes[node].row = self._rows + at
+        self._rows += len(nodes)
+        self._add(nodes, following)
+
+    def draft(self, limit: int, branches_only: bool = False) -> Draft:
+        """The likeliest nodes, parents first and with their scores, to ask the target about.
+
+        Those of branches, and tokens that opened none: they cost the draft nothing, and a target that waits for its
+        weights hardly anything.
+
+        Args:
+            limit: Most of them.
+            branches_only: Tokens that opened no branch are left out.
+        """
+        # No node scores above its parent, and of equal ones the earlier comes first: parents are kept with children.
+        wanted = (at for at in range(1, len(self._nodes)) if self._nodes[at].joined or not branches_only)
+        nodes = sorted(wanted, key=lambda at: (-self._nodes[at].score, at))
+        kept = sorted(nodes[:limit])
+        for at, node in enumerate(self._nodes):
+            node.drafted = at in kept
+        place = {node: at for at, node in enumerate(kept)}
+        return Draft(
+            tuple(self._nodes[node].token for node in kept),
+            tuple(place.get(self._nodes[node].parent, -1) for node in kept),
+            tuple(self._nodes[node].score for node in kept),
+        )
+
+    def outcome(self, tokens: Sequence[int]) -> tuple[int, int]:
+        """Compare the last draft's branches with what the target said.
+
+        Args:
+            tokens: The target's, the one after the accepted ones included.
+
+        Returns:
+            N_all and N_correct: tokens of the branch that matched best (of equal ones the one that goes on with the
+            likeliest tokens), and how many of them held. (0, 0) where nothing was drafted.
+        """
+        asked = [node.drafted and node.joined for node in self._nodes]
+        at = ROOT
+        for token in tokens:
+            child = (self._nodes[at].children or {}).get(token)
+            if child is None or not asked[child]:
+                break
+            at = child
+        correct = self._nodes[at].depth
+        while True:
+            children = [child for child in (self._nodes[at].children or {}).values() if asked[child]]
+            if not children:
+                return self._nodes[at].depth, correct
+            at = children[0]
+
+    def guess(self) -> list[int]:
+        """The likeliest token, the likeliest one after it, and so on as far as was drafted."""
+        tokens: list[int] = []
+        node = self._nodes[ROOT]
+        while node.children:
+            node = self._nodes[next(iter(node.children.values()))]
+            tokens.append(node.token)
+        return tokens
+
+    def follow(self, tokens: Sequence[int]) -> tuple[list[int], list[int], BranchTree]:
+        """The text went on with these tokens.
+
+        Returns:
+            Rows of the first of them, as many as were run; rows of everything that was run below all of them; and
+            that as a tree, whose rows are in this order and whose root is the last of the tokens.
+        """
+        at = ROOT
+        rows: list[int] = []
+        rest = BranchTree(self._threshold, self._children)
+        for token in tokens:
+            child = (self._nodes[at].children or {}).get(token)
+            if child is None:
+                return rows, [], rest
+            at = child
+            row = self._nodes[at].row
+            if row is not None:
+                rows.append(row)
+        return rows, rest._take(self._nodes, at), rest
+
+    def _add(self, parents: Sequence[int], following: Tensor) -> None:
+        """Take in the likeliest children of each parent, (n, V) log-probabilities."""
+        values, tokens = following.topk(min(self._children, following.shape[-1]))
+        rows = zip(parents, values.tolist(), tokens.tolist(), strict=True)
+        for parent, row_values, row_tokens in rows:
+            above = self._nodes[parent]
+            above.children = {}
+            for value, token in zip(row_values, row_tokens, strict=True):
+                if not value > -math.inf:  # NaN too
+                    break
+                opened = not above.children or math.exp(value) > self._threshold
+                above.children[token] = len(self._nodes)
+                score = above.score + min(value, 0.0)
+                node = _Node(token, parent, above.depth + 1, score, opened, opened and above.joined)
+                self._nodes.append(node)
+
+    def _take(self, nodes: Sequence[_Node], root: int) -> list[int]:
+        """Become what is below a node of another tree; returns its rows there."""
+        top = nodes[root]
+        moved = {root: ROOT}
+        for at, node in enumerate(nodes):
+            if node.parent not in moved:
+                continue
+            moved[at] = len(self._nodes)
+            parent = moved[node.parent]
+            joined = node.opened and self._nodes[parent].joined
+            score = node.score - top.score
+            depth = node.depth - top.depth
+            self._nodes.append(
+                replace(node, parent=parent, depth=depth, score=score, joined=joined, drafted=False)
+            )
+        for at, new in moved.items():
+            children = nodes[at].children
+            if children is not None:
+                self._nodes[new].children = {token: moved[child] for token, child in children.items()}
+        kept = sorted((node.row, at) for at, node in enumerate(self._nodes) if node.row is not None)
+        for place, (_, at) in enumerate(kept):
+            self._nodes[at].row = place
+        self._rows = len(kept)
+        return [row for row, _ in kept]
+
+    def _branches(self) -> list[int]:
+        return [
+            at for at, node in enumerate(self._nodes) if at != ROOT and node.joined and node.children is None
+        ]
+
+
+def most_behind(confidences: Sequence[float], lengths: Sequence[int], tokens: int, count: int) -> list[int]:
+    """The branches that the next steps would lengthen one after the other, as long as they are different ones.
+
+    Max-min fairness: of M tokens a branch of cumulative confidence C_x deserves M * C_x / sum(C), and what it lacks is
+    f(x) = M * C_x / sum(C) - T_x for its T_x tokens (LLMCad, section 3.2, equations 1 and 2). The paper prints the
+    objective as a minimum; its text gives more to the likelier branch, so the one that lacks most is lengthened.
+
+    A forward over a few rows takes hardly longer than one over a single row, so a step lengthens several branches;
+    each counts as one token longer while the others are chosen, as it would have been.
+
+    Args:
+        confidences: C of each branch, the product of its tokens' probabilities.
+        lengths: T of each branch, in tokens from the root on.
+        tokens: M, tokens of all branches, shared ones counted once.
+        count: Most branches to choose.
+
+    Returns:
+        Indices of at least one branch where there is any, the one that lacks most first.
+    """
+    whole = sum(confidences)
+    # Of branches that are all impossible none deserves more than another.
+    shares = [each / whole if whole > 0 else 1 / len(confidences) for each in confidences]
+    chosen: list[int] = []
+    grown = list(lengths)
+    while len(chosen) < min(count, len(shares)):
+        drafted = tokens + len(chosen)
+        best = max(range(len(shares)), key=lambda branch: drafted * shares[branch] - grown[branch])
+        if best in chosen:
+            break
+        chosen.append(best)
+        grown[best] += 1
+    return chosen
+
+
+class StepWorth:
+    """Weighs running a node against what rounds yield.
+
+    LLMCad's threshold weighs nothing: after errors it ends drafts early even where a forward of the target takes a
+    hundred times as long as a step of the draft. A node is worth its time while the tokens to expect of it are more
+    than a round yields in that time; this is where tokens per second are most (the marginal value theorem,
+    Charnov 1976). What to expect is its cumulative confidence, corrected by how many tokens were accepted so far
+    where confidences promised how many.
+
+    Args:
+        clock: Seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._promised = self._accepted = _PRIOR_TOKENS
+        self._tokens = self._round_s = 0.0
+        self._node_s: float | None = None
+        self._begun = clock()
+
+    def begin(self) -> None:
+        """The first round of a reply begins."""
+        self._begun = self._clock()
+
+    def round_done(self, emitted: int, scores: Sequence[float]) -> None:
+        """A round is over, and the next begins.
+
+        Args:
+            emitted: Its tokens, the target's own included.
+            scores: Cumulative log-probabilities of the nodes that it drafted.
+        """
+        now = self._clock()
+        self._tokens = _MEMORY * self._tokens + emitted
+        self._round_s = _MEMORY * self._round_s + now - self._begun
+        self._begun = now
+        if scores:
+            self._promised = _MEMORY * self._promised + sum(map(math.exp, scores))
+            self._accepted = _MEMORY * self._accepted + emitted - 1
+
+    def step_done(self, nodes: int, seconds: float) -> None:
+        """Running these nodes at once took this long."""
+        each_s = seconds / nodes
+        self._node_s = each_s if self._node_s is None else _MEMORY * self._node_s + (1 - _MEMORY) * each_s
+
+    def is_worth(self, confidence: float) -> bool:
+        """Decide whether to run a node.
+
+        Args:
+            confidence: Its cumulative confidence.
+
+        Returns:
+            False too while no round or no step was measured.
+        """
+        if self._node_s is None or self._round_s <= 0.0:
+            return False
+        expected = confidence * self._accepted / self._promised
+        return expected > self._tokens / self._round_s * self._node_s
 
 
 class FallbackThreshold:
@@ -49,7 +383,7 @@ class FallbackThreshold:
         value: Alpha now, between `LOWEST_THRESHOLD` and 1.
     """
 
-    DEFAULT = 0.01
+    DEFAULT = Pacing.fallback_threshold
 
     def __init__(self, initial: float = DEFAULT) -> None:
         self.value = max(initial, LOWEST_THRESHOLD)
@@ -67,28 +401,6 @@ class FallbackThreshold:
             return
         wrong: float = (drafted - correct) / drafted
         self.value = min(self.value / max(confidence, LOWEST_THRESHOLD) ** wrong, 1.0)
-
-
-@dataclass(frozen=True)
-class Pacing:
-    """Options of LLMCad's drafting; each of its techniques can be switched off.
-
-    Attributes:
-        fallback_threshold: Alpha at the start of a reply, above 0 and at most 1.
-        branching: Drafts are trees; else the likeliest token follows the likeliest token.
-        adaptive_fallback: Confidence ends a draft; else its longest branch has ``length`` tokens.
-        draft_ahead: The draft goes on while the target loads its weights.
-        draft_beyond: Nodes that are worth their time are run below the threshold, and likely tokens that opened
-            no branch take the places that branches leave; else a draft is the paper's branches alone.
-        length: Of drafts whose length is fixed.
-    """
-
-    fallback_threshold: float = FallbackThreshold.DEFAULT
-    branching: bool = True
-    adaptive_fallback: bool = True
-    draft_ahead: bool = True
-    draft_beyond: bool = True
-    length: int = 7
 
 
 class PacedTree(Drafter):

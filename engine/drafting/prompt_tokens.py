@@ -1,4 +1,4 @@
-"""Prompt tokens: trained embeddings that ask a model what comes further on, some kilobytes beside it.
+"""Prompt tokens as a draft: trained embeddings that ask the model itself what comes further on.
 
 The embedding at distance i, put in the place of the i-th token behind a text, makes the model say which token follows
 that one. Several members of an ensemble may stand in each place; what the model says after them is averaged.
@@ -7,24 +7,36 @@ Source: "Hardware-Aware Parallel Prompt Decoding" (Chen et al. 2024), and the re
 folders are those of its own code: adapter_config.json as PEFT writes it for prompt tuning, and one tensor, whose rows
 are the members of the first place, then those of the second. Its attention masks are taken as the report draws them:
 the code's encoder-like mask sees no nearer place.
+
+As a draft, probes stand behind the root and each node of a tree; those behind the last accepted token say which tokens
+the next tree is made of, and nothing else takes any time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from engine.drafting.dynamic_tree import DEEPEST
+from engine.drafting.fixed_trees import SparseTree
 from engine.drafting.head_loader import check_sizes
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.level_drafter import LevelDrafter, likeliest_along
+from engine.drafting.medusa import CalibratedDraft
+from engine.drafting.trees import DEEPEST
 from engine.errors import ConfigInvalid, DraftMismatch
+from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.tensors import compare_tensors
-from engine.model.token_tree import PROBE_MASKS, ROOT, ProbeMask, Probes
+from engine.model.token_tree import PROBE_MASKS, ROOT, Draft, DraftShape, ProbeMask, Probes
+from engine.model.weight_format import WeightFormat, weight_format
 from engine.sentences import either, mark
+from engine.weights.draft_kind import is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 #: The tensor's name, as PEFT writes it.
@@ -206,3 +218,176 @@ def _size(config: dict[str, Any], name: str, usual: int | None, most: int | None
         value=repr(value),
         most=most,
     )
+
+
+@dataclass(frozen=True)
+class PromptTokenCalibration:
+    """Calibration of a model's prompt tokens on its replies.
+
+    Attributes:
+        rows: Most rows of each draft beside the root's, ascending.
+        trees: For each of these.
+        accuracies: By place, the shares of tokens among its likeliest 1, 3 and 10.
+        places: Tokens that were counted.
+
+    Raises:
+        ValueError: There is no tree, or one has no rows.
+    """
+
+    rows: tuple[int, ...]
+    trees: tuple[SparseTree, ...]
+    accuracies: tuple[tuple[float, ...], ...] = ()
+    places: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what was not counted so."""
+        if not self.rows or len(self.rows) != len(self.trees) or list(self.rows) != sorted(self.rows):
+            raise ValueError("each number of rows has a tree")
+
+    @cached_property
+    def by_rows(self) -> Mapping[int, SparseTree]:
+        """Trees by their rows."""
+        return dict(zip(self.rows, self.trees, strict=True))
+
+    @property
+    def tokens(self) -> dict[int, float]:
+        """Tokens of a round by rows."""
+        return {rows: tree.tokens for rows, tree in self.by_rows.items()}
+
+    def fits(self, layout: PromptTokenLayout) -> bool:
+        """True if these may be the trees of such prompt tokens."""
+        return all(
+            len(tree.states) == layout.count
+            and max(max(state.reaches) for state in tree.states) <= layout.count
+            and max(state.rows(layout.members) for state in tree.states) <= rows
+            for rows, tree in self.by_rows.items()
+        )
+
+
+@dataclass(frozen=True)
+class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration]):
+    """Some embeddings, with neither blocks nor a cache: they take the model's own."""
+
+    kind = "prompt-tokens"
+    calibration_type = PromptTokenCalibration
+    on_host = True
+    # Half the gain of Vicuna-7B in the report, whose trees have up to 104 rows: tau of table 6.1, and of code and
+    # arithmetic the speed of table 6.2 times the seconds of a forward. MT-bench stands for instructions too.
+    published: ClassVar[Mapping[PromptKind, float]] = {
+        "chat": 1.77,
+        "code": 1.86,
+        "arithmetic": 1.88,
+        "instruction": 1.77,
+    }
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A folder whose config counts prompt tokens."""
+        return is_prompt_tokens(folder)
+
+    @classmethod
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> PromptTokenLayout:
+        """The prompt tokens of a checkpoint."""
+        return read_prompt_tokens(checkpoint)
+
+    @property
+    def layers(self) -> int:
+        """None."""
+        return 0
+
+    @property
+    def read_elements(self) -> int:
+        """None: what its rows read is part of the target's forward."""
+        return 0
+
+    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
+        """They are kept as they enter the first layer."""
+        return weight_format("fp32")
+
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Their rows."""
+        return self.layout.size_bytes
+
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Sizes must be the target's: the same width may be another model's."""
+        check_prompt_tokens(self.layout, config)
+
+    def load(self, parts: DraftLoad) -> LoadedDraft:
+        """Read their rows.
+
+        Raises:
+            DraftMismatch: The context has no room for them.
+        """
+        tokens = load_prompt_tokens(HeadCheckpoint(parts.folder))
+        rows = tokens.count * tokens.members
+        if rows >= parts.context:
+            raise DraftMismatch(
+                "There are {count} prompt tokens, and the context has room for {context} tokens; choose a longer "
+                "context or a smaller set.",
+                count=rows,
+                context=parts.context,
+            )
+
+        calibration = self.calibration(parts.checkpoint.digest())
+
+        def new_text() -> DraftText:
+            return PromptTokenDrafter(tokens, calibration).for_reply
+
+        return LoadedDraft(self.name, self.kind, parts.link, new_text)
+
+
+class PromptTokenDrafter(LevelDrafter):
+    """Drafts trees of what the model said after the probes of the last accepted token.
+
+    Args:
+        tokens: The prompt tokens.
+        calibration: Theirs; None for none.
+    """
+
+    def __init__(self, tokens: PromptTokens, calibration: PromptTokenCalibration | None = None) -> None:
+        super().__init__(tokens.count, {} if calibration is None else calibration.tokens, tokens.members)
+        self._tokens = tokens
+        self._trees = {} if calibration is None else calibration.by_rows
+        self._said: Tensor | None = None
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """No row of the prompt is wanted: the first draft asks."""
+        self._text, self._said = list(prompt), None
+        return len(prompt)
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Keep what the model said further on."""
+        self._text.extend(tokens)
+        self._said = None if probes is None else self._tokens.average(probes)
+
+    def probes_behind(self, reaches: Sequence[int]) -> Probes:
+        """Prompt tokens behind the root and each node."""
+        return self._tokens.behind(reaches)
+
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree and its probes, or probes alone where the forward before had none behind its last token."""
+        rows = min(shape.rows, self.limits.nodes)
+        trees = [tree for most, tree in self._trees.items() if most <= rows] if self.limits.searched else []
+        nodes, reach = self._divided(rows)
+        if not reach:
+            return Draft()
+        if self._said is None:
+            return Draft(probes=self._tokens.behind([min(self._tokens.count, rows // self._tokens.members)]))
+        if not trees:
+            draft = self._tree(DraftShape(nodes), self._said)
+            return replace(draft, probes=self._tokens.behind([reach] * (1 + len(draft))))
+        state = trees[-1].states[min(len(self._said), self.limits.depth) - 1]
+        draft = likeliest_along(state.nodes, state.parents, self._said)
+        return replace(draft, probes=self._tokens.behind(state.reaches))
+
+    def _divided(self, rows: int) -> tuple[int, int]:
+        """Nodes of a draft of so many rows, and how far it asks behind the root and each of them; (0, 0) for too few.
+
+        Probes are as many as leave room for a node.
+        """
+        for reach in range(self._tokens.count, 0, -1):
+            behind_each = reach * self._tokens.members
+            nodes = (rows - behind_each) // (1 + behind_each)
+            if nodes > 0:
+                return nodes, reach
+        return 0, 0

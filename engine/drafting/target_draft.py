@@ -1,19 +1,33 @@
-"""A draft that was made for one target: it brings no tokenizer, and its text is as long as the target's."""
+"""A draft that was made for one target: its kind, and the target's hidden rows that it takes.
+
+It brings no tokenizer, and its text is as long as the target's. It may share the target's embedding and head.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from engine.drafting.kind import DraftKind, Seconds
+import torch
+from torch import Tensor
+
+from engine.drafting.block_layout import BlockLayout
+from engine.drafting.head_layout import HeadLayout
+from engine.drafting.head_loader import SharedWeights, check_target, read_shared, share
+from engine.drafting.kind import DraftKind, DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
 from engine.model.config import ModelConfig
+from engine.model.footprint import cache_bytes
+from engine.model.kv_cache import KVCache, shared_tokens
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 L = TypeVar("L")
 D = TypeVar("D", bound="TargetDraft[Any]")
+#: Rows of a long prompt that are taken in at once.
+CHUNK_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -51,3 +65,107 @@ class TargetDraft(DraftKind, Generic[L]):
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
         """4 bits: all of it is read for each draft or level, and pushes as much of the target out of the caches."""
         return weight_format("q4_1" if kernels else "fp32")
+
+
+@dataclass(frozen=True)
+class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
+    """A draft whose layout has blocks."""
+
+    @property
+    def layers(self) -> int:
+        """Its blocks."""
+        return self.layout.blocks.layers
+
+    @property
+    def read_elements(self) -> int:
+        """Its matrices and the head, which may be the target's."""
+        tables = ("embedding", "markov_table")
+        matrices = [slot for slot in self.layout.slots if len(slot.shape) == 2 and slot.field not in tables]
+        own = sum(slot.shape[0] * slot.shape[1] for slot in matrices)
+        if any(slot.field == "head" for slot in matrices):
+            return own
+        return own + self.layout.draft_vocabulary_size * self.target.hidden_size
+
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Its own weights and cache; on another device with copies of what it shares."""
+        layout = self.layout
+        own = layout.size_bytes(weights) + cache_bytes(layout.blocks, context + self.block_rows, weights)
+        table = self.target.vocabulary_size * self.target.hidden_size * weights.dense.itemsize
+        return own + (table * (1 if self.target.tied else 2) if elsewhere else 0)
+
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Hidden size, vocabulary and layers must be the target's."""
+        check_target(self.layout, config)
+
+    def load(self, parts: DraftLoad) -> LoadedDraft:
+        """Read the weights, and copies of what is shared where it is elsewhere."""
+        shared, weights, link = share(parts.target.source), parts.weights, parts.link
+        if parts.plan.on_gpu:
+            shared = read_shared(
+                parts.checkpoint, parts.target.config, weights.dense, link.device, parts.check
+            )
+        return LoadedDraft(self.name, self.kind, link, self.texts(shared, parts))
+
+    @abstractmethod
+    def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
+        """Read the network, and return what makes room in it for a text.
+
+        Args:
+            shared: Embedding and head of the target.
+            parts: Its folder, context, device and format.
+        """
+
+
+class TargetRows:
+    """The text of a reply, and rows that come as its tokens do.
+
+    Args:
+        cache: The draft's: row i is made of the target's row i.
+        ahead: Tokens behind its own position that a row of the cache holds: 1 where features are joined with the next
+            token.
+
+    Attributes:
+        text: Tokens; the last one is the root, whose row the target has not made yet.
+        held: Rows in the cache and waiting.
+    """
+
+    def __init__(self, cache: KVCache, ahead: int) -> None:
+        self.text: list[int] = []
+        self.held = 0
+        self._cache = cache
+        self._ahead = ahead
+        self._waiting: list[Tensor] = []
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
+        shared = shared_tokens(self.text, prompt)
+        self.text = list(prompt)
+        kept = max(0, shared - self._ahead)
+        if self._cache.length > kept:
+            self._cache.truncate(kept)
+            self._waiting = []
+        elif self._waiting:
+            self._waiting = [torch.cat(self._waiting)[: shared - self._cache.length]]
+        self.held = self._cache.length + sum(len(rows) for rows in self._waiting)
+        return self.held
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+        """Note emitted tokens and the rows of what was committed, as `Drafter.observe` has them.
+
+        Raises:
+            ValueError: The rows are not those of every position up to the root.
+        """
+        self.text.extend(tokens)
+        if hidden is not None:
+            self._waiting.append(hidden)
+            self.held += len(hidden)  # asking each tensor again would take long
+            if self.held != len(self.text) - 1:
+                raise ValueError(f"{self.held} hidden rows for {len(self.text)} tokens")
+
+    def take(self) -> Tensor | None:
+        """All rows that wait, (n, columns), which wait no longer; None for none."""
+        if not self._waiting:
+            return None
+        rows = self._waiting[0] if len(self._waiting) == 1 else torch.cat(self._waiting)
+        self._waiting = []
+        return rows

@@ -16,11 +16,11 @@ from engine.modes.mode import AS_PUBLISHED, DEPTH, WIDTH, Mode, Values, adaptive
 from engine.sentences import mark
 
 if TYPE_CHECKING:
-    from engine.drafting.dynamic_tree import TreeShape
+    from engine.drafting.trees import TreeShape
 
 
 def _growth(values: Values) -> TreeShape:
-    from engine.drafting.dynamic_tree import TreeShape
+    from engine.drafting.trees import TreeShape
 
     sizes = values["draft_width"], values["draft_depth"], values["draft_nodes"]
     return TreeShape(*sizes, chains=not values[AS_PUBLISHED.name])

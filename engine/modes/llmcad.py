@@ -13,14 +13,14 @@ from engine.modes.mode import AS_PUBLISHED, DEPTH, LOOK_UP, Mode, Values, adapti
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
-    from engine.drafting.paced_tree import Pacing
+    from engine.drafting.kind import Pacing
     from engine.placement.plan import PlacementPlan
 
 _FITS = mark("It is for models larger than memory, and this one fits.")
 
 
 def _growth(values: Values) -> Pacing:
-    from engine.drafting.paced_tree import Pacing
+    from engine.drafting.kind import Pacing
 
     return Pacing(draft_beyond=not values[AS_PUBLISHED.name], length=values["draft_depth"])
 

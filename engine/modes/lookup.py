@@ -9,11 +9,11 @@ from engine.sentences import mark
 
 if TYPE_CHECKING:
     from engine.drafting.drafter import Drafter
-    from engine.drafting.match_chances import MatchChances
+    from engine.drafting.lookup import MatchChances
 
 
 def _drafter(chances: MatchChances) -> Drafter:
-    from engine.drafting.prompt_lookup import PromptLookup
+    from engine.drafting.lookup import PromptLookup
 
     return PromptLookup(chances)
 

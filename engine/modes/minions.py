@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from engine.decoding.schedule import Schedule
     from engine.drafting.committee import CommitteeMemory, Member
     from engine.drafting.drafter import Drafter
-    from engine.drafting.dynamic_tree import TreeShape
-    from engine.drafting.match_chances import MatchChances
+    from engine.drafting.lookup import MatchChances
+    from engine.drafting.trees import TreeShape
 
 
 def _growth(values: Values) -> TreeShape:
-    from engine.drafting.dynamic_tree import TreeShape
+    from engine.drafting.trees import TreeShape
 
     # The paper's members give a chain each.
     width = 1 if values[AS_PUBLISHED.name] else values["draft_width"]
@@ -34,14 +34,14 @@ def _committee(
     values: Values, drafts: Sequence[Member], memory: CommitteeMemory, chances: MatchChances
 ) -> Drafter:
     from engine.drafting.committee import LOOKUP, MajorityCommittee, Member, MergedCommittee
-    from engine.drafting.prompt_lookup import PromptLookup
+    from engine.drafting.lookup import PromptLookup
 
     members = (Member(LOOKUP, LOOKUP, PromptLookup(chances)), *drafts)
     return (MajorityCommittee if values[AS_PUBLISHED.name] else MergedCommittee)(members, memory)
 
 
 def _schedule(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    from engine.decoding.length_selector import LengthSelector
+    from engine.decoding.schedule import LengthSelector
 
     if values[AS_PUBLISHED.name]:
         return LengthSelector(values["draft_nodes"], cost)

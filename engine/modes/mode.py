@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from engine.decoding.schedule import Schedule
     from engine.drafting.committee import CommitteeMemory, Member
     from engine.drafting.drafter import Drafter
-    from engine.drafting.dynamic_tree import TreeShape
-    from engine.drafting.match_chances import MatchChances
-    from engine.drafting.paced_tree import Pacing
+    from engine.drafting.kind import Pacing
+    from engine.drafting.lookup import MatchChances
+    from engine.drafting.trees import TreeShape
     from engine.placement.plan import PlacementPlan
     from engine.verifying.verdict import Verifier
 
@@ -95,7 +95,7 @@ def no_drafts(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
 
 def searched_trees(values: Values) -> TreeShape:
     """Trees that were searched for a draft which guesses all levels at once; as deep as it guesses."""
-    from engine.drafting.dynamic_tree import DEEPEST, TreeShape
+    from engine.drafting.trees import DEEPEST, TreeShape
 
     return TreeShape(values["draft_width"], DEEPEST, values["draft_nodes"], searched=True)
 
@@ -223,7 +223,7 @@ def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
 
 def worthwhile(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     """As many nodes as pay, by their own chances."""
-    from engine.decoding.worthwhile_nodes import WorthwhileNodes
+    from engine.decoding.schedule import WorthwhileNodes
 
     largest = values.get("draft_nodes", WorthwhileNodes.LARGEST)
     return WorthwhileNodes(largest, cost, steps=bool(drafter.hidden_layers or drafter.members))

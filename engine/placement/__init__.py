@@ -1,11 +1,10 @@
-"""Placements of weights: one file for each kind. ``PLACEMENTS`` is the table of them, by name."""
+"""Placements of weights: a file for each kind or two that are alike. ``PLACEMENTS`` is the table of them, by name."""
 
 from engine.placement.columns import ColumnsPlan
 from engine.placement.layer_offload import LayerOffloadPlan
 from engine.placement.plan import PlacementPlan
 from engine.placement.resident import ResidentPlan
-from engine.placement.split import SplitPlan
-from engine.placement.split_experts import SplitExpertsPlan
+from engine.placement.split import SplitExpertsPlan, SplitPlan
 from engine.placement.streamed import StreamedPlan
 from engine.placement.streamed_experts import StreamedExpertsPlan
 

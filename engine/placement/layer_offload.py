@@ -14,11 +14,8 @@ import torch
 from torch import Tensor
 
 from engine.model.layer import LayerWeights
-from engine.placement.copies import Copies, Mark, copies_to
-from engine.placement.device_layer import device_layer, layer_tensors
-from engine.placement.footprint import Footprint, Sizes
-from engine.placement.link import Link
-from engine.placement.plan import COPIED, DEVICE, PlacementPlan, Room
+from engine.placement.device import Copies, Link, Mark, copies_to, device_layer, layer_tensors
+from engine.placement.plan import COPIED, DEVICE, Footprint, PlacementPlan, Room, Sizes
 from engine.placement.source import Placed, TargetSource
 from engine.placement.split import DeviceLayers, split
 from engine.sentences import say

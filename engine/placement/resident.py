@@ -8,10 +8,8 @@ from torch import Tensor
 
 from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
 from engine.model.mixture import Repeats
-from engine.placement.footprint import Sizes
-from engine.placement.placement import Placement
-from engine.placement.plan import HOST, PlacementPlan, Room
-from engine.placement.source import Placed, TargetSource
+from engine.placement.plan import HOST, PlacementPlan, Room, Sizes
+from engine.placement.source import Placed, Placement, TargetSource
 from engine.sentences import say
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,19 +19,35 @@ from engine.model.converted import (
     streams_as_it_is,
 )
 from engine.model.footprint import weight_bytes
-from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.layer import LayerWeights, ModelWeights, WeightSource
 from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import load_packed, load_packed_layer
 from engine.model.weight_format import WeightFormat
-from engine.placement.device_layer import half_type
-from engine.placement.link import Link
-from engine.placement.placement import Placement
+from engine.placement.device import Link, half_type
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFileUnusable, spoil_packed_file
 
 _CPU = torch.device("cpu")
 # Converting less than this takes a few seconds.
 _WORTH_KEEPING_BYTES = 128 << 20
+
+
+class Placement(WeightSource):
+    """A `WeightSource` that accounts for its memory and can let go of it."""
+
+    @property
+    @abstractmethod
+    def bytes_by_device(self) -> dict[str, int]:
+        """Bytes of weights held, by device."""
+
+    @property
+    def disk_read_bytes(self) -> int:
+        """Bytes of weights read from the disk since they were placed, what was read ahead included."""
+        return 0
+
+    @abstractmethod
+    def release(self) -> None:
+        """Free the weights; the placement cannot be used after it."""
 
 
 @dataclass(frozen=True)

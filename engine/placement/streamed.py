@@ -24,11 +24,9 @@ from engine.model.tensors import (
     layer_slots,
 )
 from engine.model.weight_format import WeightFormat
-from engine.placement.footprint import Footprint, Sizes
 from engine.placement.from_disk import CPU, DiskPlan, FromDisk, unreadable
-from engine.placement.layer_ring import LayerRing
-from engine.placement.layer_room import LayerRoom, matrices_of
-from engine.placement.plan import DISK, HOST, Room, spread
+from engine.placement.layer_room import LayerRing, LayerRoom, matrices_of
+from engine.placement.plan import DISK, HOST, Footprint, Room, Sizes, spread
 from engine.placement.source import TargetSource
 from engine.sentences import figure, say
 from engine.weights.checkpoint import Checkpoint

@@ -2,37 +2,279 @@
 
 Which experts a layer needs is known when its router has run, so a layer is computed in two halves, and the disk brings
 between them what no earlier token has left in memory: of 128 experts the 8 of a token, at most.
+
+Source: Eliseev and Mazur 2023, "Fast inference of mixture-of-experts language models with offloading", section 3.1:
+tokens that follow each other choose the same experts again, so each layer keeps those that it used last.
 """
 
 from __future__ import annotations
 
+import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import torch
+from torch import Tensor
+
+from engine.kernels.packing import Packed
 from engine.model.config import ModelConfig
 from engine.model.converted import Converted
 from engine.model.footprint import expert_sizes
 from engine.model.layer import LayerWeights, OnWait, no_work
+from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear
 from engine.model.loader import layer_weights, read_slots
-from engine.model.mixture import Repeats
-from engine.model.packed_loader import PackedReader, packed_layer
-from engine.model.tensors import layer_slots
+from engine.model.mixture import Experts, Repeats
+from engine.model.packed_loader import PackedReader, TensorSource, packed_layer
+from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import WeightFormat
-from engine.placement.expert_room import LANDINGS, ExpertRoom
-from engine.placement.footprint import Footprint, Sizes
-from engine.placement.from_disk import CPU, DiskPlan, FromDisk
-from engine.placement.layer_room import matrices_of
-from engine.placement.plan import HOST, LayerPlace, Place, Room
+from engine.placement.from_disk import CPU, DiskPlan, FromDisk, unreadable
+from engine.placement.layer_room import DiskPlace, MatrixRoom, matrices_of, wait_for
+from engine.placement.plan import HOST, Footprint, LayerPlace, Place, Room, Sizes
 from engine.placement.source import TargetSource
 from engine.sentences import figure, say
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.direct_reader import ALIGNMENT_BYTES
+from engine.weights.direct_reader import ALIGNMENT_BYTES, DirectReader, PageMemory, PendingRead
 
+#: Experts that are on their way at once; more do not make a disk faster.
+LANDINGS = 4
 # Ranges of a file that an expert's matrices lie in, at most: each is read in whole pages.
 _RANGES = 6
+
+
+class Places:
+    """Places of equal size in one piece of memory.
+
+    Attributes:
+        each_bytes: Of a place.
+        size_bytes: Of all.
+        memory: In which they lie.
+        found: The experts that are there and where each begins, the one that was used longest ago first.
+        free: Where places begin that nobody has.
+    """
+
+    def __init__(self, count: int, size_bytes: int) -> None:
+        self.each_bytes, self.size_bytes = size_bytes, count * size_bytes
+        self.memory = PageMemory(self.size_bytes)
+        self._all = [place * size_bytes for place in range(count)]
+        self.found: dict[int, int] = {}
+        self.free = list(self._all)
+
+    def take(self, needed: Collection[int]) -> int | None:
+        """A place for one more: a free one, else that of an expert that is not needed now; None where there is none."""
+        if self.free:
+            return self.free.pop()
+        oldest = next((expert for expert in self.found if expert not in needed), None)
+        return None if oldest is None else self.found.pop(oldest)
+
+    def use(self, expert: int) -> None:
+        """It was used last."""
+        self.found[expert] = self.found.pop(expert)
+
+    def clear(self) -> None:
+        """Let go of all."""
+        self.found, self.free = {}, list(self._all)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    expert: int
+    places: Places
+    start: int
+
+
+class ExpertRoom:
+    """The experts of a model's layers, of which so many of each are in memory.
+
+    Beside a layer's own places there are some that belong to the layer that computes, so that rows may choose all of
+    its experts.
+
+    Args:
+        source: Holds the tensors.
+        config: Of the model, which has experts.
+        weight_format: Of its layers.
+        refused: The names of matrices that the format cannot hold, which are in 16 bits.
+        kept: Experts of each layer that stay.
+        check: Compares what was read into memory with what it should be; raises where it is not.
+
+    Attributes:
+        expert_bytes: Bytes that are read of each expert, by layer.
+        reader: Of the files.
+        on_wait: Called while experts are on their way; what it raises leaves those that are there.
+        waited_s: Seconds that `bring` has taken so far.
+    """
+
+    def __init__(
+        self,
+        source: TensorSource,
+        config: ModelConfig,
+        weight_format: WeightFormat,
+        refused: Collection[str],
+        kept: int,
+        check: Callable[[DiskPlace, PageMemory], None],
+    ) -> None:
+        assert config.mixture is not None, "a model with experts"
+        count = config.mixture.experts
+        self._source, self._format, self._refused, self._check = source, weight_format, refused, check
+        self._slots = {
+            layer: _by_expert(matrices_of(layer_slots(config, layer)), count)
+            for layer, has in enumerate(config.mixture.layers)
+            if has
+        }
+        self._on_disk = {
+            layer: [DiskPlace.of([source.stored(slot.name) for slot in slots]) for slots in experts]
+            for layer, experts in self._slots.items()
+        }
+        sizes = {
+            layer: max(MatrixRoom.bytes_of(slots, weight_format, refused) for slots in experts)
+            for layer, experts in self._slots.items()
+        }
+        self._own = {layer: Places(kept, size) for layer, size in sizes.items()}
+        self._shared = Places(count - kept, max(sizes.values()))
+        self._shared_by = -1
+        places = [place for experts in self._on_disk.values() for place in experts]
+        largest = max(place.whole_bytes for place in places)
+        self._landings = [PageMemory(largest) for _ in range(LANDINGS)]
+        self.expert_bytes = {
+            layer: [place.size_bytes for place in experts] for layer, experts in self._on_disk.items()
+        }
+        self.reader = DirectReader({extent.path for place in places for extent in place.extents})
+        self.on_wait: OnWait = no_work
+        self.waited_s = 0.0
+        self._experts: dict[int, Experts] = {}
+        self._moved: dict[int, list[int]] = {layer: [] for layer in self._slots}
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """Those that have experts."""
+        return tuple(self._slots)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of memory that it may take."""
+        own = sum(places.size_bytes for places in self._own.values())
+        return own + self._shared.size_bytes + sum(memory.size_bytes for memory in self._landings)
+
+    def rooms(self, layer: int) -> MatrixRoom:
+        """Room for a layer's expert matrices, to make the layer with; their numbers come when they are chosen."""
+        each = [self._room(slots, self._shared) for slots in self._slots.get(layer, ())]
+        return MatrixRoom(
+            {name: matrix for room in each for name, matrix in room.packed.items()},
+            {field: tensor for room in each for field, tensor in room.fields.items()},
+        )
+
+    def serve(self, layer: int, experts: Experts) -> None:
+        """Take a layer's experts, whose maps point at the matrices wherever they are."""
+        self._experts[layer] = experts
+
+    @torch.inference_mode()
+    def bring(self, layer: int, chosen: Sequence[int]) -> list[int]:
+        """Bring the experts that rows have chosen, which stay until the next call.
+
+        Args:
+            layer: Of the model.
+            chosen: Experts, those of the last row first.
+
+        Returns:
+            Those that lie elsewhere than when it returned last.
+
+        Raises:
+            WeightsUnreadable: The disk failed, what was read is damaged, or a file was changed.
+        """
+        own, shared, needed = self._own[layer], self._shared, frozenset(chosen)
+        if self._shared_by != layer:
+            shared.clear()
+            self._shared_by = layer
+        missing = [expert for expert in chosen if expert not in own.found and expert not in shared.found]
+        wanted: list[_Wanted] = []
+        for expert in missing:
+            places, start = own, own.take(needed)
+            if start is None:
+                places, start = shared, shared.take(needed)
+            assert start is not None, "there are places for all experts of a layer"
+            wanted.append(_Wanted(expert, places, start))
+        try:
+            self._read(layer, wanted)
+        except OSError as error:
+            raise unreadable(error) from error
+        for expert in reversed(chosen):
+            (own if expert in own.found else shared).use(expert)
+        # Among them what a call that was cancelled had brought already.
+        moved, self._moved[layer] = self._moved[layer], []
+        return moved
+
+    def release(self) -> None:
+        """Free the memory; nothing can be brought after it."""
+        self._own.clear()
+        self._experts.clear()
+        self._landings.clear()
+        self._shared = Places(0, 0)
+
+    def _read(self, layer: int, wanted: Sequence[_Wanted]) -> None:
+        waiting = deque(wanted)
+        ahead: deque[tuple[_Wanted, PageMemory, PendingRead]] = deque()
+        free = deque(self._landings)
+        begun = time.perf_counter()
+        try:
+            while waiting or ahead:
+                while waiting and free:
+                    memory = free.popleft()
+                    read = self.reader.submit(self._on_disk[layer][waiting[0].expert].extents, memory)
+                    ahead.append((waiting.popleft(), memory, read))
+                one, memory, read = ahead[0]
+                wait_for(read, self.on_wait)
+                if read.error is not None:
+                    raise read.error
+                self._check(self._on_disk[layer][one.expert], memory)
+                self._put(layer, one, memory)
+                one.places.found[one.expert] = one.start
+                ahead.popleft()
+                free.append(memory)
+        finally:
+            self.waited_s += time.perf_counter() - begun
+            for one, _, read in ahead:
+                self.reader.abandon(read)
+                one.places.free.append(one.start)
+            for one in waiting:
+                one.places.free.append(one.start)
+
+    def _put(self, layer: int, one: _Wanted, memory: PageMemory) -> None:
+        slots, place = self._slots[layer][one.expert], self._on_disk[layer][one.expert]
+        room = self._room(slots, one.places, one.start)
+        for slot in slots:
+            room.put(slot, place.piece(self._source.stored(slot.name), memory))
+        self._moved[layer].append(one.expert)
+        experts = self._experts[layer]
+        for linear, field in ((experts.gate_up[one.expert], "gate_up"), (experts.down[one.expert], "down")):
+            own = [slot for slot in slots if slot.field.endswith(field)]
+            _point(linear, [room.packed[slot.name] for slot in own if room.packed], room.fields, own[0].field)
+
+    def _room(self, slots: Sequence[Slot], places: Places, start: int = 0) -> MatrixRoom:
+        return MatrixRoom.of(slots, places.memory, self._format, self._refused, start)
+
+
+def _point(linear: LinearMap, packed: Sequence[Packed], fields: Mapping[str, Tensor], field: str) -> None:
+    """Let a map take its matrix from where it lies now."""
+    if isinstance(linear, Linear):
+        linear.move_to(fields[field])
+        return
+    for part, matrix in zip(
+        linear.parts if isinstance(linear, JoinedLinear) else (linear,), packed, strict=True
+    ):
+        assert isinstance(part, PackedLinear), "a matrix of the host's"
+        part.move_to(matrix)
+
+
+def _by_expert(matrices: Sequence[Slot], count: int) -> list[list[Slot]]:
+    """The experts' matrices among a layer's."""
+    found: list[list[Slot]] = [[] for _ in range(count)]
+    for slot in matrices:
+        if slot.of_expert:
+            found[int(slot.field.split(".")[1])].append(slot)
+    return found
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from engine.drafting.kind import DraftKind
 from engine.messages.machine import FormatSpeed
 from engine.model.weight_format import WeightFormat
 from engine.placement import PlacementPlan
-from engine.placement.footprint import Sizes
+from engine.placement.plan import Sizes
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.model_facts import TargetFacts

@@ -17,7 +17,7 @@ from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
 from engine.kernels import library
 from engine.messages.machine import MachineReport, Speeds, TorchBuild
-from engine.placement.device_layer import half_type
+from engine.placement.device import half_type
 from engine.plain_data import from_plain
 from engine.planning import kernel_table
 from engine.planning.hardware import give_back_device_memory, read_host_memory

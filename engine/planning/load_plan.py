@@ -31,7 +31,7 @@ from engine.placement import (
     StreamedExpertsPlan,
     StreamedPlan,
 )
-from engine.placement.footprint import Footprint, Sizes
+from engine.placement.plan import Footprint, Sizes
 from engine.planning.context_range import DEFAULT_CONTEXT, SMALLEST_CONTEXT, check_context, default_context
 from engine.planning.format_choice import AUTO, cache_formats
 from engine.planning.machine_speeds import format_seconds, machine_speeds

@@ -9,7 +9,7 @@ import torch
 from engine.messages import MemoryPlace, MemoryShare
 from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig
-from engine.placement.footprint import Footprint
+from engine.placement.plan import Footprint
 from engine.planning.hardware import free_device_bytes
 from engine.planning.load_plan import LoadPlan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.drafting.head_draft import HeadDraft
+from engine.drafting.eagle import HeadDraft
 from engine.errors import UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes

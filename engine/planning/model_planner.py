@@ -7,8 +7,8 @@ from pathlib import Path
 
 from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import check_draft, read_draft
-from engine.drafting.match_chances import MatchChances
-from engine.drafting.model_draft import ModelDraft
+from engine.drafting.lookup import MatchChances
+from engine.drafting.small_model import ModelDraft
 from engine.errors import InvalidOption
 from engine.hub.bundled import bundled_drafts, paired_drafts
 from engine.hub.installed import cache_folder, find_model

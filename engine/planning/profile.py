@@ -14,8 +14,8 @@ from statistics import median
 import numpy
 
 from engine.cached_json import read_cached, write_cached
-from engine.decoding.settling import settled
-from engine.drafting.match_chances import CLASSES, MatchChances, Matched
+from engine.decoding.round_cost import settled
+from engine.drafting.lookup import CLASSES, MatchChances, Matched
 from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
 from engine.plain_data import from_plain

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from engine.messages import LoadOptions, MachineReport
-from engine.placement.footprint import Sizes
-from engine.placement.plan import Room, Units
+from engine.placement.plan import Room, Sizes, Units
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.unit_times import UnitTimes
 

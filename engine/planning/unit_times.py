@@ -16,8 +16,7 @@ from engine.model.footprint import (
     read_elements,
 )
 from engine.model.weight_format import WeightFormat
-from engine.placement.footprint import dequantizing_traffic
-from engine.placement.plan import Units, UnitSeconds
+from engine.placement.plan import Units, UnitSeconds, dequantizing_traffic
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.probes.host_speed import format_speed
 

@@ -17,23 +17,29 @@ from typing import TextIO
 import torch
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
+from engine.decoding.round_cost import settled
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.settling import settled
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import DEEPEST, TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_calibration import HeadCalibration, keep_calibration
+from engine.drafting.fixed_trees import WIDTHS
 from engine.drafting.kinds import kind_of
-from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
-from engine.drafting.medusa_heads import MedusaNetwork
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
-from engine.drafting.prompt_tokens import load_prompt_tokens
-from engine.drafting.searched_tree import WIDTHS
+from engine.drafting.medusa import (
+    HeadCalibration,
+    MedusaDraft,
+    MedusaDrafter,
+    MedusaNetwork,
+    keep_calibration,
+)
+from engine.drafting.prompt_tokens import (
+    PromptTokenCalibration,
+    PromptTokenDraft,
+    PromptTokenDrafter,
+    load_prompt_tokens,
+)
+from engine.drafting.trees import DEEPEST, TreeShape
 from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder, find_model
 from engine.loaded_model import load_model
@@ -44,7 +50,7 @@ from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.modes.ghidorah import MODE
 from engine.modes.ppd import MODE as PPD
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.planning.model_planner import model_planner
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import Tokenizer, read_end_ids

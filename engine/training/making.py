@@ -12,11 +12,9 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from engine.drafting.head_calibration import write_beside
 from engine.drafting.kinds import kind_of
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.prompt_token_draft import PromptTokenDraft
-from engine.drafting.prompt_tokens import load_prompt_tokens
+from engine.drafting.medusa import MedusaDraft, write_beside
+from engine.drafting.prompt_tokens import PromptTokenDraft, load_prompt_tokens
 from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions

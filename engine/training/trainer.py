@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from engine.drafting.head_calibration import FILE as CALIBRATION
+from engine.drafting.medusa import FILE as CALIBRATION
 from engine.freed_memory import give_back_memory
 from engine.training.draft_networks import DraftNetwork, MedusaNetwork, TrainedDraft
 from engine.training.features import KIND, FeatureBatch

@@ -19,16 +19,29 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.drafting.head_calibration import HeadCalibration
-from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
-from engine.drafting.medusa_heads import MedusaNetwork, load_medusa
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_tokens import PromptTokens
-from engine.drafting.rank_log import NO_RANK, RankLog, ranks_of, replay
-from engine.drafting.searched_tree import WIDTHS, greedy_tree, search_tree
-from engine.drafting.sparse_tree import PathCounts, full_tree, random_tree, simulated_tokens, trees_by_rows
+from engine.decoding.sequence import Target, TokenSequence
+from engine.drafting.fixed_trees import (
+    NO_RANK,
+    WIDTHS,
+    PathCounts,
+    RankLog,
+    full_tree,
+    greedy_tree,
+    random_tree,
+    replay,
+    search_tree,
+    simulated_tokens,
+    trees_by_rows,
+)
+from engine.drafting.medusa import (
+    HeadCalibration,
+    MedusaDraft,
+    MedusaDrafter,
+    MedusaNetwork,
+    load_medusa,
+    ranks_of,
+)
+from engine.drafting.prompt_tokens import PromptTokenCalibration, PromptTokens
 from engine.kernels import library
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft, DraftShape

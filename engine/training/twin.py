@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.prompt_tokens import PromptTokens
 from engine.errors import InvalidOption
 from engine.model.config import ModelConfig, read_config

@@ -22,8 +22,7 @@ from pathlib import Path
 
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.kernels import library
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions

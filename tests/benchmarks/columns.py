@@ -32,9 +32,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.drafting.searched_tree import WIDTHS
+from engine.decoding.sequence import Target, TokenSequence
+from engine.drafting.fixed_trees import WIDTHS
 from engine.hub.installed import cache_folder, find_model
 from engine.kernels import blocks, library
 from engine.kernels.packing import Packed
@@ -43,9 +42,9 @@ from engine.messages import LoadOptions, MachineReport
 from engine.model.decoder import Decoder
 from engine.model.weight_format import weight_format
 from engine.placement import ColumnsPlan, PlacementPlan, ResidentPlan, SplitPlan
-from engine.placement.column_shares import NO_COLUMNS
-from engine.placement.footprint import Sizes
-from engine.placement.link import Link
+from engine.placement.columns import NO_COLUMNS
+from engine.placement.device import Link
+from engine.placement.plan import Sizes
 from engine.placement.source import TargetSource
 from engine.plain_data import from_plain
 from engine.planning.cost_model import TargetCost

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any
 
-from engine.decoding.length_selector import LengthSelector
+from engine.decoding.schedule import LengthSelector
 from engine.drafting.committee import Committee, MajorityCommittee, MergedCommittee
 from engine.drafting.fallback_drafter import FallbackDrafter
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.lookup import PromptLookup
 from engine.hub.bundled import bundled_drafts
 from engine.messages import DEFAULT_MODEL, ChatMessage, Reply
 from tests.benchmarks.lookup_prompts import PROMPTS

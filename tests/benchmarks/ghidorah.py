@@ -20,12 +20,9 @@ import argparse
 
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.medusa_heads import MedusaNetwork
-from engine.drafting.rank_log import RankLog, ranks_of
-from engine.drafting.searched_tree import WIDTHS, greedy_tree
+from engine.decoding.sequence import Target, TokenSequence
+from engine.drafting.fixed_trees import WIDTHS, RankLog, greedy_tree
+from engine.drafting.medusa import MedusaDraft, MedusaNetwork, ranks_of
 from engine.hub.installed import find_model
 from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.drafting.medusa_heads import read_medusa
+from engine.drafting.medusa import read_medusa
 from engine.drafting.prompt_tokens import TENSOR, read_prompt_tokens
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel
 from engine.model.config import ModelConfig, read_config

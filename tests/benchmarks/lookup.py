@@ -28,8 +28,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.decoding.schedule import WorthwhileNodes
+from engine.drafting.lookup import PromptLookup
 from engine.messages import LoadOptions
 from engine.text.repetition import loop_start
 from tests.benchmarks.lookup_prompts import PROMPTS

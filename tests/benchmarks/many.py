@@ -36,14 +36,12 @@ from typing import Any
 import torch
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.length_selector import LengthSelector
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, Schedule
+from engine.decoding.schedule import FixedShape, LengthSelector, Schedule, WorthwhileNodes
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.lookup import PromptLookup
 from engine.hub.installed import find_model
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions

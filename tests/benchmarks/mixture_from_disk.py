@@ -22,9 +22,8 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.weight_format import stored_format
 from engine.placement import StreamedExpertsPlan, StreamedPlan
-from engine.placement.footprint import Sizes
 from engine.placement.from_disk import FromDisk
-from engine.placement.plan import Room
+from engine.placement.plan import Room, Sizes
 from engine.placement.streamed import Streamed
 from engine.placement.streamed_experts import StreamedExperts
 from engine.weights.checkpoint import Checkpoint

@@ -16,15 +16,14 @@ from typing import Any
 
 from torch import Tensor
 
-from engine.decoding.length_selector import LengthSelector
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, Schedule
+from engine.decoding.schedule import FixedShape, LengthSelector, Schedule
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import CommitteeMemory, MajorityCommittee, Member
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kind import Drafting
+from engine.drafting.trees import TreeShape
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.sampling import Sampler

@@ -35,17 +35,25 @@ import numpy
 import torch
 from numpy.typing import NDArray
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.dynamic_tree import DEEPEST, TreeShape
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_token_draft import PromptTokenDrafter
-from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
-from engine.drafting.rank_log import RankLog, ranks_of
-from engine.drafting.searched_tree import WIDTHS
-from engine.drafting.sparse_tree import PathCounts, SparseTree, full_tree, random_tree, trees_by_rows
+from engine.drafting.fixed_trees import (
+    WIDTHS,
+    PathCounts,
+    RankLog,
+    SparseTree,
+    full_tree,
+    random_tree,
+    trees_by_rows,
+)
+from engine.drafting.medusa import MedusaDraft, ranks_of
+from engine.drafting.prompt_tokens import (
+    PromptTokenCalibration,
+    PromptTokenDrafter,
+    PromptTokens,
+    load_prompt_tokens,
+)
+from engine.drafting.trees import DEEPEST, TreeShape
 from engine.hub.installed import find_model
 from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model

@@ -14,7 +14,7 @@ import random
 import statistics
 from itertools import product
 
-from engine.decoding.length_selector import LengthSelector
+from engine.decoding.schedule import LengthSelector
 from engine.messages import RoundRecord
 
 LONGEST = 12

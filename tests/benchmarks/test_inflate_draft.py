@@ -13,9 +13,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.drafting.medusa_heads import read_medusa
+from engine.decoding.sequence import Target, TokenSequence
+from engine.drafting.medusa import read_medusa
 from engine.drafting.prompt_tokens import check_prompt_tokens, load_prompt_tokens, read_prompt_tokens
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing
 from engine.gguf.stored_tensor import BF16

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.decoding.schedule import WorthwhileNodes
 from engine.kernels import library
 from engine.model.token_tree import Draft, DraftShape
 from engine.planning import kernel_table

@@ -18,7 +18,7 @@ from engine.kernels import library
 from engine.messages.machine import MachineReport
 from engine.model.config import read_config
 from engine.model.weight_format import weight_format
-from engine.placement.footprint import Sizes
+from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
 from engine.plain_data import from_plain
 from engine.planning import hardware_report

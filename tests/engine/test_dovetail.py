@@ -12,8 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.kernels import library
 from engine.messages import Cancel, Finished, Notice, PlanChosen
 from engine.modes import MODES

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.decoding.asked_rows import AskedRows
-from engine.decoding.prompt_reading import PromptReading
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import AskedRows, PromptReading, TokenSequence
 from engine.engine import Engine
 from engine.messages import (
     Cancel,

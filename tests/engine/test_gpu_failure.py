@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
 from engine.errors import WeightsMissing
 from engine.loaded_model import LoadedModel

@@ -10,13 +10,13 @@ import pytest
 
 from engine.cli import main
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.length_selector import LengthSelector
 from engine.decoding.round_cost import RoundCost
+from engine.decoding.schedule import LengthSelector
 from engine.drafting.committee import CommitteeMemory, MajorityCommittee, MergedCommittee
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import LARGEST_TREE, TreeShape
-from engine.drafting.match_chances import MatchChances
+from engine.drafting.lookup import MatchChances
 from engine.drafting.paced_tree import Pacing
+from engine.drafting.trees import LARGEST_TREE, TreeShape
 from engine.errors import InvalidOption
 from engine.messages import EngineReady, shared_options
 from engine.model.token_tree import DraftShape

@@ -11,7 +11,7 @@ from engine.messages import Notice, Reply
 from engine.model.config import read_config
 from engine.model.weight_format import weight_format
 from engine.placement import LayerOffloadPlan, SplitPlan
-from engine.placement.footprint import Sizes
+from engine.placement.plan import Sizes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client

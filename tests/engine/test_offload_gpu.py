@@ -16,9 +16,8 @@ from engine.model.linear import DequantizedLinear
 from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import pack
 from engine.model.weight_format import weight_format
-from engine.placement.copies import copies_to
+from engine.placement.device import Link, copies_to
 from engine.placement.layer_offload import LayerOffload
-from engine.placement.link import Link
 from engine.placement.split import Split
 from engine.planning.hardware import find_gpu
 from engine.weights.checkpoint import Checkpoint

@@ -15,19 +15,16 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.asked_rows import AskedRows
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, Schedule
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.schedule import FixedShape, Schedule, WorthwhileNodes
+from engine.decoding.sequence import AskedRows, Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.paced_tree import PacedTree, Pacing
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.kind import Pacing
+from engine.drafting.lookup import PromptLookup
+from engine.drafting.paced_tree import PacedTree
+from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
@@ -35,7 +32,7 @@ from engine.model.kv_cache import KVCache
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
 from engine.scheduler import Scheduler, Steps

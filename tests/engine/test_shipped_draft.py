@@ -13,17 +13,14 @@ import pytest
 import torch
 
 from engine.cli import main
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import DEEPEST, TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.kinds import kind_of
-from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
-from engine.drafting.medusa_heads import load_medusa
-from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
-from engine.drafting.prompt_tokens import load_prompt_tokens
+from engine.drafting.medusa import MedusaDraft, MedusaDrafter, load_medusa
+from engine.drafting.prompt_tokens import PromptTokenDraft, PromptTokenDrafter, load_prompt_tokens
+from engine.drafting.trees import DEEPEST, TreeShape
 from engine.hub.bundled import assets_folder, bundled_model, paired_drafts
 from engine.messages import DEFAULT_MODEL, ChatMessage
 from engine.model.config import read_config
@@ -32,7 +29,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.weight_format import stored_format, weight_format
 from engine.modes import MODES
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint

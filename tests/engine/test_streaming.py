@@ -19,7 +19,7 @@ from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.mixture import Repeats
 from engine.model.weight_format import weight_format
 from engine.placement import StreamedExpertsPlan
-from engine.placement.footprint import Sizes
+from engine.placement.plan import Sizes
 from engine.placement.streamed import Streamed, StreamedPlan
 from engine.planning.profile import read_profile
 from engine.weights.checkpoint import Checkpoint
@@ -139,7 +139,7 @@ def test_a_reply_teaches_how_often_its_rows_choose_the_same_experts(
 def test_a_slow_kind_of_disk_is_said(
     kind: str, words: str, folder: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.placement.disk.disk_kind", lambda path: kind)
+    monkeypatch.setattr("engine.placement.from_disk.disk_kind", lambda path: kind)
     for speed in (100e6, 2e9):
         monkeypatch.setattr(Streamed, "measure_disk", lambda placement, meanwhile, speed=speed: speed)
         client.answer(PROMPT, folder, **options(folder, max_tokens=1, context=100 + int(speed // 1e9)))

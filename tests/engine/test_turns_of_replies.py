@@ -7,9 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.decoding.asked_rows import AskedRows
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.shared_width import SharedWidth
+from engine.decoding.sequence import AskedRows, SharedWidth, TokenSequence
 from engine.errors import Cancelled
 from engine.model.token_tree import Draft
 from engine.scheduler import Scheduler, Steps

@@ -45,7 +45,7 @@ from engine.messages import (
 from engine.model import linear
 from engine.model.linear import DequantizedLinear, Linear
 from engine.placement import ColumnsPlan
-from engine.placement.copies import copies_to
+from engine.placement.device import copies_to
 from engine.planning.cost_model import DraftCost, TargetCost
 from engine.planning.hardware import find_gpu, free_device_bytes, read_host_memory
 from engine.planning.hardware_report import measure_report, read_report

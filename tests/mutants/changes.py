@@ -326,7 +326,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # --- worth of drafts ---
     *_of(
-        "engine/decoding/settling.py",
+        "engine/decoding/round_cost.py",
         "tests/engine/decoding/test_settling.py",
         ("if width > 2 * rows)", "if width > 4 * rows)", "rounds that a wide forward has slowed count"),
         ("_SETTLING_S = 0.04", "_SETTLING_S = 0.4", "hardly any round of a short reply counts"),
@@ -354,7 +354,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_what_rows_cost_is_found_out_step_by_step"),
     ),
     *_of(
-        "engine/decoding/worthwhile_nodes.py",
+        "engine/decoding/schedule.py",
         "tests/engine/decoding/test_worthwhile_nodes.py",
         ("return gained_s < 0.0 and gained_s <", "return False and gained_s <", "drafts that lose go on",
          "test_what_is_never_accepted_costs_three_hundredths_at_most test_no_chat_of_a_real_model_is_slower_than_plain"),
@@ -362,7 +362,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_plain_decoding_is_measured_now_and_then"),
     ),
     *_of(
-        "engine/decoding/shared_width.py",
+        "engine/decoding/sequence.py",
         "tests/engine/decoding/test_shared_width.py",
         ("key=lambda offer: offer[0]", "key=lambda offer: -offer[0]", "the least likely nodes share a forward"),
         ("            if rate > best:", "            if rate:", "replies that share are slower for their drafts"),
@@ -388,7 +388,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "a network drafts where plain rounds are measured"),
     ),
     *_of(
-        "engine/drafting/member_weights.py",
+        "engine/drafting/committee.py",
         "tests/engine/drafting/test_committee.py",
         ("reward_threshold: float = 0.6", "reward_threshold: float = 0.8", "a threshold of rewards is another",
          "test_thresholds_are_those_of_the_paper_where_nobody_says_otherwise"),
@@ -397,14 +397,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("elif average < rewards.punish_threshold:", "elif average < rewards.reward_threshold:", "all but the best are punished"),
     ),
     *_of(
-        "engine/drafting/member_weights.py",
+        "engine/drafting/committee.py",
         "tests/engine/drafting/test_member_weights.py",
         ("if average > rewards.reward_threshold:", "if rate > rewards.reward_threshold:",
          "one good verdict outweighs many bad ones"),
-        ("_LEAST = 1e-3", "_LEAST = 0.0", "a member that was bad once is never heard again"),
+        ("_LEAST_WEIGHT = 1e-3", "_LEAST_WEIGHT = 0.0", "a member that was bad once is never heard again"),
     ),
     *_of(
-        "engine/drafting/prompt_lookup.py",
+        "engine/drafting/lookup.py",
         "tests/engine/drafting/test_prompt_lookup.py",
         ("return max(((self._length(place), place)", "return min(((self._length(place), place)",
          "the shortest match is drafted"),
@@ -412,7 +412,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # --- experts from the disk ---
     *_of(
-        "engine/placement/expert_room.py",
+        "engine/placement/streamed_experts.py",
         "tests/engine/placement/test_expert_room.py",
         ("        missing = [expert for expert in chosen if expert not in own.found",
          "        self._moved[layer] = []\n        missing = [expert for expert in chosen if expert not in own.found",
@@ -426,7 +426,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("            shared.clear()\n", "            pass\n", "a layer computes with another layer's experts"),
     ),
     *_of(
-        "engine/placement/expert_room.py",
+        "engine/placement/streamed_experts.py",
         "tests/engine/placement/test_streamed_experts.py",
         ("for expert in reversed(chosen):", "for expert in chosen:", "experts of the last row go first",
          "test_a_token_reads_the_experts_that_it_chose_and_that_are_not_there"),

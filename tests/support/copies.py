@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.placement.copies import Copies
+from engine.placement.device import Copies
 
 
 @dataclass

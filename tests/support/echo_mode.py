@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from engine.decoding.round_cost import RoundCost
     from engine.decoding.schedule import Schedule
     from engine.drafting.drafter import Drafter
-    from engine.drafting.match_chances import MatchChances
+    from engine.drafting.lookup import MatchChances
 
 
 def _drafter(chances: MatchChances) -> Drafter:
-    from engine.drafting.prompt_lookup import PromptLookup
+    from engine.drafting.lookup import PromptLookup
 
     return PromptLookup(chances)
 

@@ -11,7 +11,7 @@ from engine.messages import Event, Failed, Finished, Reply
 from engine.model.config import read_config
 from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
-from engine.placement.footprint import Sizes
+from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
 from engine.planning import hardware, hardware_report
 from engine.weights.checkpoint import Checkpoint

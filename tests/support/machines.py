@@ -9,10 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from engine.drafting.head_draft import HeadDraft
+from engine.drafting.eagle import HeadDraft
 from engine.drafting.head_layout import HeadLayout
 from engine.drafting.kind import DraftKind
-from engine.drafting.model_draft import ModelDraft
+from engine.drafting.small_model import ModelDraft
 from engine.gguf.stored_tensor import TensorTypes
 from engine.hub.catalogue import require_catalogue_model
 from engine.messages import LoadOptions

@@ -19,7 +19,7 @@ from engine.messages import LoadOptions
 from engine.model.config import read_config
 from engine.model.token_tree import Draft
 from engine.model.weight_format import weight_format
-from engine.placement.footprint import Sizes
+from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
 from engine.planning.hardware import process_bytes
 from engine.weights.checkpoint import Checkpoint

@@ -16,17 +16,15 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from app.chat.conversation_options import ConversationOptions
-from app.chat.measuring import Measuring, Stage
-from app.chat.stretches import Stretches
 from PySide6.QtCore import QLocale, QSize, Qt
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.chat.comparison import Trial
-from app.chat.conversation import MessageState
+from app.chat.conversation import ConversationOptions, MessageState, Stretches
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.machine import Measuring, Stage
 from app.chat.model_entries import DraftOffer, ImportEntry, ListedModel, Missed, OfferEntry, RemovalEntry
 from app.ui.help.page import HelpPage
 from app.ui.language import speak

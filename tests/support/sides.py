@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from engine.model.mixture import Experts
-from engine.placement.link import Link
+from engine.placement.device import Link
 
 HOST, DEVICE = "host", "device"
 

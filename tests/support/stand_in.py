@@ -8,7 +8,7 @@ from torch import Tensor
 
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, Speeds
 from engine.model.weight_format import FORMAT_NAMES
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.planning.profile import Profile
 
 STAND_IN = torch.device("cpu", 0)

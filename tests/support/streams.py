@@ -17,12 +17,11 @@ from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
-from engine.placement.expert_room import Places
-from engine.placement.layer_ring import LayerRing
+from engine.placement.layer_room import LayerRing
 from engine.placement.plan import spread
 from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
-from engine.placement.streamed_experts import StreamedExperts
+from engine.placement.streamed_experts import Places, StreamedExperts
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
 

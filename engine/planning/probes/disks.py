@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.messages.machine import Disk
-from engine.placement.disk import disk_kind
+from engine.placement.from_disk import disk_kind
 from engine.weights.direct_reader import DirectReader, Extent, PageMemory
 
 _RANGE_BYTES = 8 << 20

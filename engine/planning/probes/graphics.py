@@ -11,7 +11,7 @@ import psutil
 import torch
 
 from engine.messages.machine import Gpu, GpuKind, GpuSpeed
-from engine.placement.device_failure import answers
+from engine.placement.device import answers
 from engine.planning.probes.control_groups import read_group_limits
 from engine.planning.probes.host_speed import operator_seconds
 

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.language import speak, spoken
 from app.words import tr
-from tests.support import translations
-from tests.support.translations import texts_in
+from tests.support.translations import texts_in, translations
 
 
 @pytest.fixture

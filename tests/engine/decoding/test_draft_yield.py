@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from engine.decoding.draft_yield import DraftYield
-from engine.drafting.rank_log import RankLog
-from engine.drafting.searched_tree import greedy_tree, parents_of, search_tree
+from engine.decoding.adaptive_budget import DraftYield
+from engine.drafting.fixed_trees import RankLog, greedy_tree, parents_of, search_tree
 from engine.messages import RoundRecord
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.decoding.length_selector import LengthSelector
 from engine.decoding.round_cost import RoundCost
+from engine.decoding.schedule import LengthSelector
 from engine.messages import RoundRecord
 
 

@@ -10,9 +10,8 @@ import torch
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler

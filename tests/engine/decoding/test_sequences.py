@@ -13,20 +13,18 @@ import torch
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.lookup import PromptLookup
+from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch

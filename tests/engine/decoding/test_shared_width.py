@@ -6,9 +6,7 @@ from typing import cast
 
 import pytest
 
-from engine.decoding.asked_rows import AskedRows
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.shared_width import SharedWidth
+from engine.decoding.sequence import AskedRows, SharedWidth, TokenSequence
 from engine.model.token_tree import Draft
 
 NOBODY = cast(TokenSequence, None)

@@ -14,13 +14,10 @@ import torch
 from torch import Tensor
 
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
-from engine.drafting.chain_draft import ChainDraft
+from engine.decoding.schedule import WorthwhileNodes
 from engine.drafting.drafter import Drafter
-from engine.drafting.feature_draft import FeatureDraft
-from engine.drafting.match_chances import MatchChances
-from engine.drafting.prompt_lookup import PromptLookup
-from engine.drafting.share_chances import ShareChances
+from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
+from engine.drafting.lookup import MatchChances, PromptLookup
 from engine.model.next_rows import MOST_ROWS
 from tests.support.replayed_text import Replayed, replay
 

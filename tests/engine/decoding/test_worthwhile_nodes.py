@@ -12,9 +12,8 @@ from statistics import mean
 import pytest
 
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
-from engine.drafting.match_chances import MatchChances
-from engine.drafting.prompt_lookup import PromptLookup
+from engine.decoding.schedule import WorthwhileNodes
+from engine.drafting.lookup import MatchChances, PromptLookup
 from engine.messages import RoundRecord
 from engine.model.token_tree import Draft
 from tests.support.replayed_text import Replayed, replay

@@ -12,8 +12,7 @@ from safetensors.torch import load_file, save_file
 from transformers import DynamicCache
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.drafting.assistant_draft import AssistantDraft
-from engine.drafting.assistant_network import load_assistant, read_assistant
+from engine.drafting.assistant import AssistantDraft, load_assistant, read_assistant
 from engine.drafting.kinds import kind_of
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.config import read_config

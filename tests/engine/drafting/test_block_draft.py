@@ -13,16 +13,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.drafting.block_draft import BlockDraft, BlockDrafter
-from engine.drafting.block_network import load_block
-from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.block import BlockDraft, BlockDrafter, load_block
 from engine.drafting.head_loader import share
 from engine.drafting.kinds import kind_of
+from engine.drafting.trees import TreeShape
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drafting.branch_tree import most_behind
+from engine.drafting.paced_tree import most_behind
 
 
 @pytest.mark.parametrize(

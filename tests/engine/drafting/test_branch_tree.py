@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.branch_tree import BranchTree
+from engine.drafting.paced_tree import BranchTree
 
 VOCABULARY = 12
 

@@ -7,17 +7,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
-from engine.drafting.chain_draft import ChainDraft
+from engine.decoding.schedule import WorthwhileNodes
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
-from engine.drafting.prompt_lookup import PromptLookup
-from engine.drafting.share_chances import ShareChances
+from engine.drafting.lookup import PromptLookup
+from engine.drafting.trees import TreeShape
 from engine.kernels import library
 from engine.messages import RoundRecord
 from engine.model.config import read_config
@@ -26,7 +23,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint

@@ -19,12 +19,12 @@ from engine.drafting.committee import (
     MajorityCommittee,
     Member,
     MergedCommittee,
+    Rewards,
 )
 from engine.drafting.drafter import Drafter
 from engine.drafting.fallback_drafter import FallbackDrafter
-from engine.drafting.member_weights import Rewards
 from engine.model.token_tree import Draft, DraftShape, Probes
-from engine.placement.link import Link
+from engine.placement.device import Link
 
 REWARDS = Rewards(0.6, 0.3, 2.0, 0.5)
 

@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
-from engine.drafting.dynamic_tree import TreeShape
+from engine.decoding.sequence import Target, TokenSequence
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
+from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.drafting.trees import Level, TreeShape, grow_tree
 from engine.kernels.packing import NotFinite
 from engine.model.token_tree import Draft, DraftShape
 

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.errors import Cancelled
 from engine.model.token_tree import Draft, DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply
 

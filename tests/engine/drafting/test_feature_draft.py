@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
+from engine.drafting.trees import TreeShape
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
 from tests.support.heads import make_head
@@ -160,7 +159,7 @@ def test_a_long_prompt_is_taken_in_by_pieces(
 ) -> None:
     text = random_text(50, 7)
     whole = fresh(network, target, text)
-    monkeypatch.setattr("engine.drafting.feature_draft.CHUNK_ROWS", 16)
+    monkeypatch.setattr("engine.drafting.eagle.CHUNK_ROWS", 16)
     assert_same(fresh(network, target, text), whole)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.drafting.head_config import block_config
+from engine.drafting.head_layout import block_config
 from engine.model.config import ModelConfig, read_config
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import LLAMA3_ROPE

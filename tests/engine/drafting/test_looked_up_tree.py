@@ -8,17 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kind import Drafting
-from engine.drafting.level_drafter import LevelDrafter
-from engine.drafting.looked_up_tree import LookedUpTree, join
-from engine.drafting.match_chances import MatchChances
-from engine.drafting.prompt_lookup import PromptLookup
-from engine.drafting.prompt_token_draft import PromptTokenDrafter
-from engine.drafting.prompt_tokens import load_prompt_tokens
+from engine.drafting.level_drafter import LevelDrafter, LookedUpTree, join
+from engine.drafting.lookup import MatchChances, PromptLookup
+from engine.drafting.prompt_tokens import PromptTokenDrafter, load_prompt_tokens
+from engine.drafting.trees import TreeShape
 from engine.messages import Timings
 from engine.model.config import read_config
 from engine.model.decoder import Decoder

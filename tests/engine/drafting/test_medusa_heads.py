@@ -10,17 +10,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kinds import kind_of, read_draft
-from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
-from engine.drafting.medusa_heads import MedusaNetwork, load_medusa
+from engine.drafting.medusa import MedusaDraft, MedusaDrafter, MedusaNetwork, load_medusa
+from engine.drafting.trees import TreeShape
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsCorrupt, WeightsMissing
 from engine.kernels import library
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder, load_reference

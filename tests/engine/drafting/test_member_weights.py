@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drafting.member_weights import MemberWeights, Rewards
-from engine.drafting.merged_tree import MergedTree
+from engine.drafting.committee import MemberWeights, MergedTree, Rewards
 from engine.model.token_tree import Draft
 
 # Figure 5: behind "I" the first two models say "like", the third "likes"; then "apple", "pear" and "apple".

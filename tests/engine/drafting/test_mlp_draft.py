@@ -14,14 +14,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.kinds import kind_of
-from engine.drafting.mlp_draft import MlpDraft, MlpDrafter, load_mlp, read_mlp
+from engine.drafting.mlp import MlpDraft, MlpDrafter, load_mlp, read_mlp
+from engine.drafting.trees import TreeShape
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.config import read_config
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint

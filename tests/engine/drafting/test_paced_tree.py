@@ -10,16 +10,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.draft_model import DraftModel
-from engine.drafting.paced_tree import PacedTree, Pacing
-from engine.drafting.step_worth import StepWorth
+from engine.drafting.kind import Pacing
+from engine.drafting.paced_tree import PacedTree, StepWorth
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
-from engine.placement.link import Link
+from engine.placement.device import Link
 from tests.engine.drafting.test_draft_model_drafter import Counted, noisy
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder

@@ -8,16 +8,16 @@ import pytest
 import torch
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.eagle import ParallelDraft, ParallelDrafter
 from engine.drafting.head_layout import read_layout
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.kinds import kind_of
-from engine.drafting.parallel_draft import ParallelDraft, ParallelDrafter
+from engine.drafting.trees import TreeShape
 from engine.errors import ConfigInvalid, TensorMismatch
 from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint

@@ -12,16 +12,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import Drafter, NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
+from engine.drafting.fixed_trees import SparseTree, StateTree
 from engine.drafting.kinds import kind_of, read_draft
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
-from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
-from engine.drafting.sparse_tree import SparseTree, StateTree
+from engine.drafting.prompt_tokens import (
+    PromptTokenCalibration,
+    PromptTokenDraft,
+    PromptTokenDrafter,
+    PromptTokens,
+    load_prompt_tokens,
+)
+from engine.drafting.trees import TreeShape
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsMissing
 from engine.kernels import blocks
 from engine.model.config import read_config
@@ -30,7 +33,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.token_tree import PROBE_MASKS, ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint

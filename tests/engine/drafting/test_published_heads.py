@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 import torch
 
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import SharedWeights, load_feature_network, read_shared, share
+from engine.drafting.trees import TreeShape
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, UnsupportedModel, WeightsCorrupt
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.embedding import Table
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat, weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint

@@ -15,13 +15,19 @@ from numpy.typing import NDArray
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
-from engine.drafting.medusa_draft import MedusaDrafter
-from engine.drafting.medusa_heads import load_medusa
-from engine.drafting.rank_log import NO_RANK, Path, RankLog, ranks_of, replay
-from engine.drafting.searched_tree import WIDTHS, greedy_tree, parents_of, search_tree
+from engine.drafting.fixed_trees import (
+    NO_RANK,
+    WIDTHS,
+    Path,
+    RankLog,
+    greedy_tree,
+    parents_of,
+    replay,
+    search_tree,
+)
+from engine.drafting.medusa import MedusaDrafter, load_medusa, ranks_of
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drafting.rank_log import NO_RANK, RankLog
-from engine.drafting.sparse_tree import (
+from engine.drafting.fixed_trees import (
+    NO_RANK,
     PathCounts,
+    RankLog,
     StateTree,
     dynamic_tree,
     full_tree,

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from engine.drafting.step_worth import StepWorth
+from engine.drafting.paced_tree import StepWorth
 
 
 class Clock:

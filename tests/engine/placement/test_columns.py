@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.decoding.sequence import Target, TokenSequence
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.trees import TreeShape
 from engine.errors import InvalidOption, WeightsMissing
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
 from engine.model.attention import FOLD_LIMIT_ROWS
@@ -24,13 +22,10 @@ from engine.model.layer import LayerWeights
 from engine.model.loader import load_layers, load_weights
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.column_linear import ColumnLinear
-from engine.placement.column_shares import Boundary, Ratios
-from engine.placement.columns import Columns, ColumnsPlan
-from engine.placement.divided_rows import DividedRows
-from engine.placement.footprint import Sizes
-from engine.placement.link import Link, SharedLink
-from engine.placement.plan import Room, Units
+from engine.placement.column_linear import ColumnLinear, DividedRows
+from engine.placement.columns import Boundary, Columns, ColumnsPlan, Ratios
+from engine.placement.device import Link, SharedLink
+from engine.placement.plan import Room, Sizes, Units
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.unit_times import UnitTimes
 from engine.weights.checkpoint import Checkpoint

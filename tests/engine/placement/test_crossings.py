@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.decoding.sequence import Target, TokenSequence
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
+from engine.drafting.trees import TreeShape
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import Side

@@ -6,10 +6,8 @@ import pytest
 import torch
 
 from engine.errors import OutOfMemory
-from engine.placement.copies import Copies, StreamCopies
-from engine.placement.device_failure import answers, is_full
+from engine.placement.device import Copies, Link, StreamCopies, answers, is_full
 from engine.placement.layer_offload import LayerOffload
-from engine.placement.link import Link
 from engine.planning.hardware import free_device_bytes, give_back_device_memory
 from engine.planning.probes.graphics import read_gpus
 

@@ -18,7 +18,7 @@ from engine.model.layer import LayerWeights, Side
 from engine.model.linear import DequantizedLinear, Linear, Norm
 from engine.model.packed_loader import pack
 from engine.model.weight_format import weight_format
-from engine.placement.device_layer import device_layer, layer_tensors
+from engine.placement.device import device_layer, layer_tensors
 from engine.placement.resident import Resident
 from engine.placement.split import DeviceLayers, Split
 from engine.weights.checkpoint import Checkpoint

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from engine.placement import disk
-from engine.placement.disk import disk_kind
+from engine.placement import from_disk as disk
+from engine.placement.from_disk import disk_kind
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "makedev"), reason="block devices have no numbers here")
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from engine.errors import Cancelled
 from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear
 from engine.model.weight_format import weight_format
-from engine.placement.expert_room import ExpertRoom, Places
-from engine.placement.streamed_experts import StreamedExperts
+from engine.placement.streamed_experts import ExpertRoom, Places, StreamedExperts
 from tests.support.checkpoints import write_checkpoint
 from tests.support.streams import streamed_experts_decoder
 

@@ -15,9 +15,8 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import Side
 from engine.model.loader import load_layers, load_weights
-from engine.placement.copies import Copies, copies_to
+from engine.placement.device import Copies, Link, copies_to
 from engine.placement.layer_offload import LayerOffload, LayerOffloadPlan
-from engine.placement.link import Link
 from engine.placement.split import Split
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint

@@ -15,11 +15,9 @@ from engine.model.fused_layer import FusedMixture
 from engine.model.mixture import Experts
 from engine.model.weight_format import weight_format
 from engine.placement import ResidentPlan, SplitExpertsPlan
-from engine.placement.footprint import Sizes
-from engine.placement.plan import Room
+from engine.placement.plan import Room, Sizes
 from engine.placement.source import Placed, TargetSource
-from engine.placement.split import Split
-from engine.placement.split_experts import HostExperts
+from engine.placement.split import HostExperts, Split
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS as CHECKPOINTS
 from tests.support.checkpoints import all_experts

@@ -22,11 +22,9 @@ from engine.model.mixture import Experts, Repeats
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
 from engine.placement import StreamedExpertsPlan
-from engine.placement.expert_room import LANDINGS
-from engine.placement.footprint import Sizes
-from engine.placement.plan import Room
+from engine.placement.plan import Room, Sizes
 from engine.placement.resident import Resident
-from engine.placement.streamed_experts import StreamedExperts
+from engine.placement.streamed_experts import LANDINGS, StreamedExperts
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import VARIANTS as CHECKPOINTS

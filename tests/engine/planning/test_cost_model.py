@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.drafting.block_draft import BlockDraft
+from engine.drafting.block import BlockDraft
 from engine.drafting.block_layout import BlockLayout
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.medusa_heads import MedusaLayout
-from engine.drafting.model_draft import ModelDraft
+from engine.drafting.medusa import MedusaDraft, MedusaLayout
+from engine.drafting.small_model import ModelDraft
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
 from engine.model.families import SUPPORTED
 from engine.model.footprint import activation_bytes, layer_bytes, read_bytes, stored_layer_bytes
@@ -23,9 +22,8 @@ from engine.placement import (
     StreamedExpertsPlan,
     StreamedPlan,
 )
-from engine.placement.column_shares import Boundary, Ratios
-from engine.placement.columns import ColumnsPlan
-from engine.placement.footprint import Sizes
+from engine.placement.columns import Boundary, ColumnsPlan, Ratios
+from engine.placement.plan import Sizes
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,

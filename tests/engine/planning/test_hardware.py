@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.placement.device_layer import half_type
+from engine.placement.device import half_type
 from engine.planning.hardware import find_gpu, free_device_bytes, held_device_bytes, own_memory
 
 

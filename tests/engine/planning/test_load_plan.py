@@ -19,8 +19,7 @@ from engine.model.tensors import layer_slots
 from engine.model.weight_format import weight_format
 from engine.modes import MODES
 from engine.placement import LayerOffloadPlan, ResidentPlan, SplitPlan, StreamedPlan
-from engine.placement.footprint import Sizes, device_format
-from engine.placement.plan import Room
+from engine.placement.plan import Room, Sizes, device_format
 from engine.planning import format_choice, hardware
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner

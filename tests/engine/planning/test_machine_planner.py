@@ -6,16 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.drafting.block_draft import BlockDraft
-from engine.drafting.head_calibration import HeadCalibration
+from engine.drafting.block import BlockDraft
+from engine.drafting.fixed_trees import SparseTree, StateTree
 from engine.drafting.kinds import DRAFT_KINDS
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.medusa_heads import MedusaLayout
-from engine.drafting.mlp_draft import MlpDraft
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_token_draft import PromptTokenDraft
-from engine.drafting.prompt_tokens import PromptTokenLayout
-from engine.drafting.sparse_tree import SparseTree, StateTree
+from engine.drafting.medusa import HeadCalibration, MedusaDraft, MedusaLayout
+from engine.drafting.mlp import MlpDraft
+from engine.drafting.prompt_tokens import PromptTokenCalibration, PromptTokenDraft, PromptTokenLayout
 from engine.errors import InvalidOption
 from engine.gguf.stored_tensor import BF16
 from engine.kernels import blocks

@@ -20,8 +20,8 @@ from engine.placement import (
     StreamedExpertsPlan,
     StreamedPlan,
 )
-from engine.placement.column_shares import Ratios
-from engine.placement.footprint import Sizes
+from engine.placement.columns import Ratios
+from engine.placement.plan import Sizes
 from engine.planning.hardware import read_host_memory
 from engine.planning.load_plan import LoadPlan
 from engine.planning.memory_places import GpuInUse, memory_places

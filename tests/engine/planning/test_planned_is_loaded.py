@@ -28,7 +28,7 @@ from engine.model.weight_format import WeightFormat
 from engine.modes import MODES, offload
 from engine.placement import PLACEMENTS, layer_offload
 from engine.placement import source as source_module
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.source import TargetSource
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner

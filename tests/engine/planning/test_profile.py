@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from engine.cached_json import write_cached
-from engine.drafting.match_chances import MatchChances
-from engine.drafting.model_draft import ModelDraft
+from engine.drafting.lookup import MatchChances
+from engine.drafting.small_model import ModelDraft
 from engine.messages import RoundRecord
 from engine.placement import ResidentPlan, SplitPlan
 from engine.planning.expected_tokens import lookup_expectation, published_expectation

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from engine.cli import bench, main
-from engine.drafting.head_calibration import (
+from engine.drafting.fixed_trees import WIDTHS, parents_of
+from engine.drafting.medusa import (
     FILE,
     HeadCalibration,
+    MedusaDraft,
     calibration_beside,
     keep_calibration,
     read_calibration,
     write_beside,
 )
-from engine.drafting.medusa_draft import MedusaDraft
-from engine.drafting.searched_tree import WIDTHS, parents_of
 from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions, Notice, StatisticsUpdated
 from engine.model.config import read_config

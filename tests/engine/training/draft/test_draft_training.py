@@ -18,23 +18,21 @@ import torch
 from engine.cli import main
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
-from engine.decoding.sequence import TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_calibration import FILE, HeadCalibration, calibration_beside
 from engine.drafting.head_loader import load_feature_network, share
-from engine.drafting.medusa_heads import MedusaNetwork as EngineHeads
-from engine.drafting.medusa_heads import load_medusa
+from engine.drafting.medusa import FILE, HeadCalibration, calibration_beside, load_medusa
+from engine.drafting.medusa import MedusaNetwork as EngineHeads
+from engine.drafting.trees import TreeShape
 from engine.errors import InvalidOption, OutOfDisk
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import Tokenizer

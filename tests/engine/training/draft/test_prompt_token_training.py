@@ -16,16 +16,12 @@ import torch
 from torch import Tensor
 
 from engine.cli import main
-from engine.decoding.sequence import TokenSequence
-from engine.decoding.target import Target
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.head_calibration import calibration_beside, read_calibration, write_beside
+from engine.drafting.fixed_trees import NO_RANK, PathCounts, RankLog, trees_by_rows
 from engine.drafting.kinds import read_draft as read_draft_kind
-from engine.drafting.prompt_token_calibration import PromptTokenCalibration
-from engine.drafting.prompt_token_draft import PromptTokenDrafter
-from engine.drafting.prompt_tokens import load_prompt_tokens
-from engine.drafting.rank_log import NO_RANK, RankLog
-from engine.drafting.sparse_tree import PathCounts, trees_by_rows
+from engine.drafting.medusa import calibration_beside, read_calibration, write_beside
+from engine.drafting.prompt_tokens import PromptTokenCalibration, PromptTokenDrafter, load_prompt_tokens
 from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions

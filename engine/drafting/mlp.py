@@ -20,14 +20,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.drafting.config_keys import bad_value, check_keys
-from engine.drafting.dynamic_tree import Level
-from engine.drafting.head_layout import MISMATCH, slot_bytes
+from engine.drafting.head_layout import MISMATCH, bad_value, check_keys, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes
 from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer
 from engine.drafting.level_drafter import LevelDrafter
-from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.medusa import MedusaDraft
 from engine.drafting.target_draft import TargetDraft
+from engine.drafting.trees import Level
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.linear import LinearMap, Norm
@@ -35,7 +34,7 @@ from engine.model.loader import read_slots
 from engine.model.tensors import Slot, compare_tensors
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import WeightFormat
-from engine.placement.link import Link
+from engine.placement.device import Link
 from engine.weights.draft_kind import is_mlp
 from engine.weights.head_checkpoint import HeadCheckpoint
 

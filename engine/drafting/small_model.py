@@ -10,8 +10,7 @@ from typing import ClassVar
 
 import torch
 
-from engine.drafting.draft_model import DraftModel
-from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter
 from engine.drafting.kind import (
     Drafting,
@@ -20,10 +19,11 @@ from engine.drafting.kind import (
     DraftPlan,
     DraftText,
     LoadedDraft,
+    Pacing,
     ReadTokenizer,
     Seconds,
 )
-from engine.drafting.paced_tree import PacedTree, Pacing
+from engine.drafting.paced_tree import PacedTree
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
@@ -32,7 +32,7 @@ from engine.model.layer import ModelWeights
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
-from engine.placement.device_layer import half_type
+from engine.placement.device import half_type
 from engine.placement.resident import Resident
 from engine.text.pairing import check_pair
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, checkpoint_or_outline

@@ -1,4 +1,4 @@
-"""The network of a draft of a whole block: the target's rows go into its cache, and one forward fills the block.
+"""DFlash and DSpark as drafts: one forward fills a block, and trees are made of what its rows hold likely.
 
 The target's hidden rows, reduced by ``fc`` and a norm, are mapped to keys and values by each layer alike. A block is
 the root's token and mask tokens behind it; its rows see all of the cache and each other. In DSpark a Markov head adds
@@ -9,15 +9,23 @@ Source: DFlash (Chen et al. 2026, arXiv 2602.06036), and the public code that `b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from engine.drafting.block_layout import BlockLayout, MarkovKind, read_block
 from engine.drafting.head_loader import HeadMaps, SharedWeights, check_target, drafted_ids
+from engine.drafting.kind import DraftLoad, DraftText
+from engine.drafting.level_drafter import RowLevelDrafter
+from engine.drafting.medusa import MedusaDraft
+from engine.drafting.target_draft import CHUNK_ROWS, SharingDraft
+from engine.drafting.trees import Level
 from engine.errors import DraftMismatch
+from engine.messages import PromptKind
 from engine.model.attention import step_mask
 from engine.model.block import block
 from engine.model.config import ModelConfig
@@ -28,7 +36,10 @@ from engine.model.linear import LinearMap, Norm, rows_of
 from engine.model.loader import read_slots
 from engine.model.rope import RopeTable, rotate
 from engine.model.tensors import Slot
+from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
+from engine.placement.device import Link
+from engine.weights.draft_kind import is_block
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 
@@ -256,3 +267,87 @@ def _markov(layout: BlockLayout, outer: dict[str, Tensor], maps: HeadMaps) -> Ma
     table = Table(outer["markov_table"].to(maps.weight_format.dense))
     out = maps.linear(outer["markov_map"], None)
     return MarkovHead(layout.markov_kind, table, out, inner, layout.markov_rank)
+
+
+@dataclass(frozen=True)
+class BlockDraft(SharingDraft):
+    """A draft of a whole block."""
+
+    layout: BlockLayout
+
+    kind = "block"
+    by_levels = False
+    # Published tables are of blocks checked whole on large GPUs. Medusa's stand here until replies have counted.
+    published: ClassVar[Mapping[PromptKind, float]] = MedusaDraft.published
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A folder whose config says a block's size, its mask token and the target's layers."""
+        return is_block(folder)
+
+    @classmethod
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> BlockLayout:
+        """The blocks of a checkpoint."""
+        return read_block(checkpoint)
+
+    @property
+    def block_rows(self) -> int:
+        """Those of a block."""
+        return self.layout.block_size
+
+    def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
+        """Read the blocks."""
+        checkpoint = HeadCheckpoint(parts.folder)
+        network = load_block(checkpoint, parts.target.config, shared, parts.weights, parts.check)
+        return lambda: BlockDrafter(network, parts.context, parts.link, parts.check).for_reply
+
+
+class BlockDrafter(RowLevelDrafter):
+    """Trees of one block.
+
+    Args:
+        network: The draft.
+        context: Tokens of context of the target.
+        link: The way to the draft's device.
+        check: Called between its layers; raises to cancel.
+    """
+
+    def __init__(self, network: BlockNetwork, context: int, link: Link, check: Callable[[], None]) -> None:
+        cache = network.new_cache(context + network.layout.block_size)
+        super().__init__(network.layout.levels, network.hidden_layers, cache, 0, network.weights.target_ids)
+        self._network, self._link, self._check = network, link, check
+
+    @torch.inference_mode()
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree below the last observed token: dynamic or fixed."""
+        if shape.rows < 1:
+            return Draft()
+        network, link, root = self._network, self._link, self._text[-1]
+        waiting = self._rows.take()
+        if waiting is not None:
+            for start in range(0, len(waiting), CHUNK_ROWS):
+                network.take_in(waiting[start : start + CHUNK_ROWS], self._cache, self._check)
+        rows = network.run(root, self._cache, self._check)
+        rows = rows if network.layout.from_anchor else rows[1:]
+        levels, markov = network.logits(rows), network.weights.markov
+
+        if markov is None:
+            draft = self._grown(shape, levels[0], lambda level: levels[level.depth, None])
+        else:
+            bias, states = markov(
+                link.to_device(torch.tensor([root])), rows[:1], rows.new_zeros(1, markov.rank)
+            )
+
+            def follow(level: Level) -> Tensor:
+                nonlocal states
+                tokens = self._by_target(level.tokens)
+                before = states[link.to_device(torch.tensor([parent + 1 for parent in level.parents]))]
+                count = len(level.tokens)
+                bias, made = markov(
+                    link.to_device(torch.tensor(tokens)), rows[level.depth].expand(count, -1), before
+                )
+                states = torch.cat((states, made))
+                return levels[level.depth] + bias
+
+            draft = self._grown(shape, (levels[:1] + bias)[0], follow)
+        return replace(draft, tokens=self._by_target(draft.tokens))

@@ -1,7 +1,8 @@
-"""The dynamic draft tree: grown level by level where the draft is surest, then cut to the likeliest nodes.
+"""Draft trees that grow where the draft is surest.
 
-Source: EAGLE-2 (Li et al. 2024, section 4), which Dovetail takes over (section III-A). A node's score is the sum of the
-log-probabilities on the way to it: the drafter's own estimate of the chance that the target gets there.
+A tree is grown level by level, then cut to the likeliest nodes. Source: EAGLE-2 (Li et al. 2024, section 4), which
+Dovetail takes over (section III-A). A node's score is the sum of the log-probabilities on the way to it: the drafter's
+own estimate of the chance that the target gets there.
 """
 
 from __future__ import annotations

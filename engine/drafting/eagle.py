@@ -1,0 +1,501 @@
+"""Heads on the target's hidden states: EAGLE's, EAGLE-3's and Dovetail's layouts, and P-EAGLE, as drafts.
+
+Row i of the cache joins the target's feature of position i with the token at position i + 1, so a text of n tokens
+with the root at its end has n - 1 rows, all from the target's true features. Inside a tree the draft's own outputs
+stand in for the features that the target has not computed yet; those rows are forgotten after each proposal, and what
+was accepted is run again with the true ones, as EAGLE does.
+
+Chains are for a head beside a CPU's target; they end where the next step would cost more than it promises. Rows of a
+forward and steps of the draft are dear there, so wide trees do not pay: beside each token of the chain stands the
+second likeliest, for which no step is run. What the text itself repeats is guessed by prompt lookup, which takes no
+time; the head guesses the rest, and is left alone where it is not worth its steps.
+
+P-EAGLE drafts all levels in one forward. The row of the root's parent is EAGLE-3's. Those behind it stand for positions
+whose token and hidden states are not there yet: a mask token and ``mask_hidden`` take their places, and each says what
+follows there.
+
+Source: P-EAGLE as vllm-project/speculators has it (models/peagle).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import exp, log
+from pathlib import Path
+from typing import ClassVar, TypeAlias
+
+import torch
+from torch import Tensor
+
+from engine.drafting.drafter import Drafter, NoDrafter
+from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.head_layout import HeadLayout, read_layout
+from engine.drafting.head_loader import SharedWeights, load_feature_network
+from engine.drafting.kind import Drafting, DraftLoad, DraftText
+from engine.drafting.level_drafter import RowLevelDrafter
+from engine.drafting.lookup import PromptLookup
+from engine.drafting.target_draft import CHUNK_ROWS, SharingDraft, TargetRows
+from engine.drafting.trees import (
+    LARGEST_TREE,
+    Level,
+    TreeShape,
+    grow_tree,
+)
+from engine.kernels.sampling import likeliest
+from engine.messages import PromptKind
+from engine.model.next_rows import MOST_ROWS
+from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.placement.device import Link
+from engine.weights.draft_kind import draft_kind, is_parallel
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+# Classes of shares, all of one width.
+_CLASSES = 10
+# Shares are taken to mean what they say, as if that had been seen so often; and how soon observations are forgotten.
+_WEIGHT, _MEMORY = 8.0, 0.995
+# Of all guesses lately: what share of them comes is taken to be this before any was seen, and how soon it is forgotten.
+_USUAL, _LATELY = 0.25, 0.95
+
+#: Tokens that may follow, the likeliest first, and the shares that a head gives them.
+Guesses: TypeAlias = Sequence[tuple[int, float]]
+# A match that goes on with this chance is drafted without asking the head, which knows it no better.
+_LIKELY_MATCH = 0.5
+# The chance of a node behind one that holds, before the head has said it.
+_ONWARD = 0.5
+# Below this a share counts as this.
+_LEAST_SHARE = 1e-6
+# Tokens that are looked at after each node: the chain goes on with the first, the others end there.
+_TOKENS = 2
+# Tokens for which a head that does not pay is left alone: at least so many, and four for each row of the prompt that it
+# has not read.
+_PAUSE, _FOR_EACH_ROW = 64, 4
+
+
+class FeatureDraft(Drafter):
+    """Drafts dynamic trees from the target's hidden states.
+
+    Args:
+        network: The draft.
+        limits: Limits of its trees; width 1 drafts chains.
+        context: Tokens of context of the target.
+        link: The way to the draft's device.
+        check: Called between the draft's blocks; raises to cancel.
+
+    Attributes:
+        hidden_layers: Layers of the target whose hidden rows `observe` takes.
+        limits: May be changed between replies.
+    """
+
+    def __init__(
+        self,
+        network: FeatureNetwork,
+        limits: TreeShape,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> None:
+        self.hidden_layers = network.hidden_layers
+        self.limits = limits
+        self._network = network
+        self._link = link
+        self._check = check
+        self._cache = network.new_cache(context + LARGEST_TREE)
+        ids = network.weights.target_ids
+        self._target_ids: list[int] | None = None if ids is None else ids.tolist()
+        # Row i holds the token at i + 1 too.
+        self._rows = TargetRows(self._cache, 1)
+        self._root: Tensor | None = None
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
+        self._root = None
+        return self._rows.reset(prompt)
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Note emitted tokens and the target's rows of what was committed, which wait until a draft is asked for.
+
+        Args:
+            tokens: The last one is the new root.
+            hidden: On the draft's device.
+            probes: Unused: its drafts have none.
+
+        Raises:
+            ValueError: the rows are not those of every position up to the root.
+        """
+        self._rows.observe(tokens, hidden)
+
+    @torch.inference_mode()
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree below the last observed token: dynamic, or fixed."""
+        if shape.rows < 1:
+            return Draft()
+        network, cache, link = self._network, self._cache, self._link
+        root = self._take_in()
+        outputs = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
+
+        def expand(level: Level) -> Tensor:
+            nonlocal outputs
+            count = len(level.tokens)
+            parents = link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))
+            made = network.run(
+                network.target_tokens(link.to_device(torch.tensor(level.tokens))),
+                link.to_device(torch.full((count,), cache.length - 1 + level.depth)),
+                cache,
+                features=outputs[parents],
+                sees=link.to_device(level.sees),
+                uncommitted=len(outputs) - 1,
+                check=self._check,
+            )
+            outputs = torch.cat((outputs, made))
+            return network.logits(made)
+
+        draft = grow_tree(self.limits, shape, network.logits(root)[0], expand)
+        if network.weights.target_ids is None:
+            return draft
+        own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
+        return replace(draft, tokens=tuple(link.to_host(network.target_tokens(own)).tolist()))
+
+    @property
+    def runs_chains(self) -> bool:
+        """True if the network has the short way that `run_chain` takes."""
+        return self._network.has_short_way
+
+    @property
+    def waiting(self) -> int:
+        """Rows that the next chain has to take in first."""
+        return len(self._rows.text) - 1 - self._cache.length
+
+    def target_token(self, own: int) -> int:
+        """The target's id of one of the draft's tokens."""
+        return own if self._target_ids is None else self._target_ids[own]
+
+    @torch.inference_mode()
+    def run_chain(
+        self, goes_on: Callable[[Tensor], int | None], known: Callable[[Tensor, Sequence[int]], None]
+    ) -> None:
+        """Run a chain below the last observed token, step by step by the short way.
+
+        Args:
+            goes_on: Is given the (1, Vd) logits of what follows each node, the root first, and returns the token of the
+                next node, by the target's ids; None ends the chain.
+            known: Is given the (k, Vd) logits of what follows the last few tokens before the root that no chain began
+                at, and the k tokens that came there.
+        """
+        network, cache = self._network, self._cache
+
+        def run(tokens: Sequence[int], features: Tensor) -> tuple[Tensor, Tensor]:
+            found = network.run_next(tokens, cache, features, self._check)
+            assert found is not None, "chains are run where there is a short way"
+            cache.commit(range(len(tokens)))
+            return found
+
+        features = self._run_waiting(self._rows.take(), max(0, self._rows.held - cache.length - MOST_ROWS))
+        tokens = self._rows.text[cache.length + 1 :]
+        logits, rows = run(tokens, features)
+        self._root = rows[-1:].clone()
+        known(logits[:-1], tokens[1:])
+        length, logits, node = cache.length, logits[-1:], self._root
+        while (token := goes_on(logits)) is not None:
+            logits, node = run((token,), node)
+        cache.truncate(length)
+
+    def _take_in(self) -> Tensor:
+        """Run the rows that wait, and return the last one's output, (1, h): the root's."""
+        rows = self._rows.take()
+        if rows is not None:
+            self._run_waiting(rows, len(rows))
+        if self._root is None:
+            raise ValueError("a feature draft cannot draft before it has observed a token")
+        return self._root
+
+    def _run_waiting(self, rows: Tensor | None, most: int) -> Tensor:
+        """Run as many rows of those that waited, and return the others."""
+        if rows is None:
+            raise ValueError("a feature draft cannot draft before it has observed a token")
+        for start in range(0, most, CHUNK_ROWS):
+            features, first = rows[start : min(start + CHUNK_ROWS, most)], self._cache.length
+            behind = torch.tensor(self._rows.text[first + 1 : first + 1 + len(features)])
+            made = self._network.run(
+                self._link.to_device(behind),
+                self._link.to_device(torch.arange(first, first + len(features))),
+                self._cache,
+                target_features=features,
+                check=self._check,
+            )
+            self._cache.commit(range(len(features)))
+            # A copy of one row, so that the others' memory is free again.
+            self._root = made[-1:].clone()
+        return rows[most:]
+
+
+class ShareChances:
+    """Chances of guesses by their shares: a head that was trained on few texts is too sure on others.
+
+    At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft).
+    """
+
+    def __init__(self) -> None:
+        self._held = [_WEIGHT * (place + 0.5) / _CLASSES for place in range(_CLASSES)]
+        self._seen = [_WEIGHT] * _CLASSES
+        self.lately = _USUAL
+
+    def chance(self, share: float) -> float:
+        """That a token of this share comes."""
+        place = _class_of(share)
+        return self._held[place] / self._seen[place]
+
+    def learn(self, guesses: Guesses, token: int) -> None:
+        """This token came where those had been guessed."""
+        for guess, share in guesses:
+            place = _class_of(share)
+            self._held[place] = _MEMORY * self._held[place] + (token == guess)
+            self._seen[place] = _MEMORY * self._seen[place] + 1.0
+        self.lately = _LATELY * self.lately + (1 - _LATELY) * (token == guesses[0][0])
+
+
+def _class_of(share: float) -> int:
+    return min(int(share * _CLASSES), _CLASSES - 1)
+
+
+class ChainDraft(Drafter):
+    """Chains with the chance of each node, from the text or from a head.
+
+    Args:
+        head: Its own trees are not used.
+        lookup: Prompt lookup, which learns from this reply; or one that finds nothing, where another drafter looks up.
+        chances: Worth of the head's guesses; learns from this reply.
+    """
+
+    gives_chances = True
+
+    def __init__(self, head: FeatureDraft, lookup: Drafter, chances: ShareChances) -> None:
+        self.hidden_layers = head.hidden_layers
+        self._head = head
+        self._lookup = lookup
+        self._chances = chances
+        self._guessed: list[Guesses] = []  # at each step of the head's last chain
+        self._missed = 0  # tokens since it was asked
+        # That the head is asked is decided a round ahead, so that rows for one that is not stay where they are.
+        self.wants_hidden = False
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """A new reply; the head's rows are those that are wanted."""
+        self._lookup.reset(prompt)
+        self._guessed = []
+        self._missed = 0
+        self.wants_hidden = False
+        return self._head.reset(prompt)
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Learn what guesses were worth, and take tokens and rows in."""
+        for token, guesses in zip(tokens, self._guessed, strict=False):
+            self._chances.learn(guesses, token)
+            if token != guesses[0][0]:
+                break
+        self._missed = 0 if self._guessed else self._missed + len(tokens)
+        self._guessed = []
+        self._lookup.observe(tokens, None)
+        self._head.observe(tokens, hidden)
+
+    def propose(self, shape: DraftShape) -> Draft:
+        """A chain within the shape's rows whose steps promise what the shape asks of them."""
+        match = self._lookup.propose(shape)
+        may_ask, self.wants_hidden = self.wants_hidden, self._pays(shape.step_worth)
+        likely = bool(match) and exp(match.scores[0]) >= _LIKELY_MATCH
+        if likely or shape.rows < 1 or shape.step_worth > 1.0 or not may_ask:
+            return match
+        nodes: list[tuple[float, int, int]] = []  # score, the parent's place among these, token
+        place, score, steps = ROOT, 0.0, 0
+
+        def goes_on(logits: Tensor) -> int | None:
+            nonlocal place, score, steps
+            (guesses,) = self._guesses(logits)
+            self._guessed.append(guesses)
+            parent, behind = place, score
+            place, steps = len(nodes), steps + 1
+            nodes.extend(
+                (behind + log(self._chances.chance(share)), parent, token) for token, share in guesses
+            )
+            score = nodes[place][0]
+            ends = steps >= shape.rows or exp(score) * _ONWARD < shape.step_worth
+            return None if ends else guesses[0][0]
+
+        self._head.run_chain(goes_on, self._learn)
+        if match and match.scores[0] > nodes[0][0]:
+            return replace(match, steps=steps)
+        # A node never comes before its parent, which is no less likely and was found earlier.
+        order = sorted(range(len(nodes)), key=lambda node: -nodes[node][0])[: shape.rows]
+        rank = {node: at for at, node in enumerate(order)} | {ROOT: ROOT}
+        return Draft(
+            tuple(nodes[node][2] for node in order),
+            tuple(rank[nodes[node][1]] for node in order),
+            tuple(nodes[node][0] for node in order),
+            steps=steps,
+        )
+
+    def _pays(self, step_worth: float) -> bool:
+        """True if the head's tokens are worth a step, or may be by now."""
+        unread = self._head.waiting - self._missed
+        may_pay = self._missed >= max(_PAUSE, _FOR_EACH_ROW * unread)
+        return step_worth <= 1.0 and (may_pay or self._chances.lately >= step_worth)
+
+    def _learn(self, logits: Tensor, tokens: Sequence[int]) -> None:
+        """Guesses for tokens that came while the head was not asked are seen at once when it is asked again."""
+        missed = min(self._missed, len(tokens))
+        if missed:
+            for guesses, token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
+                self._chances.learn(guesses, token)
+
+    def _guesses(self, logits: Tensor) -> list[Guesses]:
+        """The likeliest tokens after each row."""
+        return [
+            [
+                (self._head.target_token(own), max(exp(share), _LEAST_SHARE))
+                for own, share in zip(tokens, logs, strict=True)
+            ]
+            for tokens, logs in zip(*likeliest(logits, _TOKENS), strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class HeadDraft(SharingDraft):
+    """A head of any of these layouts."""
+
+    layout: HeadLayout
+
+    kind = "head"
+    # Dovetail's table I (Zhang et al. 2024), "Ours": tau of LLaMA2-Chat-7B.
+    published: ClassVar[Mapping[PromptKind, float]] = {
+        "chat": 4.73,
+        "code": 5.90,
+        "arithmetic": 4.71,
+        "instruction": 4.62,
+    }
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A folder whose tensors join a token with a hidden state."""
+        return draft_kind(folder) == "head"
+
+    @classmethod
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> HeadLayout:
+        """The head of a checkpoint."""
+        return read_layout(checkpoint)
+
+    def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
+        """Read the head; what its guesses are worth is learnt in all texts."""
+        checkpoint = HeadCheckpoint(parts.folder)
+        network = load_feature_network(checkpoint, parts.target.config, shared, parts.weights, parts.check)
+        return partial(self.text, network, parts, ShareChances())
+
+    def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
+        """Make room for a text.
+
+        Args:
+            network: The head in memory.
+            parts: Its context and device.
+            chances: Worth of its guesses in all texts.
+        """
+        draft = FeatureDraft(network, TreeShape(), parts.context, parts.link, parts.check)
+        return partial(_drafter, draft, chances)
+
+
+def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
+    """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
+    assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
+    if draft.runs_chains and wanted.growth == TreeShape(chains=True):
+        lookup = NoDrafter() if wanted.matches is None else PromptLookup(wanted.matches)
+        return ChainDraft(draft, lookup, chances)
+    draft.limits = wanted.growth
+    return draft
+
+
+@dataclass(frozen=True)
+class ParallelDraft(HeadDraft):
+    """A head whose levels do not wait for each other."""
+
+    kind = "block"
+    by_levels = False
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A head with a row for what is not there yet."""
+        return is_parallel(folder)
+
+    @property
+    def block_rows(self) -> int:
+        """One for each level."""
+        return self.layout.depths
+
+    def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
+        """Make room for a text; nothing is learnt of the guesses."""
+        token, depths = self.layout.mask_token, self.layout.depths
+        assert token is not None, "a layout without a mask token is drafted level by level"
+        return ParallelDrafter(network, token, depths, parts.context, parts.link, parts.check).for_reply
+
+
+class ParallelDrafter(RowLevelDrafter):
+    """Trees of the distributions that one forward gives.
+
+    Args:
+        network: The head.
+        mask_token: In place of tokens that are not there yet.
+        depths: Rows of a draft's forward, and levels of its tree.
+        context: Tokens of context of the target.
+        link: The way to the head's device.
+        check: Called between its blocks; raises to cancel.
+    """
+
+    def __init__(
+        self,
+        network: FeatureNetwork,
+        mask_token: int,
+        depths: int,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> None:
+        cache = network.new_cache(context + depths)
+        super().__init__(depths, network.hidden_layers, cache, 1, network.weights.target_ids)
+        self._network, self._link, self._check = network, link, check
+        self._masks = [mask_token] * (depths - 1)
+
+    @torch.inference_mode()
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree below the last observed token.
+
+        Raises:
+            ValueError: No row was observed since the last draft.
+        """
+        if shape.rows < 1:
+            return Draft()
+        rows = self._rows.take()
+        if rows is None:
+            raise ValueError("a head cannot draft before it has observed a token")
+        network = self._network
+        while len(rows) > CHUNK_ROWS:
+            self._run(rows[:CHUNK_ROWS], [])
+            rows = rows[CHUNK_ROWS:]
+        levels = network.logits(self._run(rows, self._masks)[len(rows) - 1 :])
+        draft = self._tree(shape, levels)
+        return replace(draft, tokens=self._by_target(draft.tokens))
+
+    def _run(self, rows: Tensor, masks: list[int]) -> Tensor:
+        """Take rows in, with rows behind them for what is not there yet; all their outputs."""
+        network, cache, first, count = self._network, self._cache, self._cache.length, len(rows)
+        tokens = [*self._rows.text[first + 1 : first + 1 + count], *masks]
+        if masks:
+            hidden = network.weights.mask_hidden
+            assert hidden is not None, "a layout with a mask token has a row for it"
+            rows = torch.cat((rows.to(hidden.dtype), hidden.expand(len(masks), -1)))
+        made = network.run(
+            self._link.to_device(torch.tensor(tokens)),
+            self._link.to_device(torch.arange(first, first + len(tokens))),
+            cache,
+            target_features=rows,
+            check=self._check,
+        )
+        cache.commit(range(count))
+        return made
