@@ -19,7 +19,7 @@ def activate() -> str | None:
     addon = find_installed()
     if addon is None or "torch" in sys.modules:
         return None
-    from engine.gpu_addon.addon import bundled_torch
+    from engine.gpu_addon.bundled_torch import bundled_torch
     from engine.gpu_addon.check import checked
 
     try:

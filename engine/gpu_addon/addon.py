@@ -1,26 +1,16 @@
-"""The add-ons that there are, which of them are for this machine's graphics card, and the torch without an add-on.
-
-The bundled torch is described by its metadata: importing it takes seconds.
-"""
+"""The add-ons that there are, and which of them are for this machine's graphics card."""
 
 from __future__ import annotations
 
 import json
 import platform
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import distributions
-from pathlib import Path
 from typing import Any
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-from packaging.version import Version
-
-from engine.errors import AddonUnusable
+from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.hub.bundled import assets_folder
 from engine.planning.probes.graphics_cards import GraphicsCard, Vendor
 from engine.sentences import mark, paragraph, say
@@ -185,59 +175,3 @@ def _major(driver: str | None) -> int:
 def _data() -> dict[str, Any]:
     found: dict[str, Any] = json.loads((assets_folder() / "gpu_addons.json").read_text(encoding="utf-8"))
     return found
-
-
-@dataclass(frozen=True)
-class BundledTorch:
-    """An installed torch.
-
-    Attributes:
-        version: Without what comes after a plus, which names the build.
-        gpu: Kind of GPU that it was built for: ``CUDA``, ``ROCm`` or ``XPU``; None for processors alone.
-        requires: Names of the packages that it needs, which are there, then.
-    """
-
-    version: str
-    gpu: str | None = None
-    requires: frozenset[str] = frozenset()
-
-
-def bundled_torch(addons: Path) -> BundledTorch:
-    """The torch of this environment or of the installed app, also where an add-on stands in front of it.
-
-    Raises:
-        AddonUnusable: there are no metadata of it.
-    """
-    path = [part for part in sys.path if not Path(part).is_relative_to(addons)]
-    found = next(iter(distributions(name="torch", path=path)), None)
-    if found is None:
-        raise AddonUnusable(
-            "This Tenon does not say which torch it runs on, so no GPU support can be chosen: "
-            "install Tenon again."
-        )
-    needs = (Requirement(line) for line in found.requires or ())
-    # Packages of its extras need not be there.
-    names = frozenset(
-        canonicalize_name(need.name)
-        for need in needs
-        if need.marker is None or need.marker.evaluate({"extra": ""})
-    )
-    version = Version(found.version)
-    return BundledTorch(version.public, _gpu(version.local or "", names), names)
-
-
-def python_tag() -> str:
-    """This Python, as wheels name it; in an installed app it is the app's own."""
-    return f"cp{sys.version_info.major}{sys.version_info.minor}"
-
-
-def _gpu(build: str, names: frozenset[str]) -> str | None:
-    """By the build's name, else by the makers' libraries that it needs."""
-    for title, short, library in (
-        ("CUDA", "cu", ("nvidia-", "cuda-")),
-        ("ROCm", "rocm", ("rocm",)),
-        ("XPU", "xpu", ("intel-",)),
-    ):
-        if build.startswith(short) or any(name.startswith(library) for name in names):
-            return title
-    return None

@@ -11,7 +11,8 @@ from typing import Literal
 
 from engine.errors import AddonUnusable, HubError
 from engine.file_trouble import file_trouble
-from engine.gpu_addon.addon import Addon, BundledTorch, index_address, python_tag
+from engine.gpu_addon.addon import Addon, index_address
+from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
     INCOMING,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import AddonUnusable, FileRefused
-from engine.gpu_addon.addon import BundledTorch, python_tag
+from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.hub.model_folders import data_folder, folder_bytes
 from engine.hub.record import sha256_of, write_json
 from engine.json_text import read_json

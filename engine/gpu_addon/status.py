@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.gpu_addon.addon import AddonChoice, BundledTorch, bundled_torch, choose
+from engine.gpu_addon.addon import AddonChoice, choose
+from engine.gpu_addon.bundled_torch import BundledTorch, bundled_torch
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
     InstalledAddon,

@@ -32,7 +32,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import Version
 
 from engine.errors import AddonUnusable, DownloadFailed, HubError, InvalidOption, NotOnHub
-from engine.gpu_addon.addon import BundledTorch
+from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.hub.file_server import BUSY, FileServer, Place, busy, unreachable
 from engine.sentences import mark
 

@@ -11,7 +11,7 @@ from app.bridge.gpu_addon import GpuAddon
 from app.chat.machine import GpuSupport
 from engine.errors import AddonUnusable
 from engine.gpu_addon import addon, installation
-from engine.gpu_addon.addon import BundledTorch
+from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.gpu_addon.installed_addon import find_installed, gpu_folder
 from engine.planning.probes.graphics_cards import GraphicsCard
 from tests.support.hub_faults import corrupt, stall

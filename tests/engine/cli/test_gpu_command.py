@@ -14,7 +14,7 @@ import pytest
 
 from engine.cli import main
 from engine.gpu_addon import addon
-from engine.gpu_addon.addon import BundledTorch
+from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.gpu_addon.installed_addon import find_installed, gpu_folder
 from engine.planning.probes.graphics_cards import GraphicsCard
 from tests.support.hub_faults import stall
@@ -160,7 +160,7 @@ _PROGRAM = """
 import sys
 from engine.cli import main
 from engine.gpu_addon import status
-from engine.gpu_addon.addon import BundledTorch
+from engine.gpu_addon.bundled_torch import BundledTorch
 status.bundled_torch = lambda folder: BundledTorch("9.8.7", None, frozenset({"filelock"}))
 sys.exit(main(sys.argv[1:]))
 """
@@ -195,9 +195,9 @@ def test_other_subcommands_use_it_and_say_where_it_is_switched_off(server: Wheel
     program = """
 import sys
 from engine.cli import main
-from engine.gpu_addon.addon import bundled_torch
+from engine.gpu_addon.bundled_torch import bundled_torch
 from engine.gpu_addon.installed_addon import InstalledAddon, gpu_folder, write_record
-from engine.gpu_addon.addon import python_tag
+from engine.gpu_addon.bundled_torch import python_tag
 from engine.gpu_addon.installed_addon import write_manifest
 from tests.support.wheel_server import torch_files
 folder = gpu_folder() / "cuda-13.0"

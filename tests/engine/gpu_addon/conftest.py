@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.gpu_addon.addon import Addon, BundledTorch
+from engine.gpu_addon.addon import Addon
+from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.hub.transfer import Patience
 from tests.support.wheel_server import TORCH, WheelServer
 

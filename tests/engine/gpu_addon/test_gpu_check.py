@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from engine.gpu_addon import check, installed_addon
-from engine.gpu_addon.addon import bundled_torch, python_tag
+from engine.gpu_addon.bundled_torch import bundled_torch, python_tag
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
     InstalledAddon,

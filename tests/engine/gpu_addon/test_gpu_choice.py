@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.gpu_addon import addon
-from engine.gpu_addon.addon import BundledTorch, choose, index_address, known_addons
+from engine.gpu_addon import addon, bundled_torch
+from engine.gpu_addon.addon import choose, index_address, known_addons
+from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.planning.probes.graphics_cards import GraphicsCard
 
 CPU = BundledTorch("2.13.0")
@@ -95,4 +96,4 @@ def test_the_data_file_names_each_once_and_says_where_its_wheels_are() -> None:
     ],
 )
 def test_what_an_installed_torch_was_built_for(build: str, names: set[str], gpu: str | None) -> None:
-    assert addon._gpu(build, frozenset(names)) == gpu
+    assert bundled_torch._gpu(build, frozenset(names)) == gpu
