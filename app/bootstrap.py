@@ -34,7 +34,7 @@ FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR", "TE
 def _application(
     qt: QApplication, instance: SingleInstance, record: SessionRecord, paths: Sequence[str]
 ) -> Application:
-    """The engine's process, which takes over the language, and the app around it."""
+    """Start the engine's process, and the app around it, in the chosen language."""
     speak(qt, chosen_language(config_folder()))
     engine = EngineClient(log_folder=log_folder())
     engine.start()

@@ -25,7 +25,7 @@ def speak(translate: Translate) -> None:
 
 
 def tr(text: str, n: int = -1, **figures: object) -> str:
-    """A text in the window's language.
+    """Return a text in the window's language.
 
     Args:
         text: A literal, in English; ``{name}`` stands for a figure, ``%n`` for the number.
@@ -39,5 +39,5 @@ def tr(text: str, n: int = -1, **figures: object) -> str:
 
 
 def mark(text: str) -> str:
-    """A text that is collected here and translated where it is shown: for constants, which are made before `speak`."""
+    """Return a text for translation where it is shown: for constants, which are made before `speak`."""
     return text

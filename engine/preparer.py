@@ -74,7 +74,7 @@ class Preparer:
         cancelled: Callable[[], bool] = lambda: False,
         time_s: float | None = None,
     ) -> bytes:
-        """The answer of a function of bytes to bytes.
+        """Return the answer of a function of bytes to bytes, which runs in the process.
 
         Args:
             work: ``module:function``, called in the process; the function answers whatever is wrong with the question.
@@ -108,7 +108,7 @@ class Preparer:
     def _asked(
         self, work: str, question: bytes, cancelled: Callable[[], bool], time_s: float
     ) -> bytes | None:
-        """The answer of the process; None where it had left before it was asked."""
+        """Return the answer of the process, or None if it had left before it was asked."""
         try:
             process, connection = self._started()
             self._await_start(connection)

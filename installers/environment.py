@@ -92,7 +92,7 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    """The machine that this runs on."""
+    """Return the machine that this runs on."""
     architecture = platform.machine().lower()
     return Machine(
         platform.system(),
@@ -118,7 +118,7 @@ def _glibc() -> tuple[int, int] | None:
 
 
 def constraints(machine: Machine) -> str:
-    """The constraints of a machine, one a line: those of all, but for what its C library is too old for."""
+    """Return the constraints of a machine, one a line, without what its C library is too old for."""
     lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     if machine.older_glibc:
         older = OLDER_GLIBC.read_text(encoding="utf-8").splitlines()
@@ -128,7 +128,7 @@ def constraints(machine: Machine) -> str:
 
 
 def pinned_torch() -> str:
-    """The version of torch that Tenon is tested with."""
+    """Return the version of torch that Tenon is tested with."""
     found = re.search(r"^torch==(\S+)", CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None, "constraints.txt names torch"
     return found[1]
@@ -210,7 +210,7 @@ def build_size(index: str, version: str, machine: Machine, answer_s: float = _AN
 
 
 def _fits(name: str, version: str, machine: Machine) -> bool:
-    """True for a wheel of torch for processors that runs on a Linux machine."""
+    """Return True for a wheel of torch for processors that runs on a Linux machine."""
     pattern = (
         rf"torch-{re.escape(version)}(\+cpu)?-{machine.python}-\w+-\S*linux\S*_{machine.architecture}\.whl"
     )

@@ -10,7 +10,7 @@ _MOST_CHARACTERS = 1_500
 
 
 def release_notes() -> list[str]:
-    """The first entries of this version in CHANGELOG.md, as plain sentences; empty where it has none."""
+    """Return the first entries of this version in CHANGELOG.md, as plain sentences; empty where it has none."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     section = re.search(
         rf"^## {re.escape(numbers(version()))}\b.*?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL

@@ -40,7 +40,7 @@ def sizes(bundle: Path) -> Counter[str]:
 
 
 def size_table(bundle: Path) -> str:
-    """The largest parts with their megabytes, the rest in one line, and the sum."""
+    """Return the largest parts with their megabytes, the rest in one line, and the sum."""
     counted = sizes(bundle)
     largest = counted.most_common(_ROWS)
     rest = sum(counted.values()) - sum(size for _, size in largest)

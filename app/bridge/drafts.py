@@ -68,7 +68,7 @@ class Drafts(QObject):
         self._look = self._ask(tuple(self._references())).done(looked_at)
 
     def stop_looking(self) -> None:
-        """The menu is closed: what was not answered yet need not be, and a reply need not wait for it."""
+        """Drop the questions of a menu that was closed, so that no reply waits for them."""
         if self._look is not None:
             self._look.drop()
 

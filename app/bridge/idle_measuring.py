@@ -74,7 +74,7 @@ class IdleMeasuring(IdleWatch):
 
     @Slot()
     def give_way(self) -> None:
-        """A reply is wanted; it waits no longer than the engine takes to notice."""
+        """Stop measuring because a reply is wanted."""
         if self._runs:
             self._gave_way = True
             self._machine.give_way()

@@ -38,5 +38,5 @@ class IdleWatch(QObject):
 
     @Slot()
     def note_use(self) -> None:
-        """The engine is in use now."""
+        """Note that the engine is in use now."""
         self._used = self._clock()

@@ -137,7 +137,7 @@ class Machine(QObject):
             self._plan()
 
     def stop(self) -> None:
-        """The person stops measuring; modes that were complete stay."""
+        """Stop measuring for the user; modes that were complete stay."""
         self.declined |= self.measuring.running
         self.give_way()
 
@@ -216,7 +216,7 @@ class Machine(QObject):
             self._mode = self._client.ask(command).each(self._benchmark.take).failed(self._mode_failed)
 
     def _mode_failed(self, error: ErrorReport) -> None:
-        """The benchmark itself goes on behind a mode that failed; without its engine it cannot."""
+        """Note a failed mode; the benchmark goes on, unless its engine is gone."""
         if error.kind == EngineStopped.__name__ and self._benchmark is not None:
             self._end()
 

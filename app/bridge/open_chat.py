@@ -46,7 +46,7 @@ class OpenChat(QObject):
         self._stand_in = ""  # what new chats take while the model that was chosen for them is gone
 
     def show(self, conversation_id: int | None) -> None:
-        """A chat is shown, None for a blank one: its model answers from here on, and the next message loads it."""
+        """Take the model of the chat that is shown (None: a blank one); the next message loads it."""
         if conversation_id is not None:
             self._library.read_again(conversation_id)
         self._mark.begin(conversation_id)
@@ -71,7 +71,7 @@ class OpenChat(QObject):
             )
 
     def _model_of_new_chats(self) -> str:
-        """The model chosen for them; while it is gone, the one in use when that was noticed."""
+        """Return the model chosen for new chats; while it is gone, the one in use when that was noticed."""
         chosen = self._settings.new_chat_model
         if not chosen or _is_there(chosen):
             self._stand_in = ""
@@ -80,13 +80,13 @@ class OpenChat(QObject):
         return self._stand_in or chosen
 
     def take_model(self, ref: str) -> None:
-        """The person has chosen a model: for this chat, and for those to come."""
+        """Take the model that the user chose, for this chat and for new ones."""
         self._settings.new_chat_model = ref
         if self._shown is not None:
             self._shelf.set_model(self._shown, ref)
 
     def model_change(self, message_id: int) -> str:
-        """The name of a reply's model where another one wrote the reply before it, else empty."""
+        """Return the name of a reply's model if another one wrote the reply before it, else an empty text."""
         if self._shown is None:
             return ""
         reply = self._library.message(self._shown, message_id)

@@ -33,7 +33,7 @@ class Plans(QObject):
         return self.of(load_options(self._settings))
 
     def of(self, options: LoadOptions) -> PlanReport | None:
-        """A plan; None while there is none."""
+        """Return a plan, or None until it is there."""
         return self._plans.get(planned(options))
 
     def advice_of(self, model: str) -> ModelAdvice | None:

@@ -59,13 +59,13 @@ class SharedEngine(QObject):
         self._sent.emit(command)
 
     def kill(self) -> None:
-        """The window ends its engine itself."""
+        """Do nothing: the window ends its engine itself."""
 
     def close(self) -> None:
-        """The window goes on with its engine."""
+        """Do nothing: the window goes on with its engine."""
 
     def end(self) -> None:
-        """The server is gone, and nobody wants what is still to come."""
+        """Cancel all requests after the server ended."""
         self._ended = True
         for question in tuple(self._questions.values()):
             question.drop()
@@ -240,7 +240,7 @@ class ProgramServer(QObject):
 
 
 def _served(options: LoadOptions, report: ModelReport) -> Served:
-    """The model as programs see it; in the worker's thread, for its name is looked up on the disk."""
+    """Return the model as programs see it; runs in the worker's thread, since it reads the disk."""
     from engine.server.exchange import Served
     from engine.server.serving import served_name
 

@@ -113,7 +113,7 @@ class Question:
             self._failed(event.error)
 
     def lose(self, report: ErrorReport) -> None:
-        """The engine ended before it answered."""
+        """End the question because the engine ended before it answered."""
         if self.open:
             self.open = False
             if self._failed is not None:

@@ -69,7 +69,7 @@ class SelfTestReport:
         return not self.problem and self.answer_s is not None and bool(self.answer.strip())
 
     def text(self) -> str:
-        """The report, a line for each thing."""
+        """Return the report, a line for each thing."""
         where = (
             "installed application"
             if getattr(sys, "frozen", False)
@@ -130,7 +130,7 @@ class SelfTest(QObject):
 
     @Slot()
     def begin(self) -> None:
-        """The window has been painted: ask."""
+        """Ask the model, once the window has been painted."""
         self.report.window_s = seconds_since_start()
         self._conversation = self._workspace.turns.send(None, self.report.question)
         self.asked.emit(self._conversation)

@@ -26,7 +26,7 @@ class ShownChat(QObject):
         self._timer.timeout.connect(self.end)
 
     def begin(self, conversation_id: int | None) -> None:
-        """A chat is about to be shown, None for a blank one, which is nobody's."""
+        """Note the chat that is about to be shown; None is a blank one."""
         self.end()
         if conversation_id is not None:
             with suppress(OSError):
@@ -35,7 +35,7 @@ class ShownChat(QObject):
 
     @Slot()
     def end(self) -> None:
-        """It is shown, or the window is closed."""
+        """Note that the chat is shown, or the window closed."""
         self._timer.stop()
         with suppress(OSError):
             self._path.unlink(missing_ok=True)

@@ -40,7 +40,7 @@ _TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
 
 def instance_name(folder: Path | None = None) -> str:
-    """The name for a data folder, or (None) the usual one.
+    """Return the instance's name for a data folder; None is the usual folder.
 
     It is the same for all starts of one person with one data folder: a path, or a name where sockets lie by
     default.
@@ -136,7 +136,7 @@ class SingleInstance(QObject):
 
 
 def same_user(socket: QLocalSocket) -> bool:
-    """True if the process at the other end of a connected socket is this person's, by what the system says of it."""
+    """Return True if the system says that the process at a socket's other end is this user's."""
     if sys.platform == "win32":
         return True  # the pipe was made for this person alone
     try:
@@ -147,7 +147,7 @@ def same_user(socket: QLocalSocket) -> bool:
 
 
 def _peer(connection: sockets.socket) -> int:
-    """The user's number of the process that connected, or that listens; raises OSError where it is not told."""
+    """Return the user id of the process at the other end; raise OSError if the system does not tell it."""
     if hasattr(sockets, "SO_PEERCRED"):  # Linux: process, user, group
         told = connection.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
         return int(struct.unpack("3i", told)[1])
@@ -176,7 +176,7 @@ def _understood(line: bytes) -> tuple[list[str], dict[str, str]] | None:
 
 
 def _hand_over(socket: QLocalSocket, paths: Sequence[str]) -> bool:
-    """True if the first window has taken over what is to be opened."""
+    """Return True if the first window has taken over what is to be opened."""
     if sys.platform == "win32":  # only the program in front can let another come there
         ctypes.windll.user32.AllowSetForegroundWindow(-1)
     tokens = {name: os.environ[name] for name in _TOKENS if name in os.environ}

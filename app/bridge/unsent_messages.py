@@ -59,7 +59,7 @@ class UnsentMessages(QObject):
         return self._known[conversation_id]
 
     def keep(self, conversation_id: int | None, unsent: Unsent) -> None:
-        """The person has typed or attached something, or taken it away."""
+        """Keep what the user has typed or attached."""
         if unsent == self.of(conversation_id):
             return
         self.typed = True

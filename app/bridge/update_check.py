@@ -105,7 +105,7 @@ class UpdateCheck(QObject):
 
 
 def latest_release(address: str, key: str) -> Release | None:
-    """The version that an address names; None for no network, no answer, or an answer that the key did not sign.
+    """Return the version that an address names, or None without an answer that the key signed.
 
     Args:
         address: Of the JSON object.
@@ -137,7 +137,7 @@ def latest_release(address: str, key: str) -> Release | None:
 
 
 def is_newer(latest: str, own: str) -> bool:
-    """True if a version comes after another and is no candidate; False where either is no version."""
+    """Return True if a version comes after another and is no candidate; False where either is no version."""
     from packaging.version import InvalidVersion, Version
 
     try:

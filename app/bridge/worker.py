@@ -125,7 +125,7 @@ class Worker(QObject):
 def outcome(
     work: Callable[[], object], mistake: Callable[[str], TenonError] = _mistake
 ) -> tuple[object, TenonError | None]:
-    """The result of some work, or its error as a person is told of it."""
+    """Return the result of some work, or its error in words for the user."""
     try:
         return work(), None
     except TenonError as error:

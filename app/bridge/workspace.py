@@ -249,7 +249,7 @@ class Workspace(QObject):
     # --- the chosen model ---------------------------------------------------------------------------------
 
     def models(self) -> list[Choice]:
-        """The bundled model, the installed ones and the folders used lately."""
+        """Return the bundled model, the installed ones and the folders used lately."""
         store, loaded = self.model_store, self.model.state
         base = {ref for ref, known in store.forecasts.known.items() if known.only_continues}
         base |= {loaded.model_ref} if loaded.only_continues else set()
@@ -285,7 +285,7 @@ class Workspace(QObject):
         self.model.bring_in(reply_runs=self.replies.busy)
 
     def mode(self) -> str:
-        """The name of the mode of the chat that is shown: its own, or that of the settings."""
+        """Return the name of the mode of the chat that is shown: its own, or that of the settings."""
         return self.open_chat.options().mode or self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
@@ -301,7 +301,7 @@ class Workspace(QObject):
             self.open_chat.set_options(replace(options, mode=mode))
 
     def modes(self) -> list[Choice]:
-        """The modes, each with the reason where it cannot be chosen."""
+        """Return the modes, each with the reason where it cannot be chosen."""
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
         choices = mode_choices(self.drafts.taken_by, self.model.state.gpu, budget)
         return with_plan(choices, self.plans.chosen)

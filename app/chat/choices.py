@@ -53,7 +53,7 @@ def model_name(ref: str) -> str:
 def model_choices(
     recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = (), base: Collection[str] = ()
 ) -> list[Choice]:
-    """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so.
+    """Return the bundled model, the installed ones, then folders and files used lately; one that is gone says so.
 
     Args:
         recent_refs: Models used lately.
@@ -89,7 +89,7 @@ def draft_names(refs: Sequence[str]) -> str:
 
 
 def toggled(chosen: Sequence[str], ref: str) -> tuple[str, ...]:
-    """The chosen drafts with another one before them, or without it where it was chosen; none for an empty one."""
+    """Return the chosen drafts with another one first, or without it if it was chosen; none for an empty one."""
     if not ref:
         return ()
     others = tuple(one for one in chosen if one != ref)

@@ -39,7 +39,7 @@ class Trial:
     problem: str = ""
 
     def after(self, event: Event, seconds: float) -> Trial:
-        """The trial that follows an event of its request, so many seconds after that was sent."""
+        """Return the trial that follows an event of its request, so many seconds after that was sent."""
         if isinstance(event, PlanChosen):
             return replace(self, ran=event.plan.mode)
         if isinstance(event, ModeChanged):
@@ -67,7 +67,7 @@ class Trial:
         return self
 
     def lost(self, sentence: str) -> Trial:
-        """The trial when the engine is gone; without a sentence it was ended because it did not stop."""
+        """Return the trial after the engine ended; without a sentence it was ended because it did not stop."""
         return replace(self, ended=True, stopped=not sentence, problem=sentence)
 
 
@@ -117,5 +117,5 @@ def _common_characters(first: str, second: str) -> int:
 
 
 def ran_title(trial: Trial) -> str:
-    """The mode that ran, as it is shown."""
+    """Return the mode that ran, as it is shown."""
     return mode_title(trial.ran or trial.mode)

@@ -37,7 +37,7 @@ class ConversationOptions:
         return self == ConversationOptions()
 
     def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:
-        """Sampling: what is set here, and the settings for the rest."""
+        """Return sampling: what is set here, and the settings for the rest."""
         own = {name: value for name, value in asdict(self.sampling).items() if value is not None}
         return replace(settings, **own)
 

@@ -34,7 +34,7 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
 
 
 def _number_or_word(value: OptionValue) -> OptionValue:
-    """A choice among words and numbers is kept as text."""
+    """Return the number that a text holds, or else the value as it is; settings keep both as text."""
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
@@ -56,7 +56,7 @@ class ReplyOptions:
 
 
 def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> ReplyOptions:
-    """Sampling in force: what a conversation sets for itself, then the model's own, then what holds for all."""
+    """Return the options of a reply: the conversation's own, then its model's, then those for all."""
     settings = settings.of_model(ref)
     sampling = SamplingOptions(**{one.name: getattr(settings, one.name) for one in fields(SamplingOptions)})
     return ReplyOptions(
@@ -70,7 +70,7 @@ def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> Rep
 
 
 def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
-    """True if a request is served by the weights that another one loaded; each reply may differ in the other options.
+    """Return True if the weights that another request loaded serve this one; other options may differ.
 
     A mode that needs a GPU wants its layers there; the other modes take them from where they are.
     """

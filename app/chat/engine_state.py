@@ -81,18 +81,18 @@ class EngineState:
     only_continues: bool = False
 
     def _anew(self, **changes: Any) -> EngineState:
-        """The state with changes, and without what was to be told of the load before."""
+        """Return the state with changes, and without the news of the load before."""
         told = {"fraction": None, "sentence": "", "trouble": None, "resting": False}
         return replace(self, **{**told, **changes})
 
     def starting(self) -> EngineState:
-        """The state when the process is started."""
+        """Return the state when the process is started."""
         return self._anew(phase=EnginePhase.STARTING)
 
     def with_model(
         self, ref: str, name: str, draft_name: str, server: ServerPlace | None = None
     ) -> EngineState:
-        """The state when a model and a draft are the chosen ones that are not in memory."""
+        """Return the state after a model and a draft were chosen that are not in memory."""
         return self._anew(
             model_ref=ref,
             model_name=name,
@@ -103,16 +103,16 @@ class EngineState:
         )
 
     def loading(self) -> EngineState:
-        """The state when a load begins."""
+        """Return the state when a load begins."""
         return self._anew(phase=EnginePhase.LOADING, weights="")
 
     def stopped(self, sentence: str) -> EngineState:
-        """The state when the process is gone."""
+        """Return the state when the process is gone."""
         trouble = ErrorReport(EngineStopped.__name__, sentence) if sentence else None
         return self._anew(phase=EnginePhase.STOPPED, weights="", sentence=sentence, trouble=trouble)
 
     def after(self, event: Event) -> EngineState:
-        """The state that follows an event; the same object when the event changes nothing."""
+        """Return the state that follows an event; the same object when the event changes nothing."""
         if isinstance(event, EngineReady):
             known = replace(self, gpu=event.gpu)
             return replace(known, phase=EnginePhase.IDLE) if self.phase is EnginePhase.STARTING else known

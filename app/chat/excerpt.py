@@ -23,7 +23,7 @@ Span = tuple[int, int]
 
 
 def excerpt(marked: str, markdown: bool) -> tuple[str, tuple[Span, ...]]:
-    """The best place of a message, as one line of plain text.
+    """Return the best place of a message, as one line of plain text.
 
     Args:
         marked: The message, with its matches between `MATCH_START` and `MATCH_END`.
@@ -57,7 +57,7 @@ def _read(marked: str, place: int) -> tuple[int, int]:
 
 
 def _opening(before: str) -> str:
-    """The mark of what is open at the end of a text: code or a thought, which have blank lines in them."""
+    """Return the mark of what is open at the end of a text: code or a thought."""
     fence = ""
     for mark, rest in _FENCE.findall(before):
         if not fence:
@@ -70,7 +70,7 @@ def _opening(before: str) -> str:
 
 
 def _taken_out(marked: str) -> tuple[str, list[Span]]:
-    """A text without the marks in it, and where they were; one that stands alone marks nothing."""
+    """Return a text without the marks in it, and where they were; one that stands alone marks nothing."""
     parts, matches, length, start = [], [], 0, None
     for part in _MARK.split(marked):
         if part == MATCH_START:

@@ -30,7 +30,7 @@ class Sample:
 
 
 def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None]:
-    """The speed at each sample, averaged with those just before it.
+    """Return the speed at each sample, averaged with those just before it.
 
     A step emits whole tokens, so that the speed from one sample to the next jumps even where nothing changes.
 

@@ -16,7 +16,7 @@ _SAID = (MessageState.COMPLETE, MessageState.STOPPED, MessageState.INTERRUPTED)
 def history_for(
     reply_id: int, messages: Iterable[Message], system_prompt: str = ""
 ) -> tuple[ChatMessage, ...]:
-    """The turns that a reply answers, oldest first, ending with the person's, or with the start of the reply.
+    """Return the turns that a reply answers, oldest first, up to the user's or the start of the reply.
 
     Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
     the prompts around it become one turn, so that nothing that the person wrote is lost. A prompt that was too
@@ -57,12 +57,12 @@ def history_for(
 
 
 def _was_too_long(reply: Message) -> bool:
-    """True if a reply failed because what it was to answer does not fit into the context."""
+    """Return True if a reply failed because what it was to answer does not fit into the context."""
     return reply.trouble is not None and reply.trouble.kind == PromptTooLong.__name__
 
 
 def text_for(reply_id: int, messages: Iterable[Message]) -> str:
-    """The one text that a reply goes on with: what was written so far, each person's part as a paragraph of its own."""
+    """Return the text that a reply goes on with: what was written so far, each user's part a paragraph."""
     text = ""
     for turn in history_for(reply_id, messages):
         said = with_attachments(turn.content, turn.attachments)

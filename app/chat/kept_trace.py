@@ -15,7 +15,7 @@ _MOST_BYTES = 16 << 20
 
 
 def to_bytes(trace: ReplyTrace) -> bytes:
-    """A finished reply's rounds with the texts of their tokens and trees, and its speed and memory over time."""
+    """Return a finished reply's rounds with the texts of their tokens and trees, and its speed and memory over time."""
     rounds = [
         record for number in range(trace.first_round, trace.last_round + 1) if (record := trace.round(number))
     ]

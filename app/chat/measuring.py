@@ -73,6 +73,6 @@ def time_left_s(
 
 
 def fastest(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
-    """The mode that was measured to be fastest; None where none was."""
+    """Return the mode that was measured to be fastest, or None if none was."""
     known = [row for row in rows if row.tokens_per_second is not None]
     return max(known, key=lambda row: row.tokens_per_second or 0.0, default=None)

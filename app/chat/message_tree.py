@@ -62,7 +62,7 @@ class MessageTree:
         del self._messages[message_id]
 
     def path_to(self, message_id: int | None) -> list[Message]:
-        """The messages from the first one down to this one, without deleted ones."""
+        """Return the messages from the first one down to this one, without deleted ones."""
         path = [message for message in self._upward(message_id) if not message.deleted]
         return path[::-1]
 
@@ -75,14 +75,14 @@ class MessageTree:
         return self._shown_after(shown[0] if shown else None)
 
     def tip_below(self, message_id: int | None) -> int | None:
-        """The end of the path on which the newest message follows each, from this one (None: the start) on."""
+        """Return the end of the path that takes the newest message each time, from this one (None: the start) on."""
         tip = message_id
         while followers := self._shown_after(tip):
             tip = followers[-1]
         return tip
 
     def tip(self, leaf_id: int | None) -> int | None:
-        """The end of the path to show: a leaf, or the nearest message above it that is not deleted.
+        """Return the end of the path to show: a leaf, or the nearest message above it that is not deleted.
 
         Without a leaf that is known it is the newest path's end; None when there are no messages.
         """
@@ -92,7 +92,7 @@ class MessageTree:
         return self.tip_below(None)
 
     def branch(self, message_id: int) -> list[int]:
-        """A message and all that follows it, in any order of alternatives, deleted ones too."""
+        """Return a message and all that follows it, in any order of alternatives, deleted ones too."""
         found, at = [message_id], 0
         while at < len(found):
             found += self._following.get(found[at], [])

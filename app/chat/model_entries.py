@@ -129,7 +129,7 @@ class InstalledEntry:
     problem: str = ""
 
     def comes_from(self, model: ListedModel) -> bool:
-        """True if it is a copy of a model that can be fetched."""
+        """Return True if it is a copy of a model that can be fetched."""
         return model.reference == self.catalogue_name or (bool(self.repo) and self.repo in model.repos)
 
 

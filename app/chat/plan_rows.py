@@ -55,7 +55,7 @@ def with_plan(choices: Iterable[Choice], plan: PlanReport | None) -> list[Choice
 def plan_rows(
     choices: Iterable[Choice], predicted: Mapping[str, float], measured: Mapping[str, float]
 ) -> list[PlanRow]:
-    """The rows, fastest first, then modes of which nothing is known, then those that cannot run.
+    """Return the rows: the fastest first, then modes without a prediction, then those that cannot run.
 
     Both mappings have tokens per second by mode: as predicted, and as replies of this model showed it.
     """

@@ -89,5 +89,5 @@ def recommend(
 
 
 def fits(prediction: Prediction | None) -> bool:
-    """True if a model is predicted to run from memory."""
+    """Return True if a model is predicted to run from memory."""
     return prediction is not None and fit_of(prediction) in (Fit.EASY, Fit.FITS)

@@ -25,7 +25,7 @@ _LOOPED = mark("The reply was stopped, because it began to repeat itself.")
 
 
 def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message:
-    """The message that follows an event; the same object when the event changes nothing.
+    """Return the message that follows an event; the same object when the event changes nothing.
 
     Text in progress (`TokensAdded`) is not handled here: it comes in bursts and is gathered first.
 
@@ -50,7 +50,7 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
 
 
 def can_continue(message: Message) -> bool:
-    """True if a reply was cut and holds something to go on from."""
+    """Return True if a reply was cut and holds something to go on from."""
     if message.role != "assistant" or not message.content.strip():
         return False
     cut = message.state in (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
@@ -59,13 +59,13 @@ def can_continue(message: Message) -> bool:
 
 
 def looped(message: Message) -> bool:
-    """True if a reply was stopped because it repeated itself, and has not gone on since."""
+    """Return True if a reply was stopped because it repeated itself, and has not gone on since."""
     ended = message.details is not None and message.details.stop_reason == "loop"
     return ended and message.state is MessageState.COMPLETE
 
 
 def notices_of(message: Message) -> tuple[str, ...]:
-    """Notes beside a reply: what happened on its way, and why it was stopped."""
+    """Return the notes beside a reply: what happened on its way, and why it was stopped."""
     return (*message.notices, tr(_LOOPED)) if looped(message) else message.notices
 
 
@@ -142,7 +142,7 @@ def _disk_bytes_per_second(timings: Timings, memory: Memory) -> float:
 
 
 def with_notice(reply: Message, sentence: str) -> Message:
-    """A reply with one more sentence beside it, unless it is there."""
+    """Return a reply with one more sentence beside it, unless it is there."""
     if sentence in reply.notices:
         return reply
     return replace(reply, notices=(*reply.notices, sentence))

@@ -42,7 +42,7 @@ class ReplyQueue:
         return self.running
 
     def finish(self, reply_id: int) -> bool:
-        """The engine is done with a reply. False when another runs: news from before a crash."""
+        """Take a reply off the queue; return False if another one runs (news from before a crash)."""
         if self.running is None or self.running.reply_id != reply_id:
             return False
         self.running = None
@@ -55,10 +55,10 @@ class ReplyQueue:
         return taken
 
     def halt(self) -> Ticket | None:
-        """The engine is gone: return the reply that it took along, and hold the rest back."""
+        """Hold replies back after the engine ended; return the reply that it lost."""
         lost, self.running, self.halted = self.running, None, True
         return lost
 
     def resume(self) -> None:
-        """The engine starts again."""
+        """Let the queue go on after the engine started again."""
         self.halted = False

@@ -87,7 +87,7 @@ class ReplyTrace:
         return self._dropped + len(self._rounds)
 
     def round(self, number: int) -> RoundRecord | None:
-        """A round by its number; None where there is none, or none any more."""
+        """Return a round by its number, or None if it is not kept."""
         index = number - self.first_round
         return self._rounds[index] if 0 <= index < len(self._rounds) else None
 

@@ -74,5 +74,5 @@ def search_terms(typed: str) -> list[SearchTerm]:
 
 
 def is_unspaced(terms: list[SearchTerm]) -> bool:
-    """True if a term is of a script without spaces, where an index of words finds nothing."""
+    """Return True if a term is of a script without spaces, where an index of words finds nothing."""
     return any(_UNSPACED.search(term.text) for term in terms)

@@ -60,7 +60,7 @@ _TERMINAL = mark("into a terminal, before the program is started")
 
 
 def settings_of_programs(state: ServerState) -> list[ProgramSettings]:
-    """Settings with which the usual programs reach a server."""
+    """Return settings with which the usual programs reach a server."""
     base, key, model = state.address, state.key, state.model
     chat = f'{{"model": "{model}", "messages": [{{"role": "user", "content": "Hello"}}]}}'
     return [

@@ -23,7 +23,7 @@ class Stretches:
         return cls(array("I", [place for pair in pairs for place in pair]).tobytes())
 
     def moved(self, by: int) -> Stretches:
-        """The same parts where so many characters stand before the text."""
+        """Return the same parts where so many characters stand before the text."""
         return Stretches.of((start + by, end + by) for start, end in self) if by else self
 
     def __iter__(self) -> Iterator[tuple[int, int]]:

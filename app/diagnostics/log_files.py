@@ -34,7 +34,7 @@ def log_folder() -> Path:
 
 
 def log_file(folder: Path, name: str) -> Path:
-    """The file that a process of this name writes to now; older ones end in .1, .2, ..."""
+    """Return the file that a process of this name writes to now; older ones end in .1, .2, ..."""
     return folder / f"{name}.log"
 
 
@@ -60,7 +60,7 @@ class _QuietFile(RotatingFileHandler):
     """A log that cannot be written ends nothing and says nothing."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk is told where something is lost by it."""
+        """Ignore a failed write: a full disk is reported where something is lost by it."""
 
 
 def start_log(folder: Path, name: str) -> logging.Handler | None:
@@ -115,7 +115,7 @@ def stop_log(handler: logging.Handler | None) -> None:
 
 
 def log_tail(folder: Path, name: str, most_bytes: int = 4_000) -> str:
-    """The last whole lines of a log; empty where there is none."""
+    """Return the last whole lines of a log, or an empty text."""
     try:
         with log_file(folder, name).open("rb") as file:
             size = file.seek(0, os.SEEK_END)

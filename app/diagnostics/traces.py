@@ -15,7 +15,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def without_home(text: str) -> str:
-    """A text in which the person's own folder, and with it often a name, is ~."""
+    """Return a text with the user's folder, which often holds a name, written as ~."""
     home = str(Path.home())
     return text.replace(home, "~") if len(home) > 3 else text
 

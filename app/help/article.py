@@ -36,7 +36,7 @@ class Article:
     body: str
 
     def filled(self, word_for: Callable[[str, str], str]) -> str:
-        """The body with each placeholder replaced by the word for its kind, empty for none, and name."""
+        """Return the body with each placeholder replaced by the word for its kind and name."""
         return _PLACEHOLDER.sub(lambda found: word_for(found["kind"] or "", found["name"]), self.body)
 
 

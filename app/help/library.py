@@ -31,7 +31,7 @@ class HelpLibrary:
         return name in self._by_name
 
     def search(self, text: str, most: int = 8) -> list[Article]:
-        """The articles that speak of it, the best first: words may be unfinished, inflected or mistyped."""
+        """Return the articles that match, the best first; words may be unfinished, inflected or mistyped."""
         words = [corrected(word, self._vocabulary) for word in telling_words(text)]
         if not words:
             return []
@@ -67,7 +67,7 @@ class HelpLibrary:
         return frozenset(word for article in self.articles for word in self._words_of(article))
 
     def _names_of(self, article: Article) -> set[frozenset[str]]:
-        """The words of its title and of each keyword: whoever types these and no others means this article."""
+        """Return the words of an article's title and of each keyword, by which a question names it."""
         return {frozenset(telling_words(name)) for name in (article.title, *article.keywords)}
 
     @staticmethod
@@ -77,5 +77,5 @@ class HelpLibrary:
 
 @cache
 def help_library() -> HelpLibrary:
-    """The articles that ship with Tenon, read when they are asked for first."""
+    """Return the articles that ship with Tenon, read at the first call."""
     return HelpLibrary(read_articles())

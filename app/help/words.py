@@ -31,13 +31,13 @@ def words_of(text: str) -> list[str]:
 
 
 def telling_words(text: str) -> list[str]:
-    """The words that say what is asked; all of them where there are no others."""
+    """Return the words that say what is asked, or all of them if none does."""
     words = words_of(text)
     return [word for word in words if word not in STOP_WORDS] or words
 
 
 def corrected(word: str, known: Collection[str]) -> str:
-    """The known word that a word was probably meant to be: itself where it begins one, or nothing is like it."""
+    """Return the known word that a word was probably meant to be, or the word itself."""
     if len(word) < _SHORT or any(one.startswith(word) or _same_stem(one, word) for one in known):
         return word
     alike = get_close_matches(word, known, n=5, cutoff=_ALIKE)
@@ -46,6 +46,6 @@ def corrected(word: str, known: Collection[str]) -> str:
 
 
 def _same_stem(one: str, other: str) -> bool:
-    """True if they differ in their endings alone, as far as that can be said without a dictionary."""
+    """Return True if they differ in their endings alone, as far as that can be said without a dictionary."""
     shared = min(len(one), len(other))
     return shared >= 5 and abs(len(one) - len(other)) <= 4 and one[: shared - 1] == other[: shared - 1]

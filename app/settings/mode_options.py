@@ -16,7 +16,7 @@ _LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64)
 
 
 def mode_option_settings() -> dict[str, Setting[Any]]:
-    """A setting for each option of a mode, by its name."""
+    """Return a setting for each option of a mode, by its name."""
     return {name: _setting(option) for name, option in shared_options(known_modes()).items()}
 
 

@@ -68,12 +68,12 @@ class Setting(Generic[T]):
 
 
 def text(help_text: str, title: str = "", control: Words | None = None) -> Setting[str]:
-    """A string, any string."""
+    """Declare a setting that is any string."""
     return Setting("", help_text, read_text, title, control or Words())
 
 
 def address(help_text: str, title: str, hint: str) -> Setting[str]:
-    """The address of a server, http or https; or nothing."""
+    """Declare a setting that is the address of a server (http or https) or nothing."""
 
     def read(value: Any) -> str:
         given = read_text(value).strip()
@@ -96,7 +96,7 @@ def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
 
 
 def one_of(names: Callable[[], Collection[str]]) -> Callable[[Any], str]:
-    """Reads one of some names, which are asked for each time."""
+    """Return a reader of one of some names, which are looked up each time."""
 
     def read(value: Any) -> str:
         if value not in names():
@@ -123,7 +123,7 @@ def number(
     title: str = "",
     allowed: tuple[int, int] | None = None,
 ) -> Setting[T]:
-    """A number in the range of its control, or None where the control has words for nothing.
+    """Declare a number in the range of its control, or None if the control has words for nothing.
 
     Args:
         default: None or a number.
@@ -163,7 +163,7 @@ def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
 def texts_by_name(
     most: int, help_text: str, title: str = "", control: Control | None = None
 ) -> Setting[Mapping[str, tuple[str, ...]]]:
-    """Some strings by name, the last ``most`` names of those given. A single string, as files had it once, is one."""
+    """Declare some strings by name, of which the last ``most`` names are kept; a single string counts as one."""
 
     def several(value: Any) -> tuple[str, ...]:
         items = value if isinstance(value, (list, tuple)) else (value,)
@@ -190,7 +190,7 @@ def values_by_name(most: int, help_text: str) -> Setting[Mapping[str, Mapping[st
 
 
 def read_text(value: Any) -> str:
-    """A text that is one.
+    """Return a value that is a text.
 
     Raises:
         InvalidOption: it is not.

@@ -34,7 +34,7 @@ class SliderScale:
         self.last = self._steps + self._words
 
     def value_at(self, position: int) -> float | None:
-        """The number at a position, in the unit that is shown; None where words stand."""
+        """Return the number at a position in the unit that is shown, or None for the control's words."""
         if self._words and position <= 0:
             return None
         way = (position - self._words) / self._steps
@@ -49,7 +49,7 @@ class SliderScale:
         return float(round(min(max(steps, self._least), self._most), self._number.places))
 
     def position_of(self, value: float | None) -> int:
-        """The position nearest to a number; None is what words stand for."""
+        """Return the position nearest to a number; None is the control's words."""
         if value is None:
             return 0
         inside = min(max(value, self._least), self._most)

@@ -35,7 +35,7 @@ class Values:
         return {name: value for name, value in found.items() if isinstance(value, Setting)}
 
     def value_of(self, name: str) -> Any:
-        """The value of a setting by its name."""
+        """Return the value of a setting by its name."""
         return self.values.get(name, self.declared()[name].default)
 
     def assign(self, name: str, value: Any) -> None:
@@ -84,7 +84,7 @@ class Values:
         return {**self.unknown, **self.values}
 
     def of_model(self: V, model: str) -> V:
-        """A copy in which what is set for one model only stands in its place; it saves nothing."""
+        """Return a copy with the settings of one model in place; it saves nothing."""
         merged = type(self)()
         own = self.by_model.get(model, {})
         merged.values = {**self.values, **{name: own[name] for name in own if name in self.declared()}}

@@ -426,14 +426,14 @@ class ConversationStore:
         return parts
 
     def _conversation(self, row: tuple[Any, ...]) -> Conversation:
-        """The conversation of a row that ends with whether it is intact."""
+        """Return the conversation of a row that ends with whether it is intact."""
         if row[-1]:
             return conversation_of(row[:-1])
         mark_damaged(self._folder)
         return Conversation(row[0], tr(_DAMAGED_TITLE), 0.0, 0.0)
 
     def _message(self, row: tuple[Any, ...], conversation_id: int) -> Message:
-        """The message of a row that ends with whether it is intact."""
+        """Return the message of a row that ends with whether it is intact."""
         if row[-1]:
             return message_of(row[:-1])
         mark_damaged(self._folder)
@@ -460,7 +460,7 @@ class ConversationStore:
 
 
 def _joined(content: str, parts: Iterable[tuple[int, str]]) -> str:
-    """A content with what was added to it, up to the first gap: what a full disk refused, or what was damaged."""
+    """Return a content with what was added to it, up to the first gap (refused by a full disk, or damaged)."""
     for place, text in parts:
         if place > len(content):
             break

@@ -49,7 +49,7 @@ class MeasuredModes:
 
 
 def _key(machine: MachineReport, options: LoadOptions) -> str:
-    """Changes with what speeds depend on; memory that is free now does not count."""
+    """Return a key of what speeds depend on, without the memory that is free now."""
     gpus = tuple((gpu.name, gpu.total_bytes) for gpu in machine.gpus)
     processor, kernels = machine.processor, machine.kernels or ""
     facts = (processor.name, processor.usable_cores, machine.memory.total_bytes, gpus, kernels)

@@ -57,7 +57,7 @@ _LITERALLY = str.maketrans({sign: "\\" + sign for sign in ("%", "_", "\\")})
 
 
 def can_index(connection: sqlite3.Connection) -> bool:
-    """True if this SQLite has FTS5."""
+    """Return True if this SQLite has FTS5."""
     return any(row[0] == "fts5" for row in connection.execute("PRAGMA module_list"))
 
 
@@ -106,7 +106,7 @@ def prepare(connection: sqlite3.Connection) -> bool:
 
 
 def is_unclean(connection: sqlite3.Connection) -> bool:
-    """True if words of erased messages are still in the file pages of the index."""
+    """Return True if words of erased messages are still in the file pages of the index."""
     return _state(connection) in (_UNCLEAN, _CLEANING)
 
 

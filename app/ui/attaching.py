@@ -84,7 +84,7 @@ class Attaching(QObject):
         self._composer.attachments.set_pending(pending)
 
     def go_along(self, conversation_id: int) -> None:
-        """The blank chat has become this one."""
+        """Give the blank chat's attachments to the chat that it became."""
         for reading in self._readings.values():
             if reading.conversation_id is None:
                 reading.conversation_id = conversation_id

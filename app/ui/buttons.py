@@ -35,7 +35,7 @@ def push_button(
     kind: str = "",
     default: bool | None = None,
 ) -> QPushButton:
-    """A button with words.
+    """Return a button with words.
 
     Args:
         words: Its words; empty for those that come later.
@@ -66,7 +66,7 @@ def icon_button(
     side_px: int = 0,
     tip: str = "",
 ) -> QToolButton:
-    """A button with an icon.
+    """Return a button with an icon.
 
     Args:
         theme: Colours and sizes.

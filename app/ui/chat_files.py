@@ -93,7 +93,7 @@ class ChatFiles(QObject):
 
 
 def file_name(title: str) -> str:
-    """A chat's title as a file's name that every system takes: letters with their marks, digits and a few signs."""
+    """Return a chat's title as a file name for every system: letters with marks, digits and a few signs."""
     parts: list[str] = []
     for char in unicodedata.normalize("NFC", title):
         kind = unicodedata.category(char)

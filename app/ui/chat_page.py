@@ -141,7 +141,7 @@ class ChatPage(QWidget):
         self.transcript.show_message(message_id)
 
     def forget(self, conversation_id: int) -> None:
-        """A conversation was deleted: leave it if it is the one shown."""
+        """Leave a conversation that was deleted if it is the one shown."""
         if conversation_id == self._current:
             self.open(None)
 

@@ -98,5 +98,5 @@ class Commands(QObject):
 
     @staticmethod
     def group_title(group: CommandGroup) -> str:
-        """A group's name in the window's language."""
+        """Return a group's name in the window's language."""
         return tr(group.value)

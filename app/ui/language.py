@@ -18,7 +18,7 @@ SYSTEM = "system"
 
 
 def spoken(chosen: str) -> str:
-    """The language to use: the chosen one, or the first of the system's that there is; English else."""
+    """Return the language to use: the chosen one, or the first of the system's that exists, or English."""
     if chosen in LANGUAGES:
         return chosen
     wanted = [name.split("-")[0] for name in QLocale.system().uiLanguages()]

@@ -157,7 +157,7 @@ class ModelButton(QAbstractButton):
         )
 
     def width_in(self, room: int) -> int:
-        """The width to take of some room, in px: without the words behind the name where too little is left of them."""
+        """Return the width to take of some room in px, without the words after the name if they do not fit."""
         _, detail = self._widths()
         whole = self.sizeHint().width()
         if whole <= room:
@@ -166,7 +166,7 @@ class ModelButton(QAbstractButton):
         return room if room - bare - 8 >= _LEAST_DETAIL_PX else min(bare, room)
 
     def minimumSizeHint(self) -> QSize:
-        """The name is elided when there is no room."""
+        """Return a small width: the name is elided when there is no room."""
         return QSize(self._theme.type.px(60), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -46,7 +46,7 @@ class ShareBar(QProgressBar):
         return QSize(60, self.height())
 
     def minimumSizeHint(self) -> QSize:
-        """It can be short."""
+        """Return a short size."""
         return QSize(24, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

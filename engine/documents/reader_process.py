@@ -49,7 +49,7 @@ def read_beside(
 
 
 def _read(kind: str, path: str) -> Iterator[bytes]:
-    """The answer of the process."""
+    """Yield the answer of the process."""
     reader = import_module(f"engine.documents.{kind}")
     try:
         pages: Pages = reader.read(Path(path))

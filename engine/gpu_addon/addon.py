@@ -58,7 +58,7 @@ class Addon:
     caution: str | None = None
 
     def fits(self, card: GraphicsCard) -> bool:
-        """True if it was built for such a card and runs on its driver; an unknown compute capability fits."""
+        """Return True if it was built for such a card and runs on its driver; an unknown compute capability fits."""
         if card.vendor != self.vendor:
             return False
         if self.least_driver is not None and _major(card.driver) < self.least_driver:
@@ -98,7 +98,7 @@ def index_address(addon: Addon) -> str | None:
 
 
 def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | None = None) -> AddonChoice:
-    """The add-ons for a machine with these cards, where Tenon runs on this torch; None asks which system it is."""
+    """Return the add-ons for a machine with these cards and this torch; None asks for this system."""
     system = system or platform.system()
     if any(card.vendor == "apple" for card in cards):
         return AddonChoice((), say("Tenon uses Apple's GPU as it is: there is nothing to fetch."))

@@ -166,7 +166,7 @@ class Installation:
                     break
 
     def _check_room(self) -> None:
-        """The wheels stay until all of them are unpacked."""
+        """Check the room for the wheels, which stay until all are unpacked."""
         missing = max(0, self._plan.size_bytes - sum(self._arrived.values()))
         check_room(gpu_folder(), missing + self._plan.unpacked_bytes, reserve_bytes=self._reserve_bytes)
 

@@ -46,7 +46,7 @@ class InstalledAddon:
     wheels: dict[str, str]
 
     def mismatch(self, torch: BundledTorch) -> str | None:
-        """The reason why it cannot be used with this Tenon; None where it can."""
+        """Return the reason why it cannot be used with this Tenon, or None if it can."""
         if (self.torch, self.python) == (torch.version, python_tag()):
             return None
         return say(
@@ -95,7 +95,7 @@ def write_record(folder: Path, addon: InstalledAddon) -> None:
 
 
 def find_installed() -> InstalledAddon | None:
-    """The installed add-on, None where there is none."""
+    """Return the installed add-on, or None."""
     for path in sorted(gpu_folder().glob(f"[!.]*/{_RECORD}")):
         try:
             values = read_json(path.read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ def find_installed() -> InstalledAddon | None:
 
 
 def read_outcome(addon: InstalledAddon) -> Outcome | None:
-    """Result of the last check, None where there was none."""
+    """Return the result of the last check, or None if there was none."""
     try:
         return from_plain(Outcome, read_json((addon.folder / _OUTCOME).read_text(encoding="utf-8")))
     except (OSError, ValueError):

@@ -45,7 +45,7 @@ def write_manifest(folder: Path, hashes: Mapping[str, str] | None = None) -> Non
 
 
 def altered_file(folder: Path, own: Collection[str]) -> str | None:
-    """The path in an add-on's folder of a file that is not as it was installed, None where all are.
+    """Return the path of a file that is not as it was installed, or None if all are.
 
     Bytecode that was not installed is deleted: Python makes it anew, and believes it without a look at its source.
     Files whose names begin with one of ``own`` are written by Tenon later, and not looked at.

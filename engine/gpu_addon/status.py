@@ -43,7 +43,7 @@ class GpuStatus:
 
 
 def look_for_addons() -> tuple[AddonChoice, BundledTorch]:
-    """The add-ons that could be fetched for this machine, and the torch that Tenon runs on without one.
+    """Return the add-ons that could be fetched for this machine, and the torch that Tenon runs on without one.
 
     Raises:
         AddonUnusable: it is not known which torch Tenon runs on.

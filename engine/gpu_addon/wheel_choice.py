@@ -91,7 +91,7 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
 
 
 def _best(links: tuple[Link, ...], wanted: SpecifierSet, places: dict[Tag, int]) -> Link | None:
-    """The newest version, and of it what fits this system best."""
+    """Return the wheel of the newest version that fits this system best."""
     found: list[tuple[Version, int, Link]] = []
     for link in links:
         try:
@@ -105,7 +105,7 @@ def _best(links: tuple[Link, ...], wanted: SpecifierSet, places: dict[Tag, int])
 
 
 def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement, ...]]:
-    """A wheel and its requirements, from a few of its bytes: a zip archive's table of contents is at its end."""
+    """Return a wheel and its requirements from its last bytes, where a zip archive has its table of contents."""
     if link.sha256 is None:
         raise DownloadFailed(
             "The package index gives no SHA-256 for {file_name}, so it could not be checked: "

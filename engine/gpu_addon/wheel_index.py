@@ -69,7 +69,7 @@ class WheelIndex(FileServer):
         super().__init__(INDEX, connect_s, stall_s)
 
     def links(self, project: str) -> tuple[Link, ...]:
-        """The wheels of a project's page; none where the index does not have it. Withdrawn ones are left out.
+        """Return the wheels of a project's page that were not withdrawn; none if the index does not have it.
 
         Raises:
             HubError: in one of its kinds.
@@ -88,7 +88,7 @@ class WheelIndex(FileServer):
         return tuple(page.links)
 
     def size_bytes(self, url: str) -> int:
-        """The size of a file.
+        """Return the size of a file.
 
         Raises:
             HubError: in one of its kinds.
@@ -106,7 +106,7 @@ class WheelIndex(FileServer):
         return int(length)
 
     def read(self, url: str, start: int, length: int) -> bytes:
-        """A piece of a file.
+        """Return a piece of a file.
 
         Raises:
             HubError: in one of its kinds.
@@ -154,7 +154,7 @@ class _Page(HTMLParser):
         self.links: list[Link] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        """An anchor is a file."""
+        """Take the file that an anchor names."""
         values = dict(attributes)
         href = values.get("href")
         if tag == "base" and href:

@@ -148,7 +148,7 @@ _kept_for_halves = _Kept()
 
 
 def stores(addresses: Sequence[ctypes.Array[ctypes.c_void_p]]) -> ctypes.Array[ctypes.c_void_p]:
-    """The caches of a forward's texts, for the library.
+    """Return the caches of a forward's texts, for the library.
 
     Args:
         addresses: Of each text's cache the layers' tensors, (2, kv_heads, rows, head_dim) bfloat16, or int8 with

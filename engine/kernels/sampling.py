@@ -80,7 +80,7 @@ MOST = 64
 def likeliest(
     logits: Tensor, count: int, temperature: float = 1.0
 ) -> tuple[list[list[int]], list[list[float]]]:
-    """The likeliest tokens of each row, largest first and of equal ones the first in the library.
+    """Return the likeliest tokens of each row, the largest first, equal ones by their ids.
 
     Args:
         logits: (n, V) on any device.

@@ -46,7 +46,7 @@ class Attachment:
     missing: str = ""
 
     def marked(self, start: int, end: int) -> str:
-        """A stretch of the text, with a line before each page or chapter that says which one it is."""
+        """Return a stretch of the text, with a line before each page or chapter that says which one it is."""
         if not self.sections:
             return self.text[start:end]
         starts = [section.start for section in self.sections]
@@ -60,7 +60,7 @@ class Attachment:
 
 
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
-    """A message with its files as it is read: each file as a fenced block under its name, then the text."""
+    """Return a message as the model reads it: each file as a fenced block under its name, then the text."""
     parts = [
         fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments
     ]
@@ -70,12 +70,12 @@ def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
 
 
 def with_missing(attachment: Attachment, heading: str) -> str:
-    """A heading of a file's text, and below it what is missing there."""
+    """Return a heading of a file's text, and below it what is missing there."""
     return f"{heading}\n{attachment.missing}" if attachment.missing else heading
 
 
 def fenced(heading: str, content: str) -> str:
-    """A block that its content cannot end: the fence is longer than any run of backticks in it."""
+    """Return a block that its content cannot end: the fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in _FENCE.findall(content)), default=2)
     fence = "`" * (longest + 1)
     end = "" if content.endswith("\n") else "\n"

@@ -222,7 +222,7 @@ class MachineReport:
     speeds: Speeds | None = None
 
     def disk(self, role: str) -> Disk | None:
-        """The disk of a folder by its role."""
+        """Return the disk of a folder by its role."""
         return next((disk for disk in self.disks if disk.role == role), None)
 
 

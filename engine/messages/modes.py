@@ -45,7 +45,7 @@ class ModeOption:
         return isinstance(self.default, bool)
 
     def accepts(self, value: object) -> bool:
-        """True if a value is of its type and in its range, or one of its words."""
+        """Return True if a value is of its type and in its range, or one of its words."""
         if isinstance(value, str):
             return value in dict(self.words)
         if self.is_switch or isinstance(value, bool):
@@ -77,7 +77,7 @@ class ModeDescriptor:
 
 
 def shared_options(modes: Iterable[ModeDescriptor]) -> dict[str, ModeOption]:
-    """The options of all modes by name, without a default where modes differ in it."""
+    """Return the options of all modes by name, without a default if modes differ in it."""
     found: dict[str, ModeOption] = {}
     for option in (option for mode in modes for option in mode.options):
         known = found.setdefault(option.name, option)

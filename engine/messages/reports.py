@@ -313,7 +313,7 @@ class Reply:
         return len(self.prompt_ids) or self.timings.cache_n + self.timings.prompt_n
 
     def as_json(self) -> dict[str, Any]:
-        """The object of ``--json``: plain types."""
+        """Return the object of ``--json`` in plain types."""
         whole = asdict(self)
         del whole["plan"]["mode"]
         del whole["drafted_text"]

@@ -56,7 +56,7 @@ def count_text(text: str, scale: float) -> int:
 
 
 def count_turns(turns: Sequence[ChatMessage], tools: ToolUse, scale: float) -> CountedTurns:
-    """Turns and their number of tokens, by an estimate."""
+    """Return turns and their number of tokens by an estimate."""
     texts = [turn.content for turn in turns]
     texts += [part for turn in turns for call in turn.calls for part in (call.name, call.arguments)]
     texts += [part for tool in tools.offered for part in (tool.name, tool.description, tool.parameters)]
@@ -67,7 +67,7 @@ def count_turns(turns: Sequence[ChatMessage], tools: ToolUse, scale: float) -> C
 def path_and_body(
     request: Generate, turns: Sequence[ChatMessage], opening: str, model: str, kind: ServerKind
 ) -> tuple[str, dict[str, Any]]:
-    """The request for a server.
+    """Return the path and the body of the request for a server.
 
     Args:
         request: What is wanted.

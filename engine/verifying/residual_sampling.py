@@ -45,7 +45,7 @@ class ResidualSampling(Verifier):
             row = node + 1
 
     def _decide(self, draft: Draft, row: int, target: Tensor, position: int) -> tuple[int, bool]:
-        """The token after a row, and whether it is one of the drafted children.
+        """Return the token after a row, and whether it is one of the drafted children.
 
         Args:
             draft: The tree.

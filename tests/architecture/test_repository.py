@@ -43,7 +43,7 @@ def test_each_change_is_linted_and_tested_from_the_oldest_python_on() -> None:
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
 def test_forms_have_what_github_asks_for(path: Path) -> None:
     form = read(path)
-    assert form["name"] and form["description"]
+    assert all(form[key] for key in ("name", "description"))
     fields = [field for field in form["body"] if field["type"] != "markdown"]
     assert {field["type"] for field in fields} <= {"input", "textarea", "dropdown", "checkboxes"}
     names = [field["id"] for field in fields]

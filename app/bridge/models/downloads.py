@@ -23,7 +23,7 @@ _CLOSE_S = 2.0
 
 
 def connect() -> Hub:
-    """The hub that models come from. Imports its client library, which takes a while."""
+    """Return the hub that models come from; importing its client library takes a while."""
     from engine.hub.connection import Hub
 
     return Hub()
@@ -156,5 +156,5 @@ class Downloads(QObject):
 
 
 def _left_ones(models: Path) -> bool:
-    """True if an earlier run left a download; looked up without importing what downloads."""
+    """Return True if an earlier run left a download; looked up without importing what downloads."""
     return any((models / ".incoming").glob("*/download.json"))

@@ -123,7 +123,7 @@ class Forecasts(QObject):
         self._take(outline)
 
     def _take_none(self, error: TenonError) -> None:
-        """A model of the catalogue that cannot be outlined has no figures."""
+        """Note that a model of the catalogue has no figures."""
         self._outlining -= 1
 
     def _take(self, outline: ModelOutline) -> None:

@@ -191,7 +191,7 @@ class Installed(QObject):
 
 
 def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
-    """The model that answers first: the chosen one, or where that is a bundled one that is not here, another.
+    """Return the model that answers first: the chosen one, or another if that is not on this computer.
 
     A copy of Tenon may lack the bundled model, because it could not be fetched, and an earlier one had others.
 
@@ -244,7 +244,7 @@ def _listed() -> tuple[InstalledEntry, ...]:
 
 
 def _remote(taken: set[str]) -> Iterator[InstalledEntry]:
-    """The models of the servers that were added."""
+    """Yield the models of the servers that were added."""
     for server in endpoints():
         for model in server.models:
             ref = server.reference(model.name)

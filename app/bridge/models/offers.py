@@ -47,7 +47,7 @@ class Offers(QObject):
         self.missed: dict[str, Missed] = {}
 
     def catalogue(self) -> tuple[ListedModel, ...]:
-        """The catalogue, which is here without the net."""
+        """Return the catalogue, which needs no network."""
         return tuple(map(listed, catalogue()))
 
     def search(self, text: str) -> None:
@@ -111,7 +111,7 @@ class Offers(QObject):
         self.missed_changed.emit()
 
     def forget_missed(self, name: str) -> None:
-        """It is tried again, or given up."""
+        """Forget a missed offer, which is tried again or given up."""
         if self.missed.pop(name, None) is not None:
             self.missed_changed.emit()
 
@@ -129,7 +129,7 @@ class Offers(QObject):
 
 
 def listed(model: CatalogueModel) -> ListedModel:
-    """A model of the catalogue, as it is shown."""
+    """Return a model of the catalogue, as it is shown."""
     return ListedModel(
         reference=model.name,
         title=model.title,

@@ -28,7 +28,7 @@ VERSION = 1
 
 
 def to_json(records: Iterable[ConversationRecord]) -> str:
-    """The file's text."""
+    """Return the file's text."""
     conversations = [conversation_values(record.settled()) for record in records]
     whole = {"format": FORMAT, "version": VERSION, "conversations": conversations}
     return json.dumps(whole, ensure_ascii=False, indent=1)

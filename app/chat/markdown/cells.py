@@ -8,7 +8,7 @@ _PART = re.compile(r"\\.?|[`|]|[^\\`|]+", re.DOTALL)
 
 
 def split_cells(line: str) -> list[str]:
-    r"""The cells of one table row; ``\|`` and bars inside backticks do not part cells."""
+    r"""Return the cells of one table row; ``\|`` and bars inside backticks do not part cells."""
     row = line.strip()
     row = row[1:] if row.startswith("|") else row
     if row.endswith("|") and not row.endswith("\\|"):

@@ -23,7 +23,7 @@ class _Run:
 
 
 def emphasis_marks(text: str, literal: Container[int] = ()) -> set[int]:
-    """The places of the characters that only mark emphasis.
+    """Return the places of the characters that only mark emphasis.
 
     Args:
         text: A paragraph. Noncharacters in it are looked through.

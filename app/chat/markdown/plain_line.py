@@ -30,7 +30,7 @@ _LINK = re.compile(
 
 
 def plain_line(markdown: str) -> str:
-    """The words of a text without their marks; of formulas the source.
+    """Return the words of a text without their marks; of formulas the source.
 
     A noncharacter stays where it stands, and so does the address of a link that has one in it.
     """
@@ -78,14 +78,14 @@ def _items(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def _words(paragraph: str) -> str:
-    """A paragraph without the marks in its lines."""
+    """Return a paragraph without the marks in its lines."""
     text, literal = _unwrapped(paragraph)
     marks = emphasis_marks(text, literal)
     return "".join(character for at, character in enumerate(text) if at not in marks) if marks else text
 
 
 def _unwrapped(paragraph: str) -> tuple[str, set[int]]:
-    """A paragraph whose links, code, formulas and escapes are text; and the places where no mark can be."""
+    """Return a paragraph with links, code, formulas and escapes as text, and the places where no mark can be."""
     formulas = {place.start: place for place in find_formulas(paragraph)}
     parts: list[str] = []
     literal: set[int] = set()

@@ -42,14 +42,14 @@ class BlockSplitter:
             self._take(line.rstrip("\r"))
 
     def finish(self) -> None:
-        """The text has ended: freeze the tail."""
+        """Freeze the tail at the end of the text."""
         if self._partial:
             self._take(self._partial.rstrip("\r"))
             self._partial = ""
         self._close(closed=False)
 
     def tail(self) -> list[Block]:
-        """The blocks after the frozen ones, if the text ended here.
+        """Return the blocks after the frozen ones, if the text ended here.
 
         A last line that may yet become a mark (a fence, ``<think>``, the rule under a table's head) is left out, so
         that it does not flash up as text.
@@ -190,7 +190,7 @@ class BlockSplitter:
         self._append(line)
 
     def _starts_block(self, line: str) -> bool:
-        """True if the line opens a block of its own, or turns the paragraph before it into a table."""
+        """Return True if the line opens a block of its own, or turns the paragraph before it into a table."""
         in_list = self._kind is BlockKind.LIST
         fence = _FENCE.match(line)
         if fence and (in_list or len(fence[1]) < 4) and not (fence[2][0] == "`" and "`" in fence[3]):
@@ -220,7 +220,7 @@ class BlockSplitter:
         return self._starts_item_or_quote(line)
 
     def _starts_formula(self, line: str) -> bool:
-        """True if the line opens a formula; one that is closed in mid-line belongs to a paragraph."""
+        """Return True if the line opens a formula; one that is closed in mid-line belongs to a paragraph."""
         formula = _FORMULA.match(line)
         if formula is None or (len(formula[1]) > 3 and self._kind is not BlockKind.LIST):
             return False
@@ -276,13 +276,13 @@ class BlockSplitter:
 
 
 def _late_number(line: str) -> bool:
-    """True if an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
+    """Return True if an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
     number = line.lstrip().split(".")[0].split(")")[0]
     return number.isdigit() and int(number) != 1
 
 
 def split_blocks(text: str) -> list[Block]:
-    """The blocks of a whole text."""
+    """Return the blocks of a whole text."""
     splitter = BlockSplitter()
     splitter.feed(text)
     splitter.finish()

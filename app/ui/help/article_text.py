@@ -68,7 +68,7 @@ class ArticleText:
 
 
 def article_link(article: Article) -> str:
-    """A link to an article, in Markdown."""
+    """Return a link to an article, in Markdown."""
     return f"[{article.title}]({ARTICLE}:{article.name})"
 
 

@@ -161,7 +161,7 @@ class HelpPage(PlacePage):
         self.search.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """The next visit begins anew."""
+        """Reset the page for the next visit."""
         super().hideEvent(event)
         if not event.spontaneous():
             self.show_contents()

@@ -111,7 +111,7 @@ class DraftTree(QWidget):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click takes the keyboard's focus and chooses nothing."""
+        """Take the keyboard's focus at a click, without choosing anything."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def event(self, event: QEvent) -> bool:

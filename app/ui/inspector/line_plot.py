@@ -35,12 +35,12 @@ def round_scale(largest: float, steps: int) -> list[float]:
 
 
 def scale_word(value: float) -> str:
-    """A mark of the scale in words: no more digits than it has."""
+    """Return a mark of the scale with as many digits as it needs."""
     return figures.digits(value, 6)
 
 
 def still_plot(parent: QWidget) -> pg.PlotWidget:
-    """A plot without menus, buttons or a reaction to the mouse, which belongs to the panel around it."""
+    """Return a plot without menus, buttons or a reaction to the mouse, which belongs to the panel around it."""
     plot = pg.PlotWidget(parent, background=None)
     plot.setMenuEnabled(False)
     plot.setMouseEnabled(False, False)

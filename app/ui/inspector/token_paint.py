@@ -23,7 +23,7 @@ _Look = tuple[Origin, str, str]  # its words, and the role of the colour under i
 
 
 def token_font(theme: Theme, origin: Origin) -> QFont:
-    """The font of a token."""
+    """Return the font of a token."""
     return theme.font(TextStyle.UI_BOLD if origin is Origin.CORRECTED else TextStyle.UI)
 
 

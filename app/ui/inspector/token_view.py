@@ -220,7 +220,7 @@ class TokenView(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine, text)
 
     def _frames(self, chosen: list[int]) -> list[QRectF]:
-        """A frame for each line that the chosen tokens stand on."""
+        """Return a frame for each line that the chosen tokens stand on."""
         frames: list[QRectF] = []
         for index in chosen:
             box = self._flow.boxes[index].adjusted(-1, -1, 1, 1)

@@ -80,7 +80,7 @@ class _Placing:
         self.taken: set[tuple[int, int]] = set()
 
     def nearer_side(self, column: int) -> int:
-        """True if a free row of a column is nearer to the path above (-1) or below (1)."""
+        """Return True if a free row of a column is nearer to the path above (-1) or below (1)."""
         distance = 1
         while (column, -distance) in self.taken and (column, distance) in self.taken:
             distance += 1

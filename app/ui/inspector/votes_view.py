@@ -25,7 +25,7 @@ _GAP_PX = 6
 
 
 def member_colour(member: int) -> str:
-    """The role of a member's colour."""
+    """Return the role of a member's colour."""
     return MEMBER_COLOURS[member % len(MEMBER_COLOURS)]
 
 

@@ -164,7 +164,7 @@ class Legend(QWidget):
         self._fit()
 
     def set_assumed(self, assumed: bool) -> None:
-        """True if predictions come from speeds that were never measured."""
+        """Show whether predictions come from speeds that were never measured."""
         self._assumed = assumed
         self._fit()
 
@@ -199,6 +199,6 @@ class Legend(QWidget):
 
 
 def tick_step(most: float) -> float:
-    """The distance of an axis's ticks: 1, 2 or 5 times a power of ten, so that there are four at most."""
+    """Return the distance of an axis's ticks, 1, 2 or 5 times a power of ten, for four ticks at most."""
     power = 10.0 ** math.floor(math.log10(most / _TICKS))
     return next(factor * power for factor in (1, 2, 5, 10) if most / (factor * power) <= _TICKS)

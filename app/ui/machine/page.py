@@ -92,7 +92,7 @@ class MachinePage(PlacePage):
         self._refresh()
 
     def event(self, event: QEvent) -> bool:
-        """Settings may have been changed in a dialog over the window."""
+        """Look at the settings again when the window comes back from a dialog."""
         if event.type() == QEvent.Type.WindowActivate:
             self._refresh()
         return super().event(event)

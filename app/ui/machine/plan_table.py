@@ -233,7 +233,7 @@ class PlanTable(QWidget):
             self._paint_cells(painter, place.box.top(), head, index)
 
     def _paint_cells(self, painter: QPainter, top: int, height: int, index: int | None) -> None:
-        """The figures of a row, or the titles of the columns."""
+        """Paint the figures of a row, or the titles of the columns."""
         right = self.width() - _SIDE_PX
         for column, width in reversed(list(zip(self._columns, self._widths, strict=True))):
             box = QRectF(right - width, top, width, height)

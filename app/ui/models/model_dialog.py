@@ -64,7 +64,7 @@ class ModelDialog(RingedDialog):
         filled(QVBoxLayout(self), (self.area, 1), buttons, margins=0, spacing=0)
 
     def add_words(self, words: str, kind: str = "sub") -> QLabel:
-        """A paragraph."""
+        """Add a paragraph and return its label."""
         label = PlainLabel(words, self, kind=kind, wrap=True)
         self.column.addWidget(label)
         return label

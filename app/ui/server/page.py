@@ -236,7 +236,7 @@ def _panel(title: str | None) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _titled(title: str, value: QWidget) -> QWidget:
-    """A value under its name."""
+    """Return a widget with a value under its name."""
     both = QWidget()
     filled(QVBoxLayout(both), PlainLabel(title, both, kind="small"), value, margins=0, spacing=2)
     return both

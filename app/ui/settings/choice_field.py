@@ -92,7 +92,7 @@ class ChoiceField(Field):
         self.add(self.button, title, help_text, 1)
 
     def value(self) -> Any:
-        """The key of what is chosen."""
+        """Return the key of the chosen entry."""
         return self._value
 
     def show_value(self, value: Any) -> None:

@@ -103,7 +103,7 @@ class SettingsDialog(RingedDialog):
         return bool(self._typed) or PAGES[self.page_list.current].per_model
 
     def row(self, name: str) -> SettingRow:
-        """The row of a setting; its page is made where it was not yet."""
+        """Return the row of a setting, and make its page if needed."""
         return self.stack.page(_page_of(name)).rows[name]
 
     def go(self, page_name: str) -> None:
@@ -296,7 +296,7 @@ class SettingsDialog(RingedDialog):
 
 
 def _page_of(name: str) -> int:
-    """The number of the page that has a setting."""
+    """Return the number of the page that has a setting."""
     for number, page in enumerate(PAGES):
         if any(getattr(item, "name", "") == name for item in page.items()):
             return number

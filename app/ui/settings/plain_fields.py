@@ -31,7 +31,7 @@ class SwitchBox(QCheckBox):
         return self.rect().contains(pos)
 
     def outline(self) -> QRect:
-        """The box, around which the ring of the focus goes."""
+        """Return the box, around which the ring of the focus goes."""
         return self._box().toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -53,7 +53,7 @@ class SwitchField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> bool:
-        """True if it is on."""
+        """Return True if it is on."""
         return self.box.isChecked()
 
     def show_value(self, value: Any) -> None:
@@ -75,7 +75,7 @@ class NamesField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> Any:
-        """The name."""
+        """Return the name."""
         return self.box.currentData()
 
     def show_value(self, value: Any) -> None:
@@ -95,7 +95,7 @@ class LineField(Field):
         self.add(self.line, title, help_text, 1)
 
     def value(self) -> str:
-        """The text."""
+        """Return the text."""
         return self.line.text()
 
     def show_value(self, value: Any) -> None:
@@ -126,7 +126,7 @@ class TextField(Field):
         self.setFixedHeight(self._lines * self.edit.fontMetrics().lineSpacing() + 22)
 
     def value(self) -> str:
-        """The text."""
+        """Return the text."""
         return self.edit.toPlainText()
 
     def show_value(self, value: Any) -> None:

@@ -43,7 +43,7 @@ class RowStates:
         self._reasons = self._workspace.settings_desk.reasons()
 
     def numbers_in_force(self) -> dict[str, float]:
-        """Sampling in the chat that is shown, as far as its model has told."""
+        """Return the sampling of the chat that is shown, as far as its model has told."""
         return {name: number.value for name, number in self._in_force(self._pending.applied).items()}
 
     def _in_force(self, settings: Settings) -> dict[str, InForce]:

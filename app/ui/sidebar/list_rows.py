@@ -23,7 +23,7 @@ GROUPS = (mark("Today"), mark("Yesterday"), mark("Previous 7 days"), mark("Older
 
 
 def age_group(updated_at: float, today: date) -> str:
-    """The group's name.
+    """Return the group's name.
 
     Args:
         updated_at: Seconds since 1970, UTC.
@@ -66,12 +66,12 @@ class Row:
 
 
 def folder_group(folder: str) -> str:
-    """The name of a folder's group."""
+    """Return the name of a folder's group."""
     return _FOLDER + folder
 
 
 def is_folded(group: str, remembered: Collection[str]) -> bool:
-    """True if a group is folded: the archive is until that is changed, a folder is not."""
+    """Return True if a group is folded: the archive is until that is changed, a folder is not."""
     return (group in remembered) != (group == ARCHIVE_GROUP)
 
 

@@ -57,7 +57,7 @@ class Formulas(QObject):
         return self._shapes.get(formula)
 
     def awaited(self, formula: Formula) -> bool:
-        """True if the formula's shape is still to come."""
+        """Return True if the formula's shape is still to come."""
         return formula in self._asked
 
     def paint(

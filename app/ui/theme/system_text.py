@@ -34,7 +34,7 @@ def usual_points(platform: str, desktop: str) -> float:
 
 
 def system_text_scale(font: QFont | None = None) -> float:
-    """The general font's size beside the usual one, 1 to 2.
+    """Return the system's text size as a multiple of the usual one, 1 to 2.
 
     Less than 1 counts as 1: where Qt knows nothing of a desktop its own small font is no wish of the person's.
 

@@ -108,7 +108,7 @@ class CodeHighlighter(QSyntaxHighlighter):
         self._shown: dict[int, list[Span]] = {}
 
     def complete(self, code: str) -> None:
-        """The code has ended, or is known as a whole before it is shown: lex it once, recolour what differs."""
+        """Lex the whole code once and recolour what differs."""
         self._code = code
         if self._lexer is None:
             return

@@ -48,7 +48,7 @@ class Beginning:
         self._button: QPushButton | None = None
 
     def of(self, text: str, at_first: int = SHOWN) -> str:
-        """The part of a text that is shown: all of it, but of one that is longer than what is shown at first."""
+        """Return the part of a text that is shown: all of it, or the beginning of a long one."""
         self.text = text
         self._most = max(self._most, at_first)
         end = self._most

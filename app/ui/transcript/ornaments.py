@@ -150,7 +150,7 @@ def _paint_bullet(painter: QPainter, block: QTextBlock, place: QPointF, theme: T
 
 
 def _paint_task(painter: QPainter, block: QTextBlock, middle: QPointF, theme: Theme) -> None:
-    """A box in the place of the bullet, with a tick where the task is done."""
+    """Paint a box in place of the bullet, with a tick if the task is done."""
     half = theme.type.px(_TASK_PX) / 2
     painter.setPen(QPen(theme.color("sub"), 1.4))
     painter.setBrush(Qt.BrushStyle.NoBrush)

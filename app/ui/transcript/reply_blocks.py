@@ -78,7 +78,7 @@ class ReplyBlocks(QWidget):
         return any(block.kind is BlockKind.CODE for block in self._blocks)
 
     def code_above(self, bottom: int) -> str | None:
-        """The code of the last code block that begins above a place, in px; else of the first; None without any."""
+        """Return the last code that begins above a place in px, else the first, or None without any."""
         codes = [
             (widget.y(), block.text)
             for widget, block in zip(self.widgets, self._blocks, strict=True)
@@ -121,7 +121,7 @@ class ReplyBlocks(QWidget):
             self.refresh()
 
     def set_caret(self, lit: bool | None) -> None:
-        """A caret at the end, lit or in the dark half of its blinking; None takes it away."""
+        """Show a caret at the end, lit or dark; None removes it."""
         changed = (lit is None) != (self._caret is None)
         self._caret = lit
         if changed and not self._text:
@@ -285,7 +285,7 @@ class ReplyBlocks(QWidget):
 
     @Slot()
     def _forget_heights(self) -> None:
-        """A block is of another height, and all below it stand elsewhere."""
+        """Forget the heights from a block on that changed its height."""
         self._bottoms.clear()
         self._tell_height()
 
@@ -295,7 +295,7 @@ class ReplyBlocks(QWidget):
 
 
 def _as_text(block: Block) -> Block:
-    """A formula that is too long for one is text."""
+    """Return a formula's block as text if it is too long to draw."""
     long = block.kind is BlockKind.FORMULA and len(block.text) > SHOWN
     return Block(BlockKind.PARAGRAPH, block.source) if long else block
 
