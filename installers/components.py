@@ -27,7 +27,7 @@ class Component:
     Attributes:
         name: Normalized, as indexes compare names.
         version: The installed one.
-        distribution: Its metadata.
+        distribution: Metadata.
     """
 
     name: str

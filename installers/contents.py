@@ -136,7 +136,7 @@ def unused(place: str) -> bool:
     """Return True if nothing uses a file of the bundle.
 
     Args:
-        place: Its path in the bundle's inner folder.
+        place: Path in the bundle's inner folder.
     """
     place = place.replace("\\", "/")
     if re.match(r"PySide6/(Qt/)?translations/", place):
@@ -148,7 +148,7 @@ def of_the_system(place: str) -> bool:
     """Return True if a Linux library is left to the system.
 
     Args:
-        place: Its path in the bundle's inner folder; libraries of packages lie in folders of theirs.
+        place: Path in the bundle's inner folder; libraries of packages lie in folders of theirs.
     """
     return "/" not in place and any(fnmatch(place, pattern) for pattern in SYSTEM_LIBRARIES)
 

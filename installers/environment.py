@@ -47,10 +47,10 @@ class Machine:
     """The facts that decide which builds run here.
 
     Attributes:
-        system: As `platform.system` calls it.
+        system: System as `platform.system` calls it.
         architecture: x86_64, aarch64 or another, by one name on every system.
         glibc: Version of the GNU C library; None where the C library is another one.
-        python: Of this Python, as wheels name it: ``cp311``.
+        python: Tag of this Python in names of wheels: ``cp311``.
         nvidia: True if there is an NVIDIA card with its driver, or a Jetson.
         wide: True if this Python has 64 bits.
     """
@@ -173,8 +173,8 @@ def build_size(index: str, version: str, machine: Machine, answer_s: float = _AN
     """Bytes of the build of torch that an index has for a machine.
 
     Args:
-        index: Its address.
-        version: Of torch.
+        index: Address.
+        version: Version of torch.
         machine: The machine.
         answer_s: Seconds in which the index has to answer.
 
@@ -224,7 +224,7 @@ def choose_index(
 
     Args:
         machine: The machine.
-        version: Of torch.
+        version: Version of torch.
         index: PyTorch's own index of builds for processors.
         answer_s: Seconds in which it has to answer.
 
@@ -258,7 +258,7 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
     """Install torch and then what pip's arguments name; the exit code of pip.
 
     Args:
-        arguments: Of ``pip install``.
+        arguments: Arguments of ``pip install``.
         torch_index: An index for torch that a person gave; None to choose one.
         machine: The machine.
     """

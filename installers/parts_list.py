@@ -34,7 +34,7 @@ def of_the_bundle(document: dict[str, object], inside: set[str]) -> dict[str, ob
     """Return a CycloneDX document of an environment, cut down to a bundle's packages.
 
     Args:
-        document: What cyclonedx-bom wrote.
+        document: Document that cyclonedx-bom wrote.
         inside: Normalized names of the packages in the bundle.
 
     Raises:

@@ -60,8 +60,8 @@ class FileType:
 
     Attributes:
         suffix: With its dot.
-        mime: Its media type.
-        title: What a file manager calls it.
+        mime: Media type.
+        title: Title in a file manager.
         magic: The bytes that such a file begins with.
     """
 

@@ -1,4 +1,4 @@
-"""What is new in this version, in the few words that a notice or a shop has room for."""
+"""News of this version, in the few words that a notice or a shop has room for."""
 
 from __future__ import annotations
 

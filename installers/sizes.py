@@ -12,7 +12,7 @@ def part_of(place: str) -> str:
     """Which part of the bundle a file belongs to.
 
     Args:
-        place: Its path in the bundle.
+        place: Path in the bundle.
     """
     parts = place.split("/")
     if len(parts) == 1:

@@ -102,7 +102,7 @@ class ProgramServer(QObject):
     """Switches the server on and off, and keeps it at the model that the window has.
 
     Attributes:
-        state: How it stands.
+        state: State of the server.
     """
 
     changed = Signal(object)  # ServerState

@@ -44,8 +44,8 @@ class SelfTestReport:
         first_token_s: Seconds until the window had the first text of the answer.
         answer_s: Seconds until the answer was complete.
         model: The model's name and weight format.
-        answer: Its text.
-        tokens_per_second: As the engine measured it.
+        answer: Text.
+        tokens_per_second: Speed as the engine measured it.
         notices: Sentences that the window showed meanwhile, and those beside the answer.
         problem: One sentence when something failed, else empty.
     """

@@ -84,7 +84,7 @@ class Turns(QObject):
             conversation_id: None (or one that is gone) makes a new conversation.
             text: The prompt; may be blank beside attachments.
             attachments: Files that go along.
-            options: Of a new conversation; None for what was set for the blank one.
+            options: Options of a new conversation; None takes those of the blank one.
 
         Returns:
             The conversation's id.

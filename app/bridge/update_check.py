@@ -30,8 +30,8 @@ class Release:
     """A published version.
 
     Attributes:
-        version: Its number.
-        news: What is new in it, as plain text; may be empty.
+        version: Version number.
+        news: News in it as plain text; may be empty.
     """
 
     version: str
@@ -108,7 +108,7 @@ def latest_release(address: str, key: str) -> Release | None:
     """Return the version that an address names, or None without an answer that the key signed.
 
     Args:
-        address: Of the JSON object.
+        address: Address of the JSON object.
         key: minisign's public key, in base64.
     """
     import httpx2  # a tenth of a second each, and only for those who want it

@@ -33,7 +33,7 @@ class Worker(QObject):
     The thread starts with the first piece. It is a daemon: one that waits for the net does not keep the program.
 
     Args:
-        name: Of the thread.
+        name: Name of the thread.
         mistake: Makes the error of a piece of work that failed by a mistake of Tenon's, from its details.
     """
 

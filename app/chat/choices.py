@@ -57,8 +57,8 @@ def model_choices(
 
     Args:
         recent_refs: Models used lately.
-        installed: What is here.
-        base: Those of them that only continue texts, as far as that is known.
+        installed: Models on this computer.
+        base: Models among them that only continue texts, as far as that is known.
     """
     choices = [
         Choice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
@@ -103,8 +103,8 @@ def draft_choices(
 
     Args:
         refs: Drafts to offer.
-        bundled: Those that ship for the model, of which modes take one that need a draft when none is chosen.
-        chosen: Those in use.
+        bundled: Drafts that ship for the model; a mode that needs a draft takes one if none is chosen.
+        chosen: Drafts in use.
         problems: Faults of drafts by their references, as far as they are known.
     """
     detail = (

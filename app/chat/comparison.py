@@ -16,7 +16,7 @@ class Trial:
         mode: The mode that was asked for, by its ``--mode`` name.
         ran: The mode that ran; empty before that is known.
         text: The reply.
-        token_ids: Its tokens.
+        token_ids: Ids of the tokens.
         seconds: From the request to the end; None before it ended.
         tokens_per_second: Speed of generation; None where it was too short to say.
         mean_acceptance_length: Tokens for each forward of the model (tau); None without a draft.

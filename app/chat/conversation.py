@@ -46,7 +46,7 @@ class ReplyStatistics:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are; 0 when not known.
         disk_bytes_per_second: Weights read from the disk, in the middle over the reply; 0 for a model in memory.
-        thought_tokens: Of the reply's, those of thoughts before the answer.
+        thought_tokens: Tokens of thoughts before the answer.
         plain_per_second: The speed that plain decoding would have had then, of the same weights in the same format.
     """
 
@@ -79,11 +79,11 @@ class Message:
 
     Attributes:
         id: Unique over all conversations.
-        conversation_id: Its conversation.
+        conversation_id: Id of its conversation.
         role: ``user`` or ``assistant``.
-        content: Its text, as far as it has come.
+        content: Text, as far as it has come.
         created_at: Seconds since 1970, UTC.
-        state: Its state.
+        state: State.
         statistics: Figures of a reply, None before the first ones.
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
@@ -93,7 +93,7 @@ class Message:
         model: The model that a reply was asked of: a name, a folder or a file; empty where it was not kept.
         details: Facts of the run; None before the reply is complete.
         attachments: Files that the model reads before the content.
-        kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
+        kept_characters: Length of a continued reply's content before it goes on; not kept on
             the disk.
         trouble: The error with details; None where the reply is from a file or an older Tenon.
     """

@@ -34,8 +34,8 @@ class ServerPlace:
     """The server that what the person writes is sent to.
 
     Attributes:
-        name: Its name.
-        address: Its address; empty where the server was removed.
+        name: Name.
+        address: Address; empty where the server was removed.
         here: True for a program of this computer.
         readable: True if others on the network can read what is sent.
     """
@@ -51,9 +51,9 @@ class EngineState:
     """The engine as the window shows it.
 
     Attributes:
-        phase: Its phase.
+        phase: Phase.
         model_ref: The chosen model: a bundled one's name, a folder or a file.
-        model_name: Its name in the window.
+        model_name: Name in the window.
         weights: The format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty.
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
         sentence: Reason why it stopped, or why the model could not be loaded, for the person; else empty.

@@ -16,16 +16,16 @@ class GpuSupport:
     """GPU support on this computer.
 
     Attributes:
-        state: Its state.
+        state: State.
         sentence: The engine's, on what was found or what went wrong.
         title: Name of the build, such as ``CUDA 13.0``.
-        address: Its source.
+        address: Source.
         size_bytes: To fetch; 0 while it is not known.
         unpacked_bytes: On the disk in the end; 0 while it is not known.
         disk_bytes: Bytes that removing would free.
         step: The running step; nothing else can be asked for meanwhile but to stop it.
-        done_bytes: Of the step.
-        total_bytes: Of the step; 0 where there is nothing to count.
+        done_bytes: Bytes done of the step.
+        total_bytes: Total bytes of the step; 0 where there is nothing to count.
         restart: True if it changed since Tenon was started, so that the engine learns of it at its next start.
     """
 

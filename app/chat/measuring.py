@@ -25,12 +25,12 @@ class Measuring:
     Attributes:
         stage: Subject of the measurement.
         what: `Stage.SPEEDS`: the part of the machine that is next.
-        share: Of the stage, 0 to 1.
+        share: Share of the stage, 0 to 1.
         modes: The modes to measure, in order.
         mode: The one that runs; empty for none.
-        modes_done: Of them.
+        modes_done: Modes that are done.
         left_s: Time that the rest will take; None while that is not known.
-        stopping: It was stopped, and the engine is about to notice.
+        stopping: True after a stop until the engine notices.
     """
 
     stage: Stage = Stage.IDLE
@@ -54,7 +54,7 @@ def time_left_s(
     """Time that the rest takes, from what was done so far took.
 
     Args:
-        mode_costs: Of each mode, in order: what a reply is expected to take, in any unit.
+        mode_costs: Expected time of a reply in each mode, in order and in any unit.
         replies_each: Replies of a mode.
         done: Replies done, in all modes; a part of one counts as that.
         elapsed_s: Since the first began.

@@ -14,7 +14,7 @@ class PlanRow:
     """A mode.
 
     Attributes:
-        name: Its ``--mode`` name.
+        name: ``--mode`` name.
         title: Name in the window.
         predicted: Tokens per second that were predicted, None where nothing was.
         measured: Tokens per second that its last reply had, None before there is one.

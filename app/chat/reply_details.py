@@ -23,7 +23,7 @@ class ReplyDetails:
         timings: Speed and acceptance. Of a reply that was continued: of its last part.
         resident_peak_bytes: Most memory that the engine's process held.
         continued: True if `timings` are of a part behind what stood there before.
-        new_characters: Of a reply that was stopped as a loop: how much of its content stands before it says the same
+        new_characters: Length of a looping reply's content before it says the same
             again; None of others.
     """
 

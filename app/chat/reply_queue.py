@@ -18,7 +18,7 @@ class ReplyQueue:
 
     Attributes:
         running: The reply that the engine works on, also while it is being stopped.
-        waiting: Those behind it, first come first served.
+        waiting: Replies after it, in the order that they came.
         halted: The engine is gone; nothing starts before `resume`.
         held: The engine is to do something else undisturbed; nothing starts meanwhile.
     """

@@ -26,10 +26,10 @@ class TracedToken:
     """A token of a reply.
 
     Attributes:
-        text: Its characters.
-        origin: Its origin.
+        text: Characters.
+        origin: Origin.
         round: The number of its round, counted from 1; 0 for the reply's first token, which takes no round.
-        members: Of an accepted token: the drafts that guessed it, where several vote, as `Timings.members` has them.
+        members: Drafts that guessed an accepted token, if several vote, as `Timings.members` has them.
     """
 
     text: str
@@ -47,7 +47,7 @@ class ReplyTrace:
         timings: The latest figures, None before the first.
         tokens: The reply's tokens in order, as far as their rounds have come.
         complete: True if the reply has ended.
-        gauges: Its speed and memory, from moment to moment.
+        gauges: Speed and memory, from moment to moment.
     """
 
     mode: str = ""

@@ -17,7 +17,7 @@ class InForce:
     """One number.
 
     Attributes:
-        value: It.
+        value: Value in force.
         origin: ``set`` by the person, advised by the model's ``makers``, ``usual`` where they advise none, or what
             ``greedy`` replies leave out.
     """

@@ -21,7 +21,7 @@ class SearchTerm:
     """One word or phrase; all terms of a search must be in the text.
 
     Attributes:
-        text: As it was typed, without its quotes.
+        text: Text as it was typed, without its quotes.
         begins: True if a word may go on after it.
     """
 
@@ -34,10 +34,10 @@ class SearchHit:
     """A message that was found.
 
     Attributes:
-        title: Of its conversation.
+        title: Title of its conversation.
         snippet: One line of its text around the best place.
         marks: (start, end) of each place in the snippet that matches.
-        created_at: Of the message, in seconds since 1970, UTC.
+        created_at: Time of the message, in seconds since 1970, UTC.
     """
 
     conversation_id: int

@@ -11,7 +11,7 @@ def watch_hard_crashes(folder: Path, name: str) -> None:
 
     Args:
         folder: Folder of the logs.
-        name: Of the process, as with its log.
+        name: Name of the process, as with its log.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

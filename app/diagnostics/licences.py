@@ -19,7 +19,7 @@ class Component:
     """A piece of software.
 
     Attributes:
-        name: Its name.
+        name: Name.
         version: Installed version; empty where it has none.
         licence: By its usual name; empty where the package does not say.
     """

@@ -22,8 +22,8 @@ class Article:
     """Something that a person may want to know about Tenon.
 
     Attributes:
-        name: Its name in links and code: ``context-full``.
-        title: Its name for people.
+        name: Name in links and code: ``context-full``.
+        title: Title as it is shown.
         section: The section that it stands in.
         keywords: Other words that people use for it.
         body: Markdown with placeholders.

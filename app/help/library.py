@@ -48,7 +48,7 @@ class HelpLibrary:
 
     @cached_property
     def _index(self) -> sqlite3.Connection | None:
-        """None where this SQLite has no full-text search."""
+        """Index of the articles, or None if this SQLite has no full-text search."""
         index = sqlite3.connect(":memory:")
         try:
             index.execute(

@@ -25,7 +25,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def words_of(text: str) -> list[str]:
-    """Its words in lower case, in their order, each once."""
+    """Words of a text in lower case, in their order, each once."""
     lower = text.lower().replace("\u2019", "'")
     return list(dict.fromkeys(found.group().removesuffix("'s") for found in _WORD.finditer(lower)))
 

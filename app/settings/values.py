@@ -16,7 +16,7 @@ class Values:
     """The values in force.
 
     Attributes:
-        values: Those that differ from their defaults, by name.
+        values: Settings that differ from their defaults, by name.
         unknown: Entries of the file that this version does not know; they are written back as they were.
         on_change: Called after each change that is one.
     """

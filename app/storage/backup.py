@@ -53,7 +53,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
     An empty database is not copied: it would push out the backups of a full one.
 
     Args:
-        connection: Of the database, in autocommit mode.
+        connection: Connection of the database, in autocommit mode.
         folder: The data folder.
         today: The local date.
 

@@ -74,7 +74,7 @@ class ConversationStore:
         return self._folder
 
     def conversations(self) -> list[Conversation]:
-        """All that are not deleted, newest first."""
+        """Return all conversations that are not deleted, the newest first."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
                 f"SELECT {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"
@@ -83,7 +83,7 @@ class ConversationStore:
             return [self._conversation(row) for row in rows]
 
     def trash(self) -> list[tuple[Conversation, float]]:
-        """Those that are deleted, and when, in seconds since 1970."""
+        """Return deleted conversations with their times, in seconds since 1970."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
                 f"SELECT deleted_at, {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"

@@ -45,8 +45,8 @@ class Database:
         writer: For the thread that writes.
         reader: For the thread that shows; it never waits for the writer, and sees what is committed.
         first_free_id: The first of `ID_BLOCK` ids that this process may give away.
-        conversations: Those that are not deleted, as they were found.
-        trash: Those that are, and when they were, in seconds since 1970.
+        conversations: Conversations that are not deleted, as they were found.
+        trash: Deleted conversations, with their times in seconds since 1970.
         presets: All of them.
         notices: Sentences for the person.
         presence: Says to other processes that this one is here; None for a database in memory.

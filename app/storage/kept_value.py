@@ -19,7 +19,7 @@ class KeptValue(Generic[T]):
 
     Args:
         folder: Folder of the file; None keeps nothing beyond this object.
-        name: Of the file.
+        name: Name of the file.
         empty: The value where none is kept: a dataclass of plain data.
         submit: Runs the writing.
     """

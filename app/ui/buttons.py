@@ -38,10 +38,10 @@ def push_button(
     """Return a button with words.
 
     Args:
-        words: Its words; empty for those that come later.
+        words: Words; empty for those that come later.
         parent: The widget it is in.
         pressed: A signal or a slot.
-        kind: Its look, by the name that the style sheet has for it.
+        kind: Look, by the name that the style sheet has for it.
         default: True for the one that Enter presses in a dialog, False for one that Enter never presses.
     """
     button = QPushButton(words, parent)
@@ -71,12 +71,12 @@ def icon_button(
     Args:
         theme: Colours and sizes.
         icon: File name in assets/icons without its ending.
-        name: Its name for those who cannot see it.
+        name: Name for those who cannot see it.
         parent: The widget it is in.
         pressed: A signal or a slot.
         icon_px: Side of the icon in px at 100 %.
         side_px: Side of the button; 0 leaves it to the layout.
-        tip: Its tool tip; empty for its name.
+        tip: Tool tip; empty for its name.
     """
     button = QToolButton(parent)
     button.setIcon(themed_icon(theme, icon))

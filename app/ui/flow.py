@@ -49,7 +49,7 @@ class Flow(QLayout):
         self._arrange(rect, apply=True)
 
     def sizeHint(self) -> QSize:
-        """All in one line."""
+        """Return the size of all items in one line."""
         shown = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(size.width() for size in shown) + self._gap * max(0, len(shown) - 1)
         return QSize(width, max((size.height() for size in shown), default=0))

@@ -147,7 +147,7 @@ class ModelButton(QAbstractButton):
             self.popup.show_choices(tr("Drafts"), [*choices, folder])
 
     def sizeHint(self) -> QSize:
-        """As wide as its words."""
+        """Return a size as wide as its words."""
         name, detail = self._widths()
         if self._compact:
             return QSize(name + (6 + detail if detail else 0) + 4, self._theme.type.px(18))

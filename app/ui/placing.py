@@ -16,8 +16,8 @@ def place(widget: QWidget, left: int, top: int, width: int, height: int, room: i
         widget: The widget to put there.
         left: From the left, or from the right, in px.
         top: From above.
-        width: Its width, in px.
-        height: Its height, in px.
+        width: Width, in px.
+        height: Height, in px.
         room: Width of the parent to come; None for as wide as it is.
     """
     parent = widget.parentWidget()

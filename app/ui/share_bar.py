@@ -42,7 +42,7 @@ class ShareBar(QProgressBar):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
+        """Return a size as wide as there is room."""
         return QSize(60, self.height())
 
     def minimumSizeHint(self) -> QSize:

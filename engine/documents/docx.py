@@ -97,7 +97,7 @@ class _Reader:
         """Texts of paragraphs and tables, each with its level as a heading.
 
         Args:
-            parent: Of them.
+            parent: Parent of the nodes.
             tables: Takes the tables where they are to come later.
         """
         for child in parent:

@@ -60,7 +60,7 @@ class Paragraph:
     """One paragraph of a page; a heading has its level, 1 to 6, other text 0.
 
     Attributes:
-        as_written: Its indentation counts.
+        as_written: True if indentation counts.
     """
 
     text: str
@@ -106,7 +106,7 @@ class _Page:
     """Takes the parser's events.
 
     Attributes:
-        paragraphs: Of what a reader sees.
+        paragraphs: Paragraphs of what a reader sees.
         ended: True once its end was met.
     """
 

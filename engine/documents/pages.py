@@ -49,7 +49,7 @@ class Unreadable(Exception):
     """A document that cannot be read.
 
     Attributes:
-        pages: Of one without text, how many pages it has.
+        pages: Number of pages of a document without text.
     """
 
     def __init__(self, problem: Problem, pages: int = 0) -> None:
@@ -64,7 +64,7 @@ class Pages:
 
     Attributes:
         unit: Kind of the sections.
-        gaps: What is missing, and where: words before it, or numbers of pages or chapters.
+        gaps: Missing parts and their places: words before it, or numbers of pages or chapters.
     """
 
     unit: Unit = ""

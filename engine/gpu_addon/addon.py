@@ -40,7 +40,7 @@ class Addon:
         title: For people.
         vendor: Whose graphics cards.
         systems: On which systems, as `platform.system` calls them.
-        folder: Of the wheel index; None where the person has to give an index.
+        folder: Folder of the wheel index; None where the user has to give an index.
         least_driver: NVIDIA's oldest driver that it runs on, the first part of its version.
         least_capability: The oldest compute capability that it was built for.
         most_capability: The newest.

@@ -73,7 +73,7 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
     Args:
         addons: In the order in which they are preferred; the first that the index has is taken.
         torch: Tenon's own.
-        address: Of another package index than the add-on's own.
+        address: Address of another package index than the add-on's own.
 
     Raises:
         AddonUnusable: there is none for this system, Python and torch.

@@ -57,7 +57,7 @@ class InstalledAddon:
 
     @property
     def size_bytes(self) -> int:
-        """Of all its files."""
+        """Size of all files."""
         return folder_bytes(self.folder)
 
 
@@ -66,7 +66,7 @@ class Outcome:
     """Result of a check of an add-on.
 
     Attributes:
-        key: Of everything that it depends on; with another key it is worth nothing.
+        key: Key of everything that it depends on; with another key it is worth nothing.
         failure: The reason why the add-on is switched off, a sentence for the person; None where it works.
         gpus: Names of the GPUs that it sees.
         figures: Names and numbers of that sentence.

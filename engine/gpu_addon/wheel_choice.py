@@ -44,7 +44,7 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
     """Look up what an add-on needs. What the bundled torch needs too is there already, and left out.
 
     Args:
-        index: Of one build of torch.
+        index: Index of one build of torch.
         torch: Tenon's own: the add-on has the same version, so that the rest of Tenon fits it.
 
     Returns:

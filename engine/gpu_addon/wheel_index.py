@@ -45,8 +45,8 @@ class Link:
 
     Attributes:
         file_name: The wheel's name.
-        url: Its address; on another host where the page says so.
-        sha256: Of its bytes; None where the page does not say.
+        url: Address; on another host where the page says so.
+        sha256: SHA-256 of its bytes; None where the page does not say.
         requires_python: Versions of Python that it is for, as the page says it.
     """
 

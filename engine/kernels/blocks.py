@@ -135,10 +135,10 @@ def arrange(
     """Arrange a matrix for the kernels.
 
     Args:
-        type: Of its blocks.
-        raw: Its rows as in a file, uint8 on the CPU; may be mapped from the file.
-        rows: Their number (n).
-        columns: Of each (k).
+        type: Type of the blocks.
+        raw: Rows as in a file, uint8 on the CPU; may be mapped from the file.
+        rows: Number of rows (n).
+        columns: Number of columns (k).
         row_map: (rows,) int32, for each row the one in ``raw`` that it is; None for their own order.
         out: (`arranged_bytes`,) uint8, where it goes; None for new memory.
         threads: Number of threads that share the work; torch's by default.

@@ -18,7 +18,7 @@ class Section:
 
     Attributes:
         label: The page's number or the chapter's title.
-        start: Its beginning in the attachment's text, in characters.
+        start: Beginning in the attachment's text, in characters.
     """
 
     label: str
@@ -32,7 +32,7 @@ class Attachment:
     Attributes:
         name: The file's name, without folders, on one line.
         size_bytes: The file's size.
-        text: Its text, with line feeds as line ends; paragraphs of a document have a blank line between them.
+        text: Text, with line feeds as line ends; paragraphs of a document have a blank line between them.
         unit: Kind of the sections of a document; empty for a file without any.
         sections: In the order of the text, the first at its beginning. A page without text is one, too.
         missing: Sentences that say what of the file is not in the text; mostly empty.

@@ -38,7 +38,7 @@ class ToolCall:
     """A model's wish to call a tool.
 
     Attributes:
-        name: Of the tool.
+        name: Name of the tool.
         arguments: JSON, as text.
         id: By which the result is told from others.
     """
@@ -73,7 +73,7 @@ class ChatMessage:
         attachments: Files that are read before the content: whole where the context holds them, else the passages
             that match what is asked.
         searches: Passages are looked for that match the content; not for a wish of the program's own.
-        calls: Of tools, by the assistant.
+        calls: Calls of tools, by the assistant.
         answers: The id of the call that a tool's turn has the result of.
     """
 
@@ -167,7 +167,7 @@ class Thinking:
     """Wishes for a model that can think before it answers. None leaves it to the model.
 
     Attributes:
-        on: It thinks at all, for templates that know ``enable_thinking``.
+        on: True if it thinks at all, for templates that know ``enable_thinking``.
         effort: For templates that know ``reasoning_effort``.
     """
 

@@ -26,7 +26,7 @@ class EngineReady:
 
     Attributes:
         gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
-        modes: Its modes in the order of menus, ``auto`` first.
+        modes: Modes in the order of menus, ``auto`` first.
     """
 
     process_id: int
@@ -96,7 +96,7 @@ class MeasuringProgress:
 
     Attributes:
         what: The next part that is measured.
-        share: Of the steps that are done, 0 to 1.
+        share: Share of the steps that are done, 0 to 1.
     """
 
     request_id: str
@@ -171,7 +171,7 @@ class TokensAdded:
         text: Added to it: whole characters only, possibly none yet.
         token_ids: The tokens of one round.
         drafted: Number of the first of them that were accepted from the draft; the others are the target's own.
-        logprobs: Of them, where the request asked for that; the token that ends the reply has none.
+        logprobs: Log-probabilities of them, if asked for; the token that ends the reply has none.
     """
 
     request_id: str

@@ -15,7 +15,7 @@ class ModelOutline:
 
     Attributes:
         reference: Name that the one who asks has for it.
-        place: Its folder or file; config.json and an index with its size are enough.
+        place: Folder or file; config.json and an index with its size are enough.
         draft_place: The same of what may guess for it; None for nothing.
     """
 
@@ -31,11 +31,11 @@ class Prediction:
     Attributes:
         mode: The mode that ``auto`` would take; None where none can run.
         tokens_per_second: Predicted, in that mode.
-        memory_bytes: Of the host's memory.
+        memory_bytes: Bytes of the host's memory.
         room_bytes: Usually there for a model.
-        gpu_bytes: Of the GPU's memory.
+        gpu_bytes: Bytes of the GPU's memory.
         from_disk: Some of it would be read from the disk for each token.
-        with_draft: That mode needs the draft.
+        with_draft: True if that mode needs the draft.
         basis: Source of the figures: speeds that were assumed (``guess``), measured while other programs kept
             the machine ``busy``, or measured at ``rest``.
         machine: Changes with the hardware, and with what else speeds depend on.
@@ -72,7 +72,7 @@ class DraftPair:
     Attributes:
         target: Name of the model that answers.
         draft: Name of the one that guesses.
-        kind: Of the draft: a whole model, or a head.
+        kind: Kind of the draft: a whole model, or a head.
         made_for_it: The draft's record names this target.
         problem: Reason why they do not work together, in one sentence; empty where they do.
     """
@@ -97,11 +97,11 @@ class DownloadStatus:
     """Status of a download.
 
     Attributes:
-        name: Of the model that it becomes.
+        name: Name of the model that it becomes.
         repo: Repository that it comes from.
         state: ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it.
         done_bytes: On the disk; never decreases.
-        total_bytes: Of all files.
+        total_bytes: Total bytes of all files.
         bytes_per_s: Over the last seconds; None while there is none to tell.
         seconds_left: At this speed.
         message: The reason why it waits or failed, for the person; empty where there is nothing to say.

@@ -58,13 +58,13 @@ class ModeDescriptor:
     """A mode as a person is told of it.
 
     Attributes:
-        name: Its ``--mode`` name.
-        title: Its name in the window.
+        name: ``--mode`` name.
+        title: Name in the window.
         help: One sentence.
         drafts: The kinds of draft that it takes; empty for a mode that needs none.
-        needs_gpu: It is about a GPU.
-        options: Its own options; modes share those of the same name.
-        takes_several: It takes all drafts of these kinds that there are; else the first.
+        needs_gpu: True if the mode is about a GPU.
+        options: Own options; modes share those of the same name.
+        takes_several: True if it takes all drafts of these kinds, else the first.
     """
 
     name: str
@@ -94,9 +94,9 @@ def check_order(
     """Refuse a number that exceeds the one which is its most.
 
     Args:
-        options: Those that are looked at.
+        options: Options that are checked.
         value_of: The number of an option, by its name.
-        called: What an option is called where its number was given.
+        called: Name of an option whose number was given.
 
     Raises:
         InvalidOption: There is one.

@@ -34,8 +34,8 @@ class Prepared:
 
     Attributes:
         prompt: Token ids of 4 bytes each, in the machine's order.
-        events: What the user is told of it.
-        grammar: Of the reply, in llguidance's words; empty for none.
+        events: Events for the user.
+        grammar: Grammar of the reply, in llguidance's words; empty for none.
         mark: Text that the form begins behind.
         error: Why there is no prompt; None where there is one.
     """

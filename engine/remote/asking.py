@@ -35,7 +35,7 @@ class CountedTurns:
 
     Attributes:
         turns: Without attachments: these are in their texts.
-        tokens: Their number.
+        tokens: Number of tokens.
     """
 
     turns: tuple[ChatMessage, ...]
@@ -70,11 +70,11 @@ def path_and_body(
     """Return the path and the body of the request for a server.
 
     Args:
-        request: What is wanted.
-        turns: Its conversation as it fits, without the reply that is continued.
+        request: Request to answer.
+        turns: Conversation as it fits, without the reply that is continued.
         opening: The beginning of that reply; empty for none.
         model: The server's name for the model.
-        kind: Of server.
+        kind: Kind of server.
 
     Raises:
         InvalidOption: No server does this.

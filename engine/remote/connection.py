@@ -30,7 +30,7 @@ class Connection:
     """Connections to one server. Used from one event loop.
 
     Args:
-        server: Where to.
+        server: Server to ask.
         key: To be sent; None for the one that is kept.
     """
 

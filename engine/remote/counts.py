@@ -37,7 +37,7 @@ class DraftCounts:
     Attributes:
         steps: Drafts that were checked.
         drafted: Tokens in them.
-        accepted: Those that held.
+        accepted: Guesses that held.
         shared: Replies to others are counted too.
     """
 
@@ -133,7 +133,7 @@ def between(before: Mapping[str, int], after: Mapping[str, int], own_tokens: int
     Args:
         before: Just before the reply.
         after: Just after it.
-        own_tokens: Of the reply; where the server has written more, others were served too.
+        own_tokens: Tokens of the reply itself; where the server has written more, others were served too.
     """
     steps, drafted, accepted, written = (
         after.get(name, 0) - before.get(name, 0) for name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN)

@@ -72,7 +72,7 @@ def refusal(
         server: Who answered.
         status: Of HTTP; 0 within a stream, where the error itself may have one.
         body: The answer as JSON, or None.
-        headers: Of the answer.
+        headers: Headers of the answer.
         has_key: A key was sent.
         model: The one that was asked for; empty where none was.
     """

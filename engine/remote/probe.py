@@ -34,7 +34,7 @@ def probe(server: Endpoint, key: str | None = None) -> Endpoint:
     """Ask a server what it is; it is neither kept nor changed.
 
     Args:
-        server: Its name and address.
+        server: Name and address.
         key: To be sent; None for the one that is kept.
 
     Raises:

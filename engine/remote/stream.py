@@ -59,7 +59,7 @@ async def pieces(
 
     Args:
         connection: To the server.
-        path: Of the protocol.
+        path: Path of the protocol.
         body: The request.
         begun: The beginning of the reply that is continued; empty for none.
         told: Filled in as the server tells it.

@@ -48,8 +48,8 @@ class Wheel:
 
     Attributes:
         name: Normalized.
-        file: Its name, with the platform that it is for.
-        needs: What its metadata ask for.
+        file: Name, with the platform that it is for.
+        needs: Requirements in its metadata.
     """
 
     name: str

@@ -48,7 +48,7 @@ def control(installed_kb: int, glibc: str) -> str:
     """Return the package's control file.
 
     Args:
-        installed_kb: What it takes on the disk, in KiB.
+        installed_kb: Size on the disk, in KiB.
         glibc: The least version of the C library that it runs with.
     """
     fields = {
@@ -122,7 +122,7 @@ def build_deb(bundle: Path, work: Path, dist: Path, released: date) -> Path:
     """Wrap the bundle.
 
     Args:
-        bundle: Its folder.
+        bundle: Folder.
         work: Folder for what is only needed on the way.
         dist: Folder for the result.
         released: The date of this version.

@@ -380,7 +380,7 @@ def leftovers(trial: Trial) -> str:
 
 
 def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) -> None:
-    """All the steps, in their order."""
+    """Run all the steps in order."""
     trial.step(f"bare {suite}", lambda: make_system(trial, suite, mirror))
     trial.step("install", lambda: trial.install(package))
     trial.step("self-test under X", lambda: self_test(trial, DISPLAY=DISPLAY))

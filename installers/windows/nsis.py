@@ -32,7 +32,7 @@ def file_list(bundle: Path, files: Iterable[PurePosixPath]) -> str:
     A removal by list never takes a file that somebody else put into the folder.
 
     Args:
-        bundle: Where they lie while the installer is built.
+        bundle: Folder of the files while the installer is built.
         files: Relative to it.
     """
     files = list(files)

@@ -28,8 +28,8 @@ class Block:
     """One block of a reply.
 
     Attributes:
-        kind: Its kind.
-        text: Its Markdown; for code, formulas and thoughts what lies between their marks.
+        kind: Kind.
+        text: Markdown; for code, formulas and thoughts what lies between their marks.
         language: First word after a code fence; the mark that opened a formula, empty where that is part of it.
         closed: False for a fence, a formula or a thought whose end has not come.
     """
@@ -41,7 +41,7 @@ class Block:
 
     @property
     def source(self) -> str:
-        """Its Markdown with its marks, as text to be copied."""
+        """Markdown with its marks, as text to be copied."""
         if self.kind is BlockKind.CODE:
             return f"```{self.language}\n{self.text}\n```"
         if self.kind is BlockKind.FORMULA and self.language:

@@ -171,7 +171,7 @@ class ChatSettingsDialog(RingedDialog):
         )
 
     def sizeHint(self) -> QSize:
-        """As high as the rows, as far as the window around it lets it."""
+        """Return a size as high as the rows, as far as the window around it lets it."""
         room = self.room(40)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         height = self._column.totalHeightForWidth(width) + self._theme.type.px(84)

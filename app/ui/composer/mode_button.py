@@ -71,7 +71,7 @@ class ModeButton(QAbstractButton):
             self._describe()
 
     def sizeHint(self) -> QSize:
-        """As wide as its words."""
+        """Return a size as wide as its words."""
         words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
         return QSize(_SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
 

@@ -30,7 +30,7 @@ class ArticleText:
         self._library = library
 
     def of(self, article: Article) -> str:
-        """Its Markdown, as things are now."""
+        """Markdown, as things are now."""
         facts = self._facts()
 
         def word_for(kind: str, name: str) -> str:

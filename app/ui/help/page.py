@@ -30,7 +30,7 @@ _GAP_PX = 24
 
 
 class Contents(QWidget):
-    """As high as its longest column.
+    """Columns of links, as high as the longest.
 
     Attributes:
         sections: A text of links each.

@@ -185,7 +185,7 @@ class DraftTree(QWidget):
             self._paint_probes(painter, box, node.probes)
 
     def _paint_probes(self, painter: QPainter, box: QRectF, probes: int) -> None:
-        """As many faint dots below a node, from the right, as there is room for."""
+        """Paint as many faint dots below a node, from the right, as there is room for."""
         size, step, below = _PROBE_PX
         color = self._theme.color("mute")
         color.setAlphaF(_PROBE_OPACITY)

@@ -59,7 +59,7 @@ class LinePlot(QWidget):
     Args:
         detail: The unit, beside the title; the speed that values are compared with takes its place.
         unit: The unit as a screen reader says it behind a number.
-        steps: Of the scale, 3 or 2; it says how high the plot is.
+        steps: Steps of the scale, 3 or 2, which decide the plot's height.
     """
 
     def __init__(

@@ -72,7 +72,7 @@ class MemoryBar(LegendBar):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As high as the rows and legends are at this width."""
+        """Return a size as high as the rows and legends are at this width."""
         px = self._theme.type.px
         height = px(_ROW_PX) if not self._places else 0
         for place in self._places:

@@ -74,7 +74,7 @@ class TokenFlow:
 
     @property
     def height(self) -> int:
-        """Of all lines, in px."""
+        """Height of all lines, in px."""
         return round(self._top) + self.row_px if self.boxes else 0
 
     def at(self, x: float, y: float) -> int | None:

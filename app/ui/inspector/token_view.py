@@ -100,7 +100,7 @@ class TokenView(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """As high as the lines are at this width."""
+        """Return a size as high as the lines are at this width."""
         needed = self._flow.height if self._shown else self._hint_height()
         return QSize(200, max(needed, self._theme.type.px(_ROW_PX)) + 4)
 

@@ -42,7 +42,7 @@ class VotesView(QWidget):
 
     @property
     def members(self) -> tuple[MemberYield, ...]:
-        """Those that are shown."""
+        """Members that are shown."""
         return self._members
 
     def set_votes(self, members: Sequence[MemberYield], weights: Sequence[tuple[float, ...]]) -> None:

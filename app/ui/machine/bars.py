@@ -72,7 +72,7 @@ class Bars(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """As high as its rows."""
+        """Return a size as high as its rows."""
         return QSize(280, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -85,7 +85,7 @@ class GpuSection(QFrame):
         self._arrange()
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as its wider button: sentences wrap."""
+        """Return a least size as narrow as its wider button: sentences wrap."""
         widest = max(button.sizeHint().width() for button in (self.main_button, self.remove_button))
         return QSize(widest + 2 * _SIDE_PX, super().minimumSizeHint().height())
 

@@ -88,7 +88,7 @@ class MeasurePanel(QFrame):
         """Show how things are.
 
         Args:
-            plan: Of the model that is shown; None while there is none.
+            plan: Plan of the model that is shown, or None.
             measuring: Progress so far.
             rows: Results of the measurement.
             report: The machine; None before it is known.

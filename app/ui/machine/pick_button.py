@@ -19,7 +19,7 @@ _WIDEST_PX = 210
 
 
 class PickButton(QPushButton):
-    """As wide as its words, up to a limit.
+    """Button as wide as its words, up to a limit.
 
     Args:
         name: Name of the choice, for those who cannot see it.

@@ -91,7 +91,7 @@ class PlanTable(QWidget):
         self._arrange()
 
     def sizeHint(self) -> QSize:
-        """As high as its rows are at this width."""
+        """Return a size as high as its rows are at this width."""
         return QSize(400, self._head_height() + sum(place.box.height() for place in self._places))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -31,8 +31,8 @@ def shared_text(
 
     Args:
         report: The machine; None before it is known.
-        plan: Of the model that is shown; None where there is none.
-        measured: Its modes.
+        plan: Plan of the model that is shown, or None.
+        measured: Measured modes.
         now: The moment.
     """
     parts = []

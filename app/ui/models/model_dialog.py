@@ -70,7 +70,7 @@ class ModelDialog(RingedDialog):
         return label
 
     def fit(self) -> None:
-        """As high as its words, as far as the window around it lets it."""
+        """Make the dialog as high as its words, within the window around it."""
         parent = self.parentWidget()
         room = parent.window().size() if parent is not None else None
         width = self._theme.type.px(_WIDTH_PX)

@@ -40,8 +40,8 @@ class ServerPage(PlacePage):
 
     Attributes:
         switch_button: On or off.
-        port: Where it listens.
-        copy_buttons: Of address and key, and of the settings of each program.
+        port: Port on which the server listens.
+        copy_buttons: Copy buttons of address and key, and of the settings of each program.
     """
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:

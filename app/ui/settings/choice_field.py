@@ -34,7 +34,7 @@ class ChoiceButton(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """As high as the fields beside it."""
+        """Return a size as high as the fields beside it."""
         return QSize(120, self._theme.type.px(32))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

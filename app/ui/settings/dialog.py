@@ -86,7 +86,7 @@ class SettingsDialog(RingedDialog):
         self.head.search.setFocus()
 
     def sizeHint(self) -> QSize:
-        """As the design has it, as far as the window around it lets it."""
+        """Return a size as the design has it, as far as the window around it lets it."""
         wanted = QSize(self._theme.type.px(_SIZE.width()), self._theme.type.px(_SIZE.height()))
         return wanted.boundedTo(self.room(_MARGIN_PX)).expandedTo(_LEAST)
 

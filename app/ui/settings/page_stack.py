@@ -69,7 +69,7 @@ class PageStack(QScrollArea):
         return self._pages[number]
 
     def pages(self) -> Iterator[PageView]:
-        """Those that were made, in their order."""
+        """Pages that were made, in their order."""
         for number in sorted(self._pages):
             yield self._pages[number]
 

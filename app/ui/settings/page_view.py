@@ -60,7 +60,7 @@ class PageView(QWidget):
     """Made when it is shown first, or searched.
 
     Attributes:
-        rows: Of the settings on it, by name.
+        rows: Rows of the settings on it, by name.
         action_rows: The other rows, by name.
     """
 

@@ -27,7 +27,7 @@ class SwitchBox(QCheckBox):
         self._theme = theme
 
     def hitButton(self, pos: QPoint) -> bool:
-        """All of it is to be clicked on."""
+        """Return True anywhere on the field: all of it can be clicked."""
         return self.rect().contains(pos)
 
     def outline(self) -> QRect:
@@ -122,7 +122,7 @@ class TextField(Field):
         self.fit()
 
     def fit(self) -> None:
-        """As high as its lines at the size of text in use."""
+        """Make the field as high as its lines at the text size in use."""
         self.setFixedHeight(self._lines * self.edit.fontMetrics().lineSpacing() + 22)
 
     def value(self) -> str:

@@ -57,9 +57,9 @@ class RowStates:
         """Show how a row stands; returns whether its height is another now.
 
         Args:
-            name: Its setting.
+            name: Name of the setting.
             row: The row.
-            scope: As in `PendingSettings`.
+            scope: Scope as in `PendingSettings`.
             in_use: Values that the engine works with, by the names of settings.
         """
         pending, setting = self._pending, Settings.declared()[name]

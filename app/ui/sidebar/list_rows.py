@@ -49,9 +49,9 @@ class Row:
         hit: The message that was found.
         folder: The folder that it is in, or is the head of.
         archived: True if the chat is archived.
-        group: Of a head that folds: the name by which that is remembered.
+        group: Name by which a folding head is remembered.
         folded: True if it is folded.
-        count: Of such a head: how many chats are in it.
+        count: Number of chats in a folding head.
     """
 
     title: str

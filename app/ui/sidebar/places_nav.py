@@ -43,7 +43,7 @@ class NavRow(QToolButton):
         self.set_chosen(False)
 
     def sizeHint(self) -> QSize:
-        """As high as the design says."""
+        """Return a size as high as the design says."""
         return QSize(super().sizeHint().width(), self._theme.type.px(_ROW_PX))
 
     def set_chosen(self, chosen: bool) -> None:

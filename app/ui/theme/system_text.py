@@ -22,7 +22,7 @@ def usual_points(platform: str, desktop: str) -> float:
     """Size of the general font, in points, where nobody has changed it.
 
     Args:
-        platform: As ``sys.platform`` names it.
+        platform: Platform as ``sys.platform`` names it.
         desktop: ``XDG_CURRENT_DESKTOP``, names with colons between them; empty where there is none.
     """
     if platform == "win32":

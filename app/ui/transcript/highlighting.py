@@ -61,7 +61,7 @@ def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
 
     Args:
         code: The whole code, or one line of it.
-        lexer: Of its language.
+        lexer: Lexer of its language.
 
     Returns:
         One list for each line; all empty where there is no lexer, or the code or a line of it is too long.

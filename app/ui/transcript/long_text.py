@@ -30,7 +30,7 @@ class Beginning:
 
     Args:
         edit: Shows the text; the button stands in it, below the text.
-        marks: What a search finds in the text, shown or not.
+        marks: Places that a search finds in the text, shown or not.
         grown: Called when more is to be shown: asks `of` again.
 
     Attributes:

@@ -68,7 +68,7 @@ def paint_ornaments(painter: QPainter, document: QTextDocument, theme: Theme, se
 
     Args:
         painter: In the document's coordinates.
-        document: As laid out.
+        document: Document as laid out.
         theme: Colours and sizes.
         seen: The part of the document to paint.
     """

@@ -72,7 +72,7 @@ class ProseBlock(FittedBrowser):
             self._show_drafted()
 
     def whole_source(self) -> str:
-        """Its Markdown."""
+        """Markdown."""
         return self._text
 
     def selectables(self) -> list[Selectable]:

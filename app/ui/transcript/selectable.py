@@ -76,7 +76,7 @@ class SelectableWhole(QFrame):
     """A block that is selected as one.
 
     Attributes:
-        copies: As with a text.
+        copies: True if it can be copied, as with a text.
         selected: True if it is selected; it is painted accordingly.
     """
 
@@ -104,7 +104,7 @@ class SelectableWhole(QFrame):
         self._select(True)
 
     def selected_source(self) -> str:
-        """Its source, where it is selected."""
+        """Source, where it is selected."""
         return self.whole_source() if self.selected else ""
 
     def copy_selection(self) -> bool:

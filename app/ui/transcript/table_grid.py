@@ -110,7 +110,7 @@ class TableCell:
 
     @property
     def text(self) -> str:
-        """Its text, all of it, with the source of formulas."""
+        """Text, all of it, with the source of formulas."""
         if self._cut:
             return prose_text(self.markdown)
         cursor = QTextCursor(self.document)

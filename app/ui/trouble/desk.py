@@ -36,9 +36,9 @@ class TroubleDesk(QObject):
 
     Args:
         workspace: Told what to do otherwise.
-        page: Its replies have trouble.
+        page: Page whose replies have trouble.
         toast: Tells of trouble that no reply has.
-        commands: Of the window; those of Help are added.
+        commands: Commands of the window; those of Help are added.
     """
 
     setting_wanted = Signal(str)  # its name: settings are to open there

@@ -63,7 +63,7 @@ class DetailsDialog(RingedDialog):
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
-        """As wide as the design says, where the window has room for it."""
+        """Return a size as wide as the design says, where the window has room for it."""
         room = self.room(32)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         layout = self.layout()
