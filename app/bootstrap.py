@@ -92,7 +92,7 @@ def run(paths: Sequence[str] = ()) -> int:
 
 
 def run_self_test() -> tuple[int, str]:
-    """Open the window, let the model answer one question and close it; the person's own data are not touched.
+    """Open the window, let the model answer one question and close it; the user's own data are not touched.
 
     Returns:
         The exit code, 0 when there was an answer, and the report.

@@ -1,6 +1,6 @@
-"""The words of the window, in the person's language.
+"""The words of the window, in the user's language.
 
-Whatever a person reads goes through `tr`, as a literal, so that a tool can collect it. No Qt here: the translation is
+Whatever a user reads goes through `tr`, as a literal, so that a tool can collect it. No Qt here: the translation is
 put in by `speak` when the window starts, and until then, and in tests, the words are the ones in the code.
 """
 

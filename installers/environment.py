@@ -259,7 +259,7 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
 
     Args:
         arguments: Arguments of ``pip install``.
-        torch_index: An index for torch that a person gave; None to choose one.
+        torch_index: An index for torch that a user gave; None to choose one.
         machine: The machine.
     """
     version = pinned_torch()

@@ -45,7 +45,7 @@ class Archive(QObject):
     Args:
         store: Used in the writer's thread alone.
         writer: Has that thread.
-        files: Writes to places that the person chooses.
+        files: Writes to places that the user chooses.
         kept: True if conversations outlive the program; else nothing is imported or backed up.
         busy: True if a reply is written, which a backup would keep from the disk.
         unsaved: Conversations that the disk has refused, as they are in memory.

@@ -1,4 +1,4 @@
-"""Reads the files that a person attaches, one after the other in a thread of its own: a document can take a while."""
+"""Reads the files that a user attaches, one after the other in a thread of its own: a document can take a while."""
 
 from __future__ import annotations
 

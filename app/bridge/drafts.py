@@ -29,7 +29,7 @@ class Drafts(QObject):
         self._settings = settings
         self._client = client
         self._look: Question | None = None  # through the drafts of a menu
-        self._choice: Question | None = None  # about one that the person wants
+        self._choice: Question | None = None  # about one that the user wants
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
 
     def taken_by(self, mode: ModeDescriptor) -> str | None:

@@ -27,7 +27,7 @@ class IdleMeasuring(IdleWatch):
     after a pause that grows.
 
     The first question stops what the welcome page measures, and so it does here; it is taken up again later. What
-    the person stopped, and what failed, is not begun again in this session.
+    the user stopped, and what failed, is not begun again in this session.
     """
 
     def __init__(

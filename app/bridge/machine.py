@@ -53,14 +53,14 @@ class Machine(QObject):
         kept: Measurements of modes.
         report: The machine; None before the engine has told.
         measuring: Progress of measuring.
-        declined: True if the person stopped measuring: then nothing is measured unasked any more.
+        declined: True if the user stopped measuring: then nothing is measured unasked any more.
         doubtful: With what options modes were measured while other programs kept the machine busy; None for none.
         clock: Tells the time, in seconds.
     """
 
     changed = Signal()  # the report, how far measuring is, or what it found
     measured_speeds = Signal()
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ from engine.hub.model_folders import current_reference
 class OpenChat(QObject):
     """Each chat keeps the model that it was asked of last; a new one takes the model that was chosen last."""
 
-    said = Signal(str)  # a sentence for the person
+    said = Signal(str)  # a sentence for the user
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class OpenChat(QObject):
         self._model = model
         self._mark = mark
         self._shown: int | None = None
-        self._blank: ConversationOptions | None = None  # of the chat to come, where the person has set them
+        self._blank: ConversationOptions | None = None  # of the chat to come, where the user has set them
         self._told: set[int] = set()  # chats whose model is gone, once it was said
         self._stand_in = ""  # what new chats take while the model that was chosen for them is gone
 
@@ -108,7 +108,7 @@ class OpenChat(QObject):
             self._shelf.set_options(self._shown, options)
 
     def options_to_give(self) -> ConversationOptions:
-        """Options of a new chat: what the person has set for it, or the preset for new chats."""
+        """Options of a new chat: what the user has set for it, or the preset for new chats."""
         if self._blank is not None:
             return self._blank
         preset = next(

@@ -94,7 +94,7 @@ class SharedEngine(QObject):
 
     def _lose(self, number: str, report: ErrorReport) -> None:
         self._questions.pop(number, None)
-        if report.kind == EngineStopped.__name__:  # its words are for the person at the window
+        if report.kind == EngineStopped.__name__:  # its words are for the user at the window
             self._tell(Failed(number, ErrorReport(report.kind, _STOPPED)))
 
 

@@ -1,4 +1,4 @@
-"""One window for each person and data folder: a second start hands its files to the first and ends.
+"""One window for each user and data folder: a second start hands its files to the first and ends.
 
 Neither side believes a path: each asks the system who is at the other end of the socket (on Windows, a pipe's access
 list lets nobody else in).
@@ -42,12 +42,12 @@ _TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 def instance_name(folder: Path | None = None) -> str:
     """Return the instance's name for a data folder; None is the usual folder.
 
-    It is the same for all starts of one person with one data folder: a path, or a name where sockets lie by
+    It is the same for all starts of one user with one data folder: a path, or a name where sockets lie by
     default.
     """
     person = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     digest = hashlib.sha256(f"{person}\n{(folder or data_folder()).resolve()}".encode()).hexdigest()
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")  # of this person alone, and the same whatever TMPDIR is
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")  # of this user alone, and the same whatever TMPDIR is
     usable = bool(runtime) and os.access(runtime, os.W_OK)
     return str(Path(runtime if usable else "", f"tenon-{digest[:24]}"))
 
@@ -138,7 +138,7 @@ class SingleInstance(QObject):
 def same_user(socket: QLocalSocket) -> bool:
     """Return True if the system says that the process at a socket's other end is this user's."""
     if sys.platform == "win32":
-        return True  # the pipe was made for this person alone
+        return True  # the pipe was made for this user alone
     try:
         with sockets.socket(fileno=os.dup(socket.socketDescriptor())) as connection:
             return _peer(connection) == os.geteuid()

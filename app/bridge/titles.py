@@ -30,7 +30,7 @@ _MAX_TOKENS = 24
 class Titles(QObject):
     """Gives way to every message: what it asked for is cancelled, and never asked for again.
 
-    A title that the person gave stays. Only the model that is in memory is asked.
+    A title that the user gave stays. Only the model that is in memory is asked.
     """
 
     def __init__(

@@ -147,7 +147,7 @@ class Turns(QObject):
         self.conversation_replaced.emit(conversation_id)
 
     def edit(self, conversation_id: int, message_id: int, text: str) -> None:
-        """Branch: put another wording beside a person's message and answer it; its files go along.
+        """Branch: put another wording beside a user's message and answer it; its files go along.
 
         Raises:
             EmptyPrompt: The text is blank and there are no files.

@@ -1,4 +1,4 @@
-"""Exceptions that nobody caught, and what Qt complains of: to the log, and each kind once to the person."""
+"""Exceptions that nobody caught, and what Qt complains of: to the log, and each kind once to the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search for a newer Tenon: once a day, only where the person switched it on; a newer one is told of and no more."""
+"""Search for a newer Tenon: once a day, only where the user switched it on; a newer one is told of and no more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.json_text import read_json
 ADDRESS = f"{HOMEPAGE}/latest.json"
 SIGNATURE_SUFFIX = ".minisig"
 
-_FIRST_MS = 10_000  # the start belongs to the person
+_FIRST_MS = 10_000  # the start belongs to the user
 _DAY_S = 24 * 60 * 60
 _TIMEOUT_S = 10.0
 _MOST_BYTES = 10_000

@@ -95,7 +95,7 @@ class Workspace(QObject):
         self._notices: list[str] = []
         self._troubles: list[ErrorReport] = []
         self._writer = Worker("tenon-writer", self, _not_saved)
-        self._files = Worker("tenon-files", self)  # at places that the person chooses, and that may hang
+        self._files = Worker("tenon-files", self)  # at places that the user chooses, and that may hang
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.settings_unsaved)
         self.settings = self._saved.settings
@@ -236,7 +236,7 @@ class Workspace(QObject):
         self.shelf.clear()
         self.unsent.clear()
         self.archive.erase_everything()
-        # Words that the person wrote, and names of what is gone.
+        # Words that the user wrote, and names of what is gone.
         personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
         for name, setting in Settings.declared().items():
             if with_settings or name in personal:

@@ -22,7 +22,7 @@ class Trial:
         mean_acceptance_length: Tokens for each forward of the model (tau); None without a draft.
         read: Share of the prompt that is read, 0 to 1.
         ended: True if nothing more comes.
-        stopped: True if the person ended it.
+        stopped: True if the user ended it.
         problem: One sentence when it failed, else empty.
     """
 

@@ -21,7 +21,7 @@ class MessageState(str, Enum):
     QUEUED = "queued"  # behind the reply of another conversation
     WAITING = "waiting"  # sent to the engine, no text yet
     STREAMING = "streaming"
-    STOPPED = "stopped"  # by the person
+    STOPPED = "stopped"  # by the user
     INTERRUPTED = "interrupted"  # a crash cut it
     FAILED = "failed"
 

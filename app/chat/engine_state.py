@@ -31,7 +31,7 @@ class EnginePhase(str, Enum):
 
 @dataclass(frozen=True)
 class ServerPlace:
-    """The server that what the person writes is sent to.
+    """The server that what the user writes is sent to.
 
     Attributes:
         name: Name.
@@ -56,7 +56,7 @@ class EngineState:
         model_name: Name in the window.
         weights: The format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty.
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
-        sentence: Reason why it stopped, or why the model could not be loaded, for the person; else empty.
+        sentence: Reason why it stopped, or why the model could not be loaded, for the user; else empty.
         draft_name: The draft that was chosen for the model, empty for none.
         measuring: True if it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
@@ -130,7 +130,7 @@ class EngineState:
         if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
         if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):
-            # The load ended without a model: stopped by the person, or not possible.
+            # The load ended without a model: stopped by the user, or not possible.
             failed = isinstance(event, Failed) and event.error.kind != "Cancelled"
             trouble = event.error if failed and isinstance(event, Failed) else None
             sentence = "" if trouble is None else trouble.message

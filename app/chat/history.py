@@ -19,7 +19,7 @@ def history_for(
     """Return the turns that a reply answers, oldest first, up to the user's or the start of the reply.
 
     Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
-    the prompts around it become one turn, so that nothing that the person wrote is lost. A prompt that was too
+    the prompts around it become one turn, so that nothing that the user wrote is lost. A prompt that was too
     long to be answered is left out. A reply that was stopped because it repeated itself goes as far as it said
     anything new: the rest would pull the next one into its circle.
 

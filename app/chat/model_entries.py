@@ -154,7 +154,7 @@ class FolderEntry:
 
     Attributes:
         path: Path.
-        source: The program whose it is; empty for Tenon's own, and for one that the person added.
+        source: The program whose it is; empty for Tenon's own, and for one that the user added.
         own: True if it is Tenon's own.
         missing: True if it is not there now.
     """
@@ -166,7 +166,7 @@ class FolderEntry:
 
     @property
     def added(self) -> bool:
-        """True if the person added it, and can take it out again."""
+        """True if the user added it, and can take it out again."""
         return not (self.own or self.source)
 
 

@@ -14,7 +14,7 @@ MOST_ROUNDS = 4_096
 
 
 class Origin(str, Enum):
-    """Origin of a token; the value is what a person reads, marked."""
+    """Origin of a token; the value is what a user reads, marked."""
 
     ACCEPTED = mark("draft, accepted")
     CORRECTED = mark("corrected")  # the draft had guessed other tokens here

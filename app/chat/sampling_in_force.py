@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from engine.messages import ModelAdvice
 
-#: Settings that a model's makers may advise; without a value of the person's that advice holds, else what is usual.
+#: Settings that a model's makers may advise; without a value of the user's that advice holds, else what is usual.
 ADVISED = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
@@ -18,7 +18,7 @@ class InForce:
 
     Attributes:
         value: Value in force.
-        origin: ``set`` by the person, advised by the model's ``makers``, ``usual`` where they advise none, or what
+        origin: ``set`` by the user, advised by the model's ``makers``, ``usual`` where they advise none, or what
             ``greedy`` replies leave out.
     """
 

@@ -51,7 +51,7 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class SearchResults:
-    """Results, the best first, and a sentence for the person where the search was a lesser one."""
+    """Results, the best first, and a sentence for the user where the search was a lesser one."""
 
     hits: tuple[SearchHit, ...] = ()
     sentence: str = ""

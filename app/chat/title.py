@@ -1,4 +1,4 @@
-"""A conversation's title until the person gives it another."""
+"""A conversation's title until the user gives it another."""
 
 from __future__ import annotations
 

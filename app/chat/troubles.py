@@ -1,4 +1,4 @@
-"""Every kind of error in a person's words: a title, and the one thing to do about it."""
+"""Every kind of error in a user's words: a title, and the one thing to do about it."""
 
 from __future__ import annotations
 

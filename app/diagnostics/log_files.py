@@ -39,7 +39,7 @@ def log_file(folder: Path, name: str) -> Path:
 
 
 class PrivateFormatter(logging.Formatter):
-    """Lines with the place and class of an exception, but not its words: those may quote what a person wrote."""
+    """Lines with the place and class of an exception, but not its words: those may quote what a user wrote."""
 
     def __init__(self) -> None:
         super().__init__(_LINE)

@@ -1,4 +1,4 @@
-"""Tracebacks without the words of exceptions: those may quote what a person wrote."""
+"""Tracebacks without the words of exceptions: those may quote what a user wrote."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _PLACEHOLDER = re.compile(r"\{(?:(?P<kind>[a-z]+):)?(?P<name>[a-z_-]+)\}")
 
 @dataclass(frozen=True)
 class Article:
-    """Something that a person may want to know about Tenon.
+    """Something that a user may want to know about Tenon.
 
     Attributes:
         name: Name in links and code: ``context-full``.

@@ -29,7 +29,7 @@ class Setting(Generic[T]):
     """A typed attribute of `Settings`.
 
     Reading gives the value, writing checks it. ``read`` turns what JSON gave (or what was assigned) into a
-    value, and raises `InvalidOption` for anything else. A setting with a title is shown to the person, as its
+    value, and raises `InvalidOption` for anything else. A setting with a title is shown to the user, as its
     control says.
     """
 

@@ -1,7 +1,7 @@
 """Copies of the database, one a day, and the way back from them.
 
 They are numbered: a clock that goes wrong makes no backup newer than those that follow it. The day in a name is for
-the person, and says whether there is one of today.
+the user, and says whether there is one of today.
 """
 
 from __future__ import annotations

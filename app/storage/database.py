@@ -48,7 +48,7 @@ class Database:
         conversations: Conversations that are not deleted, as they were found.
         trash: Deleted conversations, with their times in seconds since 1970.
         presets: All of them.
-        notices: Sentences for the person.
+        notices: Sentences for the user.
         presence: Says to other processes that this one is here; None for a database in memory.
     """
 

@@ -1,4 +1,4 @@
-"""Failures of SQLite and the file system, in sentences for the person."""
+"""Failures of SQLite and the file system, in sentences for the user."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def mend(connection: sqlite3.Connection, path: Path) -> str:
     The connection is in autocommit mode and has no triggers yet.
 
     Returns:
-        Words for the person about the repair; empty where nothing was damaged.
+        Words for the user about the repair; empty where nothing was damaged.
     """
     damaged = seals.damaged_rows(connection)
     if not damaged:

@@ -1,4 +1,4 @@
-"""A checksum in each row of a person's words, so that damage is noticed and never shown as if it were right.
+"""A checksum in each row of a user's words, so that damage is noticed and never shown as if it were right.
 
 The check value is over what is stored, types too. Like the search index it is kept by triggers of the writing
 connection: whatever changes a row seals it again, but for a row that was damaged before, which stays damaged.

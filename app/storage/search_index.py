@@ -191,7 +191,7 @@ def _quoted(term: SearchTerm) -> str:
 def _hit(row: tuple[Any, ...], marked: str) -> SearchHit:
     conversation_id, message_id, title, role, created_at, _ = row
     of_person = role == "user"
-    # What a person wrote is shown as it was typed, here as in the chat.
+    # What a user wrote is shown as it was typed, here as in the chat.
     snippet, marks = excerpt(marked, markdown=not of_person)
     return SearchHit(
         conversation_id,

@@ -50,7 +50,7 @@ class _Reading:
 class Attaching(QObject):
     """Has files read that the composer is offered, and puts them there."""
 
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
     models_offered = Signal(object)  # list of Path: these are no attachments
 
     def __init__(self, workspace: Workspace, composer: Composer, unsent: UnsentText) -> None:

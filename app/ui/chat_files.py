@@ -25,7 +25,7 @@ _RESERVED = re.compile(r"^(con|prn|aux|nul|(com|lpt)[0-9¹²³])(?= *(\.|$))", r
 class ChatFiles(QObject):
     """Asks for a file and hands it to the workspace, which reads or writes it beside the window."""
 
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(self, workspace: Workspace, window: QWidget, toast: Toast) -> None:
         super().__init__(window)

@@ -116,7 +116,7 @@ class ChatShelf(QObject):
 
     @Slot(int)
     def ask_to_delete(self, conversation_id: int) -> None:
-        """Delete a chat if the person says so."""
+        """Delete a chat if the user says so."""
         chat = self._workspace.library.conversation(conversation_id)
         if chat is None:
             return

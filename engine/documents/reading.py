@@ -1,4 +1,4 @@
-"""A file of the person's own, as what goes along with a message."""
+"""A file of the user's own, as what goes along with a message."""
 
 from __future__ import annotations
 

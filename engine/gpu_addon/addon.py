@@ -75,7 +75,7 @@ class AddonChoice:
 
     Attributes:
         addons: In the order in which they are preferred; none where there is nothing to fetch.
-        sentence: Why, for the person.
+        sentence: Why, for the user.
     """
 
     addons: tuple[Addon, ...]
@@ -93,7 +93,7 @@ def known_addons() -> tuple[Addon, ...]:
 
 
 def index_address(addon: Addon) -> str | None:
-    """Address of the package index that has its wheels, None where the person has to give one."""
+    """Address of the package index that has its wheels, None where the user has to give one."""
     return None if addon.folder is None else f"{_data()['index']}/{addon.folder}"
 
 

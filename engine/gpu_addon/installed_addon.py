@@ -67,7 +67,7 @@ class Outcome:
 
     Attributes:
         key: Key of everything that it depends on; with another key it is worth nothing.
-        failure: The reason why the add-on is switched off, a sentence for the person; None where it works.
+        failure: The reason why the add-on is switched off, a sentence for the user; None where it works.
         gpus: Names of the GPUs that it sees.
         figures: Names and numbers of that sentence.
     """
@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def problem(self) -> str | None:
-        """The reason why the add-on is switched off, for the person; None where it works."""
+        """The reason why the add-on is switched off, for the user; None where it works."""
         return self.failure and say(self.failure, **self.figures)
 
 

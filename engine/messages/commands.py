@@ -206,7 +206,7 @@ class Generate:
     Answered by any number of progress events and exactly one `Finished` or `Failed`.
 
     Attributes:
-        messages: The conversation, oldest first, ending with the person's turn; or with the start of the reply, which
+        messages: The conversation, oldest first, ending with the user's turn; or with the start of the reply, which
             is then continued: the reply's text is what is added to it.
         raw_prompt: Text to continue without a chat template, or its token ids; then messages is empty.
         parse_special: Control tokens that are written in the raw prompt are control tokens; else they are words.
@@ -340,7 +340,7 @@ class PredictModels:
 
     Attributes:
         models: The models.
-        options: Settled by the person for all of them.
+        options: Settled by the user for all of them.
     """
 
     request_id: str

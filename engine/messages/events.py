@@ -148,7 +148,7 @@ class ContextTrimmed:
 
 @dataclass(frozen=True)
 class Notice:
-    """One sentence that the person should read beside this reply (a fallback that was taken, say)."""
+    """One sentence that the user should read beside this reply (a fallback that was taken, say)."""
 
     request_id: str
     text: str

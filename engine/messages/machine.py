@@ -1,4 +1,4 @@
-"""A machine's hardware and the predictions for a model on it, for whoever shows them to a person."""
+"""A machine's hardware and the predictions for a model on it, for whoever shows them to a user."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class DownloadStatus:
         total_bytes: Total bytes of all files.
         bytes_per_s: Over the last seconds; None while there is none to tell.
         seconds_left: At this speed.
-        message: The reason why it waits or failed, for the person; empty where there is nothing to say.
+        message: The reason why it waits or failed, for the user; empty where there is nothing to say.
     """
 
     name: str

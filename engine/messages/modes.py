@@ -55,7 +55,7 @@ class ModeOption:
 
 @dataclass(frozen=True)
 class ModeDescriptor:
-    """A mode as a person is told of it.
+    """A mode as a user is told of it.
 
     Attributes:
         name: ``--mode`` name.

@@ -94,7 +94,7 @@ class ModelReport:
     """A loaded model.
 
     Attributes:
-        name: For the person.
+        name: For the user.
         folder: Folder of its checkpoint.
         architecture: ``architectures[0]`` of its config.json.
         parameters: Number of weights.
@@ -374,7 +374,7 @@ class BenchmarkRow:
 
 @dataclass(frozen=True)
 class ErrorReport:
-    """An error on its way to the person.
+    """An error on its way to the user.
 
     Attributes:
         kind: The class name in engine/errors.py, ``InternalError`` for a bug.

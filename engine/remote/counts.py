@@ -26,7 +26,7 @@ _DRAFTS, _DRAFTED, _ACCEPTED = (
 _WRITTEN = "vllm:generation_tokens"
 #: Over less than this a speed says nothing.
 LEAST_MS = 50.0
-# No computer writes, or reads, more tokens a second for one person, and no draft is longer.
+# No computer writes, or reads, more tokens a second for one user, and no draft is longer.
 _FASTEST_WRITING, _FASTEST_READING, _LONGEST_DRAFT = 1e5, 1e6, 1000
 
 

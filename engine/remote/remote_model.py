@@ -39,7 +39,7 @@ class RemoteModel:
         server: With what was learned of it just now.
         context: Tokens of prompt and reply together; None where nobody has said.
         scale: Tokens that the server counted in the last prompt, over those estimated for it.
-        notes: Sentences for the person.
+        notes: Sentences for the user.
 
     Raises:
         TenonError: The server does not answer, or has no such model.

@@ -335,7 +335,7 @@ class OpenWindow:
                 raise Failed(f"{log.name} says {mistakes[0]}")
 
     def close(self) -> str:
-        """End it as a desktop does when the person logs out."""
+        """End it as a desktop does when the user logs out."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGTERM)
         return f"ended with {self._process.wait(60)}"
@@ -365,7 +365,7 @@ def variant(package: Path, work: Path, number: int, stand_in: bool) -> Path:
 
 
 def leftovers(trial: Trial) -> str:
-    """Remove the package; what is left of it must be the person's own.
+    """Remove the package; what is left of it must be the user's own.
 
     Raises:
         Failed: something else is.

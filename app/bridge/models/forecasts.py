@@ -51,7 +51,7 @@ class Forecasts(QObject):
         self._waiting: list[ModelOutline] = []
         self._running: list[ModelOutline] = []  # those that the engine was asked about
         self._question: Question | None = None
-        self._settled: LoadOptions | None = None  # what the person had settled when these were asked
+        self._settled: LoadOptions | None = None  # what the user had settled when these were asked
         self._outlining = 0  # models of the catalogue that are on their way to be asked about
         self._looks = 0
 

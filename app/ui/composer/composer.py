@@ -19,7 +19,7 @@ from app.words import tr
 
 
 class Composer(QWidget):
-    """Emits what the person wants; it decides nothing."""
+    """Emits what the user wants; it decides nothing."""
 
     send_requested = Signal(str, object)  # text, tuple of Attachment
     attach_requested = Signal()

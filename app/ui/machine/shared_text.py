@@ -27,7 +27,7 @@ def shared_text(
     measured: tuple[BenchmarkRow, ...],
     now: datetime,
 ) -> str:
-    """Everything that the page shows; no folder and no name of a person is in it.
+    """Everything that the page shows; no folder and no name of a user is in it.
 
     Args:
         report: The machine; None before it is known.

@@ -1,4 +1,4 @@
-"""News of models wherever the person is: how many come, what came, and what went wrong."""
+"""News of models wherever the user is: how many come, what came, and what went wrong."""
 
 from __future__ import annotations
 

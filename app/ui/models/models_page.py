@@ -34,7 +34,7 @@ _ROWS_AT_FIRST = 8
 
 
 class ModelsPage(PlacePage):
-    """Shows what the model store knows, and asks it for what the person wants."""
+    """Shows what the model store knows, and asks it for what the user wants."""
 
     chat_requested = Signal(str)  # reference of a model
 

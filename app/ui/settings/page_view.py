@@ -164,7 +164,6 @@ class PageView(QWidget):
 
 
 def _texts(item: Item) -> tuple[str, ...]:
-    """Texts of an item."""
     if isinstance(item, Note):
         return (tr(item.words),)
     if isinstance(item, Action):

@@ -98,7 +98,7 @@ class RowStates:
         return problem or self._origin(name)
 
     def _origin(self, name: str) -> str:
-        """Origin of a number that the person leaves open; empty for everything else."""
+        """Origin of a number that the user leaves open; empty for everything else."""
         number = self._in_force(self._pending.chosen).get(name)
         if number is None or number.origin == "set":
             return ""

@@ -36,7 +36,7 @@ def usual_points(platform: str, desktop: str) -> float:
 def system_text_scale(font: QFont | None = None) -> float:
     """Return the system's text size as a multiple of the usual one, 1 to 2.
 
-    Less than 1 counts as 1: where Qt knows nothing of a desktop its own small font is no wish of the person's.
+    Less than 1 counts as 1: where Qt knows nothing of a desktop its own small font is no wish of the user's.
 
     Args:
         font: The general font; None asks the system.

@@ -1,4 +1,4 @@
-"""The person's own message: a bubble at the right, its text exactly as typed, and what can be done with it."""
+"""The user's own message: a bubble at the right, its text exactly as typed, and what can be done with it."""
 
 from __future__ import annotations
 

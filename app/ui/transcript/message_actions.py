@@ -69,10 +69,10 @@ class RowButton(LabelledButton):
 
 
 class MessageActions(QWidget):
-    """Emits what the person wants; it decides nothing. A button is made when it is shown first.
+    """Emits what the user wants; it decides nothing. A button is made when it is shown first.
 
     Args:
-        noun: The person's word for the message: ``reply`` or ``message``.
+        noun: The user's word for the message: ``reply`` or ``message``.
         order: The buttons from the left to the right, the arrows among them.
         more: Actions of a menu behind a last button; none for no menu.
     """

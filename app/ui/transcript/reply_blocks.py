@@ -35,7 +35,7 @@ class ReplyBlocks(QWidget):
     """Finished blocks are parsed once; only the tail is parsed again.
 
     That happens at most every 33 ms, and less often when one pass takes long, so that the window stays free for
-    the person. Nothing else on the way of a text holds it back.
+    the user. Nothing else on the way of a text holds it back.
     """
 
     height_changed = Signal()

@@ -76,7 +76,7 @@ class SelectableWhole(QFrame):
     """A block that is selected as one.
 
     Attributes:
-        copies: True if it can be copied, as with a text.
+        copies: Function that makes the text to copy, as with a text.
         selected: True if it is selected; it is painted accordingly.
     """
 

@@ -51,7 +51,7 @@ class ReadingPlace(QObject):
 class Transcript(MessageColumn):
     """Messages, oldest on top.
 
-    Only the messages near the end become widgets at once; others follow in short slices when the person scrolls
+    Only the messages near the end become widgets at once; others follow in short slices when the user scrolls
     to them, and those that were left far behind are given up.
 
     Args:

@@ -19,7 +19,7 @@ from app.words import tr
 from engine.errors import NewerDatabase, StorageError
 from engine.messages import ErrorReport
 
-# More dialogs than this in one session would keep the person from what still works.
+# More dialogs than this in one session would keep the user from what still works.
 _MOST_DIALOGS = 3
 _NOT_SAVED = (StorageError.__name__, NewerDatabase.__name__)
 _COMMANDS = {

@@ -1,4 +1,4 @@
-"""Dialog with all that is known of an error: for the person, and to be copied for somebody who mends it."""
+"""Dialog with all that is known of an error: for the user, and to be copied for somebody who mends it."""
 
 from __future__ import annotations
 
