@@ -226,7 +226,6 @@ class ChatPage(QWidget):
         self._show_rest(messages)
 
     def _show_rest(self, messages: list[Message]) -> None:
-        """Surroundings of the messages."""
         self._set_empty(not messages)
         self._offer_help(messages)
         self.composer.meter.set_usage(0, 0)

@@ -184,7 +184,6 @@ class RemoteReply:
         return limit
 
     def _answer(self, turns: CountedTurns, limit: int | None) -> Iterator[None]:
-        """One try."""
         request = replace(self._request, max_tokens=limit)
         path, body = path_and_body(
             request, turns.turns, self._opening, self._model.name, self._model.server.kind
@@ -272,7 +271,6 @@ class RemoteReply:
         return read_counters(page, self._model.name)
 
     def _take(self, text: str) -> None:
-        """Take a piece of the reply."""
         if text not in self._numbers:
             self._numbers[text] = len(self._texts)
             self._texts.append(text)

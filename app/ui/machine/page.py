@@ -127,7 +127,6 @@ class MachinePage(PlacePage):
 
     @Slot()
     def _refresh(self) -> None:
-        """Show everything as it is."""
         if not self.isVisible():
             return
         options, machine = self.options(), self._machine

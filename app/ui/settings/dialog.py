@@ -218,7 +218,6 @@ class SettingsDialog(RingedDialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Show how everything stands."""
         self._refresh_rows(dict(self.stack.rows()))
         changes = self.pending.changes()
         state, load_ms = self._workspace.model.state, self._desk.load_ms()
