@@ -1,6 +1,6 @@
 """Starts the app: the engine's process first, then, while that imports torch, the window.
 
-Neither torch nor transformers may be imported from here, and what makes the window only behind the engine's start.
+Neither torch nor transformers may be imported from here, and what makes the window only after the engine's start.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _END_S = 2.0
 
 
 class Archive(QObject):
-    """Reads and writes whole conversations, behind what is to be saved already.
+    """Reads and writes whole conversations, after what is to be saved already.
 
     The writer's thread has the database alone: files of others, which may never end, are for other threads.
 
@@ -78,7 +78,7 @@ class Archive(QObject):
         self._writer = writer
         self._files = files
         self._importer = Worker("tenon-import", self)
-        self._given_up = Event()  # what is imported now, and what waits behind it
+        self._given_up = Event()  # what is imported now, and what waits after it
         self._kept = kept
         self._settings = settings
         self._busy = busy
@@ -158,7 +158,7 @@ class Archive(QObject):
         )
 
     def cancel_import(self) -> None:
-        """Give up what is being read, and what waits behind it."""
+        """Give up what is being read, and what waits after it."""
         self._given_up.set()
         self._given_up = Event()
 

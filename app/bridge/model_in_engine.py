@@ -143,7 +143,7 @@ class ModelInEngine(QObject):
         self._client.send(Unload())
 
     def cancel_load(self) -> None:
-        """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
+        """Give up the load in the background: a reply after it was stopped, or another model chosen."""
         if self._load is not None:
             self._load.cancel(or_kill=False)
 

@@ -78,7 +78,7 @@ class Turns(QObject):
         attachments: Sequence[Attachment] = (),
         options: ConversationOptions | None = None,
     ) -> int:
-        """Store a prompt behind the shown path, then start or queue its reply.
+        """Store a prompt after the shown path, then start or queue its reply.
 
         Args:
             conversation_id: None (or one that is gone) makes a new conversation.

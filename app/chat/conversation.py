@@ -18,7 +18,7 @@ class MessageState(str, Enum):
     """States of a message; the value is what the database keeps."""
 
     COMPLETE = "complete"
-    QUEUED = "queued"  # behind the reply of another conversation
+    QUEUED = "queued"  # after the reply of another conversation
     WAITING = "waiting"  # sent to the engine, no text yet
     STREAMING = "streaming"
     STOPPED = "stopped"  # by the user

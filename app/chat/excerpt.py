@@ -11,9 +11,9 @@ from app.chat.markdown.plain_line import plain_line
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
 
 _EXCERPT_CHARACTERS = 160
-_BEFORE = 40  # of these in front of the first match
+_BEFORE = 40  # of these before the first match
 _TOGETHER = 120  # matches no further apart are seen together
-_FARTHEST_READ = 2_000  # before and behind the match: a search of many messages must take no time
+_FARTHEST_READ = 2_000  # before and after the match: a search of many messages must take no time
 _MOST_MATCHES = 300
 _MARK = re.compile(f"([{MATCH_START}{MATCH_END}])")
 _MATCH = re.compile(f"{MATCH_START}([^{MATCH_START}{MATCH_END}]*){MATCH_END}")

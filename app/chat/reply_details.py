@@ -22,7 +22,7 @@ class ReplyDetails:
         stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
         timings: Speed and acceptance. Of a reply that was continued: of its last part.
         resident_peak_bytes: Most memory that the engine's process held.
-        continued: True if `timings` are of a part behind what stood there before.
+        continued: True if `timings` are of a part after what stood there before.
         new_characters: Length of a looping reply's content before it says the same
             again; None of others.
     """

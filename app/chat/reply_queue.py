@@ -30,7 +30,7 @@ class ReplyQueue:
         self.held = False
 
     def add(self, ticket: Ticket) -> None:
-        """Queue a reply behind all others."""
+        """Queue a reply after all others."""
         self.waiting += (ticket,)
 
     def start_next(self) -> Ticket | None:

@@ -34,7 +34,7 @@ class Number:
         most: Largest value.
         places: Digits after the point.
         step: Way of one press of an arrow.
-        unit: Words behind the number, empty for none.
+        unit: Words after the number, empty for none.
         unit_size: Size of this unit in the setting's own.
         empty: Words for no value at all; empty where a value is needed.
         least_words: Words in place of the smallest value, where that stands for something else.

@@ -127,7 +127,7 @@ def number(
 
     Args:
         default: None or a number.
-        control: With digits behind the point for numbers that are not whole; a larger unit is shown of whole ones.
+        control: With digits after the point for numbers that are not whole; a larger unit is shown of whole ones.
         help_text: One sentence.
         title: Words beside the control.
         allowed: The range, where the control shows only a part of it.

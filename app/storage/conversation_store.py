@@ -126,7 +126,7 @@ class ConversationStore:
             self._save(conversation, messages)
 
     def add_text(self, message_id: int, place: int, text: str) -> None:
-        """Write what a reply has got behind its first ``place`` characters since it was saved or added to.
+        """Write what a reply has got after its first ``place`` characters since it was saved or added to.
 
         A kill of the program loses nothing of it, a power cut what was added since the last `sync`.
         """

@@ -38,5 +38,5 @@ def beside(folder: Path) -> Ledger:
 
 
 def write(folder: Path, ledger: Ledger) -> None:
-    """Note it, behind the commit: a crash in between leaves too small a number, which says nothing."""
+    """Note it, after the commit: a crash in between leaves too small a number, which says nothing."""
     write_cached(folder / FILE_NAME, asdict(ledger))

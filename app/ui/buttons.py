@@ -14,14 +14,14 @@ _Pressed = Callable[..., object] | SignalInstance | None
 
 
 class LabelledButton(QToolButton):
-    """A button with an icon and words beside it, and as much room before as behind them."""
+    """A button with an icon and words beside it, and as much room before as after them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
 
     def sizeHint(self) -> QSize:
-        """Size without the two spaces that Qt adds behind the words."""
+        """Size without the two spaces that Qt adds after the words."""
         size = super().sizeHint()
         if self.toolButtonStyle() is not Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
             return size

@@ -18,7 +18,7 @@ _JSON = mark("JSON, to import again (*.json)")
 _LONGEST_NAME = 60
 # File systems take 255 bytes, encrypted ones 143, and the ending and that of the unfinished file come on top.
 _MOST_BYTES = 120
-# https://learn.microsoft.com/windows/win32/fileio/naming-a-file: in any case, and with any ending behind a dot.
+# https://learn.microsoft.com/windows/win32/fileio/naming-a-file: in any case, and with any ending after a dot.
 _RESERVED = re.compile(r"^(con|prn|aux|nul|(com|lpt)[0-9¹²³])(?= *(\.|$))", re.IGNORECASE)
 
 

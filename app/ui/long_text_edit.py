@@ -25,7 +25,7 @@ LONGEST_BLOCK = 2_000
 _LINE = re.compile("[^\n\r\u2029\ufdd0\ufdd1]+")  # Qt begins a new block at each of these
 _LONGEST_CLUSTER = 100
 _JOINER, _SKINS = "\u200d", range(0x1F3FB, 0x1F400)
-# An object's type is the one property that Qt gives to nothing that is typed behind it, so that no break that a user
+# An object's type is the one property that Qt gives to nothing that is typed after it, so that no break that a user
 # makes is ever a soft one.
 _SOFT = QTextCharFormat()
 _SOFT.setObjectType(QTextFormat.ObjectTypes.UserObject.value + 2)

@@ -25,7 +25,7 @@ ADD_SERVER = "add-server"
 DRAFTS = "drafts"
 OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
-_LEAST_DETAIL_PX = 60  # less of the words behind the name says nothing
+_LEAST_DETAIL_PX = 60  # less of the words after the name says nothing
 _ICON_PX = 14
 
 

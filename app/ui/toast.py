@@ -32,7 +32,7 @@ _SIGN_PX = 20
 
 
 class Toast(QFrame):
-    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back behind it.
+    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it.
 
     Attributes:
         action_button: Undoes or mends.

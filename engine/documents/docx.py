@@ -1,7 +1,7 @@
 """DOCX: python-docx opens it, and its markup is read here, as the library leaves out what is not plainly a run of text.
 
 Told is what a reader sees of the finished text: insertions and not deletions, results of fields and not their
-instructions, content controls, text boxes, and notes behind the paragraph that they belong to. Headers, footers and
+instructions, content controls, text boxes, and notes after the paragraph that they belong to. Headers, footers and
 comments are of the page or about the text, and stay out. A DOCX has no pages of its own: its headings are what passages
 are named by.
 
@@ -87,7 +87,7 @@ class _Reader:
             _value(style, "styleId"): _LEVELS.get(_value(_child(style, "name"), "val").lower(), 0)
             for style in styles
         }
-        # Of each open field, whether its instruction goes on. One that never ends would hide all behind it.
+        # Of each open field, whether its instruction goes on. One that never ends would hide all after it.
         self._fields: list[bool] = []
         kinds = [_value(node, "fldCharType") for node in self.body.iter() if _name(node) == "fldChar"]
         self._follows_fields = kinds.count("begin") == kinds.count("end")
@@ -133,7 +133,7 @@ class _Reader:
             self._joined = said
 
     def _inline(self, parent: Any, said: list[str], behind: list[tuple[str, Any]]) -> None:
-        """Add up a paragraph's text, and what comes behind it: text boxes and notes."""
+        """Add up a paragraph's text, and what comes after it: text boxes and notes."""
         for child in parent:
             name = _name(child)
             shown = not (self._follows_fields and any(self._fields))

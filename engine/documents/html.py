@@ -26,7 +26,7 @@ _BLOCKS = {
 }  # fmt: skip
 #: Blocks whose lines and spaces count.
 _AS_WRITTEN = {"pre", "listing", "xmp", "textarea", "plaintext"}
-#: Stands behind every page. Where it is not met as a tag, the page breaks off within something that nobody sees.
+#: Stands after every page. Where it is not met as a tag, the page breaks off within something that nobody sees.
 _END = "tenon-end"
 _END_TAG = f"<{_END}>"
 _CDATA = "[CDATA["

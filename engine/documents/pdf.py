@@ -82,7 +82,7 @@ def _by_place(text: pypdfium2.PdfTextPage) -> Iterator[str]:
 def paragraphs(text: str) -> Iterator[str]:
     """Yield a page's lines as paragraphs.
 
-    A PDF has lines and no paragraphs. One ends at an empty line, before the item of a list, and behind a line that
+    A PDF has lines and no paragraphs. One ends at an empty line, before the item of a list, and after a line that
     ends a sentence and leaves a part of the column empty.
     """
     lines = [line.strip() for line in _BROKEN_WORD.sub("", text.replace("\r\n", "\n")).split("\n")]

@@ -177,7 +177,7 @@ class Thinking:
 
 @dataclass(frozen=True)
 class OutputForm:
-    """Form that a reply's text must have, behind a thought where it begins with one.
+    """Form that a reply's text must have, after a thought where it begins with one.
 
     Attributes:
         kind: ``schema``: JSON of a JSON schema; ``regex``: a regular expression; ``grammar``: Lark's or llama.cpp's.

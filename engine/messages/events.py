@@ -183,7 +183,7 @@ class TokensAdded:
 
 @dataclass(frozen=True)
 class TextDrafted:
-    """Text that the draft would say next, unconfirmed: to be shown as such behind the reply's text.
+    """Text that the draft would say next, unconfirmed: to be shown as such after the reply's text.
 
     It replaces what the last such event said, and `TokensAdded` or the reply's end makes it void.
     """

@@ -22,7 +22,7 @@ class ModeOption:
         default: Value where none is given; None where the modes that share the option differ in it.
         least: Smallest number.
         most: Largest number.
-        places: Digits behind the point; 0 for a whole number.
+        places: Digits after the point; 0 for a whole number.
         by_factors: Equal ways of a slider are equal factors and not equal differences.
         words: Names that may stand in place of a number, with what people see.
         at_most: The option whose number it must not exceed; empty for none.

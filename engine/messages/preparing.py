@@ -36,7 +36,7 @@ class Prepared:
         prompt: Token ids of 4 bytes each, in the machine's order.
         events: Events for the user.
         grammar: Grammar of the reply, in llguidance's words; empty for none.
-        mark: Text that the form begins behind.
+        mark: Text that the form begins after.
         error: Why there is no prompt; None where there is one.
     """
 

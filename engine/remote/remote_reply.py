@@ -172,7 +172,7 @@ class RemoteReply:
         return found.prompt
 
     def _learn_from(self, error: ContextTooSmall, limit: int | None) -> int | None:
-        """Learn context and length of the prompt from a refusal; returns the limit of tokens that fits behind it."""
+        """Learn context and length of the prompt from a refusal; returns the limit of tokens that fits after it."""
         model = self._model
         if error.context is not None and (model.context is None or error.context < model.context):
             model.remember_context(error.context)

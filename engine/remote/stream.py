@@ -192,7 +192,7 @@ class _Written:
         return [text for text in (held, closed, *map(DESCRIBED.written, calls)) if text]
 
     def _thought(self, text: str) -> str:
-        if not text or self._answers:  # a thought behind the answer has no place
+        if not text or self._answers:  # a thought after the answer has no place
             return ""
         if self._thinks:
             return text
@@ -208,7 +208,7 @@ class _Written:
         return closed + text
 
     def _without_echo(self, text: str) -> str:
-        """Text that goes on behind the beginning; none as long as it may be the beginning itself."""
+        """Text that goes on after the beginning; none as long as it may be the beginning itself."""
         if not self._echo:
             return text
         self._held += text

@@ -57,7 +57,7 @@ class Downloads(QObject):
         self._worker.run(self._statuses_of_left_ones, self._take_all, self._refuse)
 
     def add(self, plans: Sequence[DownloadPlan], refused: Callable[[TenonError], None]) -> None:
-        """Put models at the end of the queue, one behind the other.
+        """Put models at the end of the queue, one after the other.
 
         ``refused`` is called where there is no room for one of them.
         """

@@ -83,7 +83,7 @@ class Offers(QObject):
         )
 
     def fetch(self, offer: OfferEntry, drafts: tuple[str, ...] = (), draft_for: str = "") -> None:
-        """Put what was offered into the queue, with drafts behind it.
+        """Put what was offered into the queue, with drafts after it.
 
         ``draft_for`` names an installed model that it is to guess for itself; empty for none.
         """

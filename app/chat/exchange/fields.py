@@ -9,7 +9,7 @@ from app.words import tr
 from engine.errors import ImportInvalid
 from engine.json_text import whole_characters
 
-_LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far behind
+_LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far after
 
 
 def text(values: dict[str, Any], name: str) -> str:

@@ -22,7 +22,7 @@ _SIDE_PX = 10
 
 
 class ModeButton(QAbstractButton):
-    """Shows the chosen mode, and behind it the one that really ran where that is another."""
+    """Shows the chosen mode, and after it the one that really ran where that is another."""
 
     mode_chosen = Signal(str)
     menu_requested = Signal()

@@ -58,7 +58,7 @@ class LinePlot(QWidget):
 
     Args:
         detail: The unit, beside the title; the speed that values are compared with takes its place.
-        unit: The unit as a screen reader says it behind a number.
+        unit: The unit as a screen reader says it after a number.
         steps: Steps of the scale, 3 or 2, which decide the plot's height.
     """
 

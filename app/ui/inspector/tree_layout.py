@@ -16,13 +16,13 @@ class PlacedNode:
     """A token of the tree.
 
     Attributes:
-        fate: End. ``corrected`` and ``plain`` are the target's own token behind the path, where some
+        fate: End. ``corrected`` and ``plain`` are the target's own token after the path, where some
             guess was refused and where there was none.
         column: Depth; the root's is 0.
         row: 0 is the path's; above it rows are negative.
         parent: Parent's index among the placed nodes, -1 for the root.
         score: Cumulative log-probability under the drafter, None where that is not known.
-        probes: Number of probes behind it.
+        probes: Number of probes after it.
     """
 
     text: str

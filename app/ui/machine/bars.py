@@ -129,7 +129,7 @@ class Bars(QWidget):
             mark = QRectF(x - _MARK_PX / 2, top - 3, _MARK_PX, height + 6)
             painter.fillRect(mark, color("map"))
             if mark.left() < after + metrics.horizontalAdvance(words) + 16:
-                after = max(after, mark.right())  # the words stand behind it where they do not fit before
+                after = max(after, mark.right())  # the words stand after it where they do not fit before
         painter.setPen(color("text" if known else "sub"))
         box = QRectF(after + 8, row.top(), max(self.width() - after - 8, 0), row.height())
         painter.drawText(box, LEFT, metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width()))

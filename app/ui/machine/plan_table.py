@@ -193,7 +193,7 @@ class PlanTable(QWidget):
         return _Place(row, self._reason(row), QRect(0, top, self.width(), height), tuple(lines))
 
     def _refused_indent(self) -> int:
-        """Left edge of the reasons of refused modes: behind the longest of their names."""
+        """Left edge of the reasons of refused modes: after the longest of their names."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         names = (metrics.horizontalAdvance(mode_title(row.mode)) for row in self._rows if row.refusal)
         return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)

@@ -14,7 +14,7 @@ PINNED = mark("Pinned")
 HITS = mark("In messages")
 ARCHIVED = mark("Archived")
 
-# Names of groups that fold: a folder's has its name behind this, so that it is never that of the archive.
+# Names of groups that fold: a folder's has its name after this, so that it is never that of the archive.
 _FOLDER = "folder/"
 ARCHIVE_GROUP = "archive"
 

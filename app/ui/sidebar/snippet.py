@@ -10,7 +10,7 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
 _LINES = 2
-_BEFORE = 24  # characters kept in front of the first word that was found, so that it stands on the first line
+_BEFORE = 24  # characters kept before the first word that was found, so that it stands on the first line
 _BETWEEN = "•· "  # parts items and cells: nothing to begin with
 
 

@@ -75,7 +75,7 @@ class Finder(QObject):
 
     @Slot()
     def next(self) -> None:
-        """Go to the next place; behind the last one is the first."""
+        """Go to the next place; after the last one is the first."""
         self._step(1)
 
     @Slot()

@@ -74,7 +74,7 @@ class MessageActions(QWidget):
     Args:
         noun: The user's word for the message: ``reply`` or ``message``.
         order: The buttons from the left to the right, the arrows among them.
-        more: Actions of a menu behind a last button; none for no menu.
+        more: Actions of a menu after a last button; none for no menu.
     """
 
     triggered = Signal(object)  # Action

@@ -130,7 +130,7 @@ class ReplyBlocks(QWidget):
             self._show_caret()
 
     def show_unconfirmed(self, text: str) -> None:
-        """Show a guess of what follows behind the text, in place of the last; it is no part of the text."""
+        """Show a guess of what follows after the text, in place of the last; it is no part of the text."""
         if text != self._guess or self._guessed_at != len(self._text):
             self._guess, self._guessed_at = text, len(self._text)
             self._refresh_soon()
