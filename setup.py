@@ -16,7 +16,7 @@ class BuildKernels(build_ext):
     """Builds a plain shared library in place of a Python extension, and goes on without one."""
 
     def get_ext_filename(self, fullname: str) -> str:
-        """The library's path within the package."""
+        """Return the library's path within the package."""
         return str(Path(*fullname.split(".")[:-1]) / build["library_name"]())
 
     def build_extension(self, ext: Extension) -> None:

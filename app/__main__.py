@@ -17,7 +17,7 @@ from engine.descriptors import raise_descriptor_limit
 
 
 def are_files(arguments: Sequence[str]) -> bool:
-    """True if these are things to open in the window: each is there and cannot be taken for a subcommand."""
+    """Return True if these are things to open in the window: each is there and cannot be taken for a subcommand."""
     return all(os.path.exists(path) and _named_like_a_file(path) for path in arguments)
 
 

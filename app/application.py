@@ -24,7 +24,7 @@ from app.version import version
 
 
 class FirstPaint(QObject):
-    """Tells once when a window has been painted, so that slow things start after the person sees something."""
+    """Tells once when a window has been painted, so that slow things start after the user sees something."""
 
     happened = Signal()
 

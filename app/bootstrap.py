@@ -1,6 +1,6 @@
 """Starts the app: the engine's process first, then, while that imports torch, the window.
 
-Neither torch nor transformers may be imported from here, and what makes the window only behind the engine's start.
+Neither torch nor transformers may be imported from here, and what makes the window only after the engine's start.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR", "TE
 def _application(
     qt: QApplication, instance: SingleInstance, record: SessionRecord, paths: Sequence[str]
 ) -> Application:
-    """The engine's process, which takes over the language, and the app around it."""
+    """Start the engine's process, and the app around it, in the chosen language."""
     speak(qt, chosen_language(config_folder()))
     engine = EngineClient(log_folder=log_folder())
     engine.start()
@@ -92,7 +92,7 @@ def run(paths: Sequence[str] = ()) -> int:
 
 
 def run_self_test() -> tuple[int, str]:
-    """Open the window, let the model answer one question and close it; the person's own data are not touched.
+    """Open the window, let the model answer one question and close it; the user's own data are not touched.
 
     Returns:
         The exit code, 0 when there was an answer, and the report.

@@ -19,7 +19,7 @@ def version() -> str:
 
 
 def version_of(package: str) -> str:
-    """A package's version; empty where it is not installed."""
+    """Return a package's version, or an empty text if it is not installed."""
     from importlib import metadata  # tens of milliseconds, which a start does without
 
     try:

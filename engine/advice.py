@@ -26,7 +26,7 @@ _NUMBERS = tuple(field.name for field in fields(SamplingOptions) if field.name !
 
 
 def sampling_advice(own: Mapping[str, Any]) -> tuple[SamplingOptions, tuple[str, ...]]:
-    """Sampling in a chat where nothing is asked for.
+    """Return the sampling in a chat where nothing else is asked for.
 
     Makers that advise a way of sampling have the last word on all of it. A penalty alone is no way of sampling.
 
@@ -58,7 +58,7 @@ def model_advice(own: Mapping[str, Any], template: ChatTemplate | None) -> Model
 
 
 def read_advice(path: Path) -> ModelAdvice:
-    """The same of a checkpoint that is not loaded; what cannot be read advises nothing."""
+    """Read the advice of a checkpoint that is not loaded; what cannot be read advises nothing."""
     try:
         own = read_generation_config(path)
     except (TenonError, OSError):
@@ -74,7 +74,7 @@ def read_advice(path: Path) -> ModelAdvice:
 def settled_sampler(
     asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int, chat: bool = True
 ) -> Sampler:
-    """Sampling of a reply: what was asked for, then what the model advises, then what is usual.
+    """Return a reply's sampler: what was asked for, then what the model advises, then what is usual.
 
     Temperature 0, where it is asked for, is the likeliest token and nothing else that was not asked for too.
 
@@ -104,7 +104,7 @@ def _penalty(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _means_something(name: str, value: Any) -> bool:
-    """True if a number can be sampled with. Any other is dropped silently, as the person did not ask for it."""
+    """Return True if a number can be sampled with. Any other is dropped silently, as the user did not ask for it."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
     try:

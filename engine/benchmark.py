@@ -152,7 +152,7 @@ class Benchmark:
         self._submit(Cancel(self._request_id))
 
     def take(self, event: Event) -> None:
-        """An event of the engine; those of other requests are left alone."""
+        """Take an event of the engine; events of other requests are left alone."""
         if self._over or getattr(event, "request_id", None) != self._request_id:
             return
         if isinstance(event, LoadProgress):

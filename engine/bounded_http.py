@@ -60,7 +60,7 @@ class Bound:
             raise httpx2.ReadTimeout("the answer does not end")
 
     def unpack(self, piece: bytes, packed: zlib._Decompress | None) -> Iterator[bytes]:
-        """The bytes that a piece of an answer stands for.
+        """Yield the bytes that a piece of an answer stands for.
 
         Args:
             piece: As it came.

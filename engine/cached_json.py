@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 def read_cached(path: Path) -> Any:
-    """The value that was written; None where there is none. A damaged file is deleted."""
+    """Return the value that was written, or None; a damaged file is deleted."""
     try:
         kept = read_json(read_text_file(path))
         if kept["crc32"] == _checksum(kept["value"]):
@@ -43,5 +43,5 @@ def write_cached(path: Path, value: Any) -> None:
 
 
 def _checksum(value: Any) -> int:
-    """The same before and after a value was JSON: numbers are printed with all of their digits."""
+    """Return a checksum that a value keeps as JSON: numbers are printed with all of their digits."""
     return zlib.crc32(json.dumps(value).encode())

@@ -20,7 +20,7 @@ def belong_to_window() -> None:
 
 
 def _end_with_parent() -> None:
-    """A window that was killed must not leave an engine and its gigabytes behind, whatever that is doing."""
+    """End with the parent: a killed window must not leave an engine and its gigabytes, whatever that is doing."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -22,7 +22,7 @@ def raise_descriptor_limit() -> None:
 
 
 def descriptor_limit() -> int | None:
-    """Number of descriptors that this process may have open at once; None where there is no limit."""
+    """Return the number of descriptors that this process may have open at once, or None if there is no limit."""
     try:
         import resource
     except ImportError:

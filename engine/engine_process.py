@@ -79,7 +79,7 @@ class EngineProcess:
 
     @property
     def process_id(self) -> int | None:
-        """Of the child."""
+        """Process id of the child."""
         return self._process.pid
 
     def send(self, command: Command) -> None:

@@ -35,7 +35,7 @@ _OTHER = mark("{path} cannot be read or written ({reason}): check the disk.")
 
 
 def file_trouble(error: OSError, place: Path | None = None) -> FileRefused:
-    """A sentence for what a file or a folder refuses; ``place`` stands in it where the error names none."""
+    """Return a sentence for what a file or a folder refuses; ``place`` stands in for a missing name."""
     sentence = _REMEDIES.get(error.errno or 0, _OTHER)
     reason = error.strerror or str(error) or type(error).__name__
     path = str(error.filename or place or say("A file"))

@@ -16,7 +16,7 @@ _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]
 
 
 def read_json(text: str | bytes, parse_int: Callable[[str], float] | None = None) -> Any:
-    """The value that a text stands for, with whole characters: half of one can neither be shown nor saved.
+    """Return the value of a JSON text with whole characters: half of one can neither be shown nor saved.
 
     Args:
         text: JSON.
@@ -41,7 +41,7 @@ def read_json(text: str | bytes, parse_int: Callable[[str], float] | None = None
 
 
 def readable_json(text: str) -> dict[str, Any]:
-    """The values of a damaged object that are whole, with the objects and lists that these stand in.
+    """Return the whole values of a damaged object, with the objects and lists around them.
 
     Behind damage an object in another one takes nothing more: its end may be lost, and what follows another one's.
     """
@@ -94,7 +94,7 @@ class _Open:
 
 
 def whole_characters(text: str) -> str:
-    """A text with a mark in the place of each half of a character that stands alone: none can be kept."""
+    """Return a text with a mark in place of each lone half of a character, which cannot be kept."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -103,7 +103,7 @@ def whole_characters(text: str) -> str:
 
 
 def _whole(value: Any) -> Any:
-    """The value with whole characters in its texts."""
+    """Return the value with whole characters in its texts."""
     if isinstance(value, str):
         return whole_characters(value)
     if isinstance(value, dict):

@@ -14,7 +14,7 @@ class NoKeyring(Exception):
 
 
 def find_secret(account: str) -> str | None:
-    """The secret that is kept; None where there is none, or the keyring is locked."""
+    """Return the secret that is kept, or None without one or behind a locked keyring."""
     if isinstance(keyring.get_keyring(), fail.Keyring):
         return None
     try:

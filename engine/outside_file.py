@@ -23,7 +23,7 @@ def check_file(path: Path) -> None:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A file, opened for reading bytes.
+    """Open a file for reading bytes.
 
     Raises:
         OSError: It is no file, or cannot be read.

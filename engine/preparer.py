@@ -156,7 +156,7 @@ class Preparer:
         return self._running
 
     def _started(self, cancelled: Callable[[], bool]) -> tuple[SpawnProcess, Connection]:
-        """The process once it has imported what it needs: none of that time is the question's."""
+        """Return the process once it has imported what it needs: none of that time is the question's."""
         try:
             process, connection = self._start()
             end_s = time.monotonic() + _START_S

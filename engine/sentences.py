@@ -29,7 +29,7 @@ def speak(language: str) -> None:
 
 
 def say(text: str, **figures: object) -> str:
-    """A sentence in the person's language.
+    """Return a sentence in the user's language.
 
     Args:
         text: A literal, in English, so that a tool can collect it; ``{name}`` stands for a figure or a name.
@@ -46,7 +46,7 @@ def translated(text: str, n: int = -1) -> str:
 
 
 def legible(value: object) -> object:
-    """A name as it can stand in a sentence: files that others made have any in them, of any length."""
+    """Return a name that can stand in a sentence: files that others made hold any, of any length."""
     if isinstance(value, (int, float)):
         return value
     text = _ILLEGIBLE.sub("\ufffd", str(value))
@@ -54,22 +54,22 @@ def legible(value: object) -> object:
 
 
 def mark(text: str) -> str:
-    """A text that is collected here and said where it is used: for constants, which are made before `speak`."""
+    """Return a text to be said where it is used: for constants, which are made before `speak`."""
     return text
 
 
 def figure(value: float, form: str) -> str:
-    """A number as Python formats it, with the marks of the language."""
+    """Return a number as Python formats it, with the marks of the language."""
     return format(value, form).translate(_MARKS.get(language(), {}))
 
 
 def either(names: Iterable[str]) -> str:
-    """The names, at least one, as a choice between them: "a, b or c"."""
+    """Return the names, at least one, as a choice between them: "a, b or c"."""
     return _listed(names, mark("{names} or {last}"))
 
 
 def together(names: Iterable[str]) -> str:
-    """The names, at least one, as all of them: "a, b and c"."""
+    """Return the names, at least one, as all of them: "a, b and c"."""
     return _listed(names, mark("{names} and {last}"))
 
 
@@ -98,7 +98,7 @@ def paragraph(*sentences: str) -> str:
 
 
 def language() -> str:
-    """The one that sentences are in."""
+    """Return the language that sentences are in."""
     return os.environ.get(LANGUAGE, "en")
 
 

@@ -6,7 +6,7 @@ from engine.sentences import figure, say
 
 
 def readable(size_bytes: float) -> str:
-    """A size for a person, in powers of a thousand."""
+    """Return a size for a user, in powers of a thousand."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size_bytes >= size:
             return f"{figure(size_bytes / size, '.3g')} {unit}"

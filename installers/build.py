@@ -29,7 +29,7 @@ from installers.windows.nsis import build_nsis
 
 
 def release_time() -> datetime:
-    """The time of this version: SOURCE_DATE_EPOCH, else now."""
+    """Return the time of this version: SOURCE_DATE_EPOCH, else now."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
     return (
         datetime.now(timezone.utc) if seconds is None else datetime.fromtimestamp(int(seconds), timezone.utc)

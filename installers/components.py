@@ -27,7 +27,7 @@ class Component:
     Attributes:
         name: Normalized, as indexes compare names.
         version: The installed one.
-        distribution: Its metadata.
+        distribution: Metadata.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Component:
     distribution: Distribution
 
     def licence_files(self) -> list[Path]:
-        """The files with its terms."""
+        """Return the files with a package's terms."""
         files = self.distribution.files or []
         found = [file for file in files if _LICENCE_FILE.search(file.name) and file.suffix != ".py"]
         # Tests and vendored code have many more; those beside the metadata are the package's own.
@@ -44,12 +44,12 @@ class Component:
 
 
 def normalized(name: str) -> str:
-    """A package's name as indexes compare it."""
+    """Return a package's name as indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def asked_for() -> list[str]:
-    """The requirements in pyproject.toml."""
+    """Return the requirements in pyproject.toml."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     block = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
     assert block is not None

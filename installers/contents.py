@@ -77,12 +77,12 @@ def _within(name: str, packages: tuple[str, ...]) -> bool:
 
 
 def torch_module_wanted(name: str) -> bool:
-    """True if a module of torch goes into the bundle."""
+    """Return True if a module of torch goes into the bundle."""
     return name in _TORCH_NEEDED or not _within(name, _TORCH_UNUSED)
 
 
 def source_wanted(path: str) -> bool:
-    """True if a source file goes along as a file, beside the compiled module."""
+    """Return True if a source file goes along as a file, beside the compiled module."""
     return _SOURCE.search(path.replace("\\", "/")) is not None
 
 
@@ -133,10 +133,10 @@ SYSTEM_LIBRARIES = (
 
 
 def unused(place: str) -> bool:
-    """True if nothing uses a file of the bundle.
+    """Return True if nothing uses a file of the bundle.
 
     Args:
-        place: Its path in the bundle's inner folder.
+        place: Path in the bundle's inner folder.
     """
     place = place.replace("\\", "/")
     if re.match(r"PySide6/(Qt/)?translations/", place):
@@ -145,10 +145,10 @@ def unused(place: str) -> bool:
 
 
 def of_the_system(place: str) -> bool:
-    """True if a Linux library is left to the system.
+    """Return True if a Linux library is left to the system.
 
     Args:
-        place: Its path in the bundle's inner folder; libraries of packages lie in folders of theirs.
+        place: Path in the bundle's inner folder; libraries of packages lie in folders of theirs.
     """
     return "/" not in place and any(fnmatch(place, pattern) for pattern in SYSTEM_LIBRARIES)
 
@@ -167,5 +167,5 @@ def modules_of(package: str) -> list[str]:
 
 
 def modules_left_out() -> list[str]:
-    """The modules of torch that stay out."""
+    """Return the modules of torch that stay out."""
     return [name for name in modules_of("torch") if not torch_module_wanted(name)]

@@ -47,10 +47,10 @@ class Machine:
     """The facts that decide which builds run here.
 
     Attributes:
-        system: As `platform.system` calls it.
+        system: System as `platform.system` calls it.
         architecture: x86_64, aarch64 or another, by one name on every system.
         glibc: Version of the GNU C library; None where the C library is another one.
-        python: Of this Python, as wheels name it: ``cp311``.
+        python: Tag of this Python in names of wheels: ``cp311``.
         nvidia: True if there is an NVIDIA card with its driver, or a Jetson.
         wide: True if this Python has 64 bits.
     """
@@ -92,7 +92,7 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    """The machine that this runs on."""
+    """Return the machine that this runs on."""
     architecture = platform.machine().lower()
     return Machine(
         platform.system(),
@@ -118,7 +118,7 @@ def _glibc() -> tuple[int, int] | None:
 
 
 def constraints(machine: Machine) -> str:
-    """The constraints of a machine, one a line: those of all, but for what its C library is too old for."""
+    """Return the constraints of a machine, one a line, without what its C library is too old for."""
     lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     if machine.older_glibc:
         older = OLDER_GLIBC.read_text(encoding="utf-8").splitlines()
@@ -128,7 +128,7 @@ def constraints(machine: Machine) -> str:
 
 
 def pinned_torch() -> str:
-    """The version of torch that Tenon is tested with."""
+    """Return the version of torch that Tenon is tested with."""
     found = re.search(r"^torch==(\S+)", CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None, "constraints.txt names torch"
     return found[1]
@@ -173,8 +173,8 @@ def build_size(index: str, version: str, machine: Machine, answer_s: float = _AN
     """Bytes of the build of torch that an index has for a machine.
 
     Args:
-        index: Its address.
-        version: Of torch.
+        index: Address.
+        version: Version of torch.
         machine: The machine.
         answer_s: Seconds in which the index has to answer.
 
@@ -210,7 +210,7 @@ def build_size(index: str, version: str, machine: Machine, answer_s: float = _AN
 
 
 def _fits(name: str, version: str, machine: Machine) -> bool:
-    """True for a wheel of torch for processors that runs on a Linux machine."""
+    """Return True for a wheel of torch for processors that runs on a Linux machine."""
     pattern = (
         rf"torch-{re.escape(version)}(\+cpu)?-{machine.python}-\w+-\S*linux\S*_{machine.architecture}\.whl"
     )
@@ -224,7 +224,7 @@ def choose_index(
 
     Args:
         machine: The machine.
-        version: Of torch.
+        version: Version of torch.
         index: PyTorch's own index of builds for processors.
         answer_s: Seconds in which it has to answer.
 
@@ -258,8 +258,8 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
     """Install torch and then what pip's arguments name; the exit code of pip.
 
     Args:
-        arguments: Of ``pip install``.
-        torch_index: An index for torch that a person gave; None to choose one.
+        arguments: Arguments of ``pip install``.
+        torch_index: An index for torch that a user gave; None to choose one.
         machine: The machine.
     """
     version = pinned_torch()

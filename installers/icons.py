@@ -13,7 +13,7 @@ _ICNS_TYPES = {16: b"icp4", 32: b"icp5", 64: b"icp6", 128: b"ic07", 256: b"ic08"
 
 
 def png(size_px: int) -> bytes:
-    """The icon as a PNG of a size; small ones come from the simpler drawing."""
+    """Return the icon as a PNG of a size; small ones come from the simpler drawing."""
     from PySide6.QtCore import QBuffer, QByteArray, QIODevice
     from PySide6.QtGui import QImage, QImageWriter, QPainter
     from PySide6.QtSvg import QSvgRenderer
@@ -48,7 +48,7 @@ def write_pngs(hicolor: Path, name: str) -> None:
 
 
 def write_ico(path: Path) -> None:
-    """The format of Windows: a directory of 16 bytes for each size, then the PNGs."""
+    """Write the format of Windows: a directory of 16 bytes for each size, then the PNGs."""
     images = [(size_px, png(size_px)) for size_px in _ICO_SIZES_PX]
     head = struct.pack("<HHH", 0, 1, len(images))
     offset = len(head) + 16 * len(images)
@@ -61,7 +61,7 @@ def write_ico(path: Path) -> None:
 
 
 def write_icns(path: Path) -> None:
-    """The format of macOS: a type and a length before each PNG."""
+    """Write the format of macOS: a type and a length before each PNG."""
     entries = b""
     for size_px, kind in _ICNS_TYPES.items():
         data = png(size_px)

@@ -31,10 +31,10 @@ def write_parts_list(dist: Path) -> Path:
 
 
 def of_the_bundle(document: dict[str, object], inside: set[str]) -> dict[str, object]:
-    """A CycloneDX document of an environment, cut down to a bundle's packages.
+    """Return a CycloneDX document of an environment, cut down to a bundle's packages.
 
     Args:
-        document: What cyclonedx-bom wrote.
+        document: Document that cyclonedx-bom wrote.
         inside: Normalized names of the packages in the bundle.
 
     Raises:

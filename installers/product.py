@@ -60,8 +60,8 @@ class FileType:
 
     Attributes:
         suffix: With its dot.
-        mime: Its media type.
-        title: What a file manager calls it.
+        mime: Media type.
+        title: Title in a file manager.
         magic: The bytes that such a file begins with.
     """
 
@@ -75,7 +75,7 @@ FILE_TYPES = (FileType(".gguf", "application/x-gguf", "GGUF language model", "GG
 
 
 def version() -> str:
-    """The version, from pyproject.toml."""
+    """Return the version, from pyproject.toml."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     found = re.search(r'^version = "([^"]+)"$', text, re.MULTILINE)
     if found is None:
@@ -84,23 +84,23 @@ def version() -> str:
 
 
 def numbers(own: str) -> str:
-    """The numbers of a version alone, for formats that take nothing else: ``0.2.0`` of ``0.2.0rc1``."""
+    """Return the numbers of a version alone, for formats that take nothing else: ``0.2.0`` of ``0.2.0rc1``."""
     return re.sub(r"[a-z].*", "", own)
 
 
 def architecture() -> str:
-    """This machine's, by the name that the installers' file names use: ``x86_64`` or ``aarch64``."""
+    """Return this machine's architecture as the installers' file names have it: ``x86_64`` or ``aarch64``."""
     machine = platform.machine().lower()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
 def system() -> str:
-    """This system, by the name that the installers' file names use."""
+    """Return this system, by the name that the installers' file names use."""
     return {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
 
 
 def executable(console: bool = False) -> str:
-    """The program's file name on this system.
+    """Return the program's file name on this system.
 
     Args:
         console: On Windows the one for terminals, beside the one that opens no terminal; elsewhere they are one.

@@ -1,4 +1,4 @@
-"""What is new in this version, in the few words that a notice or a shop has room for."""
+"""News of this version, in the few words that a notice or a shop has room for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_CHARACTERS = 1_500
 
 
 def release_notes() -> list[str]:
-    """The first entries of this version in CHANGELOG.md, as plain sentences; empty where it has none."""
+    """Return the first entries of this version in CHANGELOG.md, as plain sentences; empty where it has none."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     section = re.search(
         rf"^## {re.escape(numbers(version()))}\b.*?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL

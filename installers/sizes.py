@@ -12,7 +12,7 @@ def part_of(place: str) -> str:
     """Which part of the bundle a file belongs to.
 
     Args:
-        place: Its path in the bundle.
+        place: Path in the bundle.
     """
     parts = place.split("/")
     if len(parts) == 1:
@@ -40,7 +40,7 @@ def sizes(bundle: Path) -> Counter[str]:
 
 
 def size_table(bundle: Path) -> str:
-    """The largest parts with their megabytes, the rest in one line, and the sum."""
+    """Return the largest parts with their megabytes, the rest in one line, and the sum."""
     counted = sizes(bundle)
     largest = counted.most_common(_ROWS)
     rest = sum(counted.values()) - sum(size for _, size in largest)

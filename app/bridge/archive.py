@@ -37,14 +37,14 @@ _END_S = 2.0
 
 
 class Archive(QObject):
-    """Reads and writes whole conversations, behind what is to be saved already.
+    """Reads and writes whole conversations, after what is to be saved already.
 
     The writer's thread has the database alone: files of others, which may never end, are for other threads.
 
     Args:
         store: Used in the writer's thread alone.
         writer: Has that thread.
-        files: Writes to places that the person chooses.
+        files: Writes to places that the user chooses.
         kept: True if conversations outlive the program; else nothing is imported or backed up.
         busy: True if a reply is written, which a backup would keep from the disk.
         unsaved: Conversations that the disk has refused, as they are in memory.
@@ -77,7 +77,7 @@ class Archive(QObject):
         self._writer = writer
         self._files = files
         self._importer = Worker("tenon-import", self)
-        self._given_up = Event()  # what is imported now, and what waits behind it
+        self._given_up = Event()  # what is imported now, and what waits after it
         self._kept = kept
         self._settings = settings
         self._busy = busy
@@ -157,7 +157,7 @@ class Archive(QObject):
         )
 
     def cancel_import(self) -> None:
-        """Give up what is being read, and what waits behind it."""
+        """Give up what is being read, and what waits after it."""
         self._given_up.set()
         self._given_up = Event()
 

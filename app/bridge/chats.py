@@ -215,7 +215,7 @@ class ShownChat(QObject):
         self._timer.timeout.connect(self.end)
 
     def begin(self, conversation_id: int | None) -> None:
-        """A chat is about to be shown, None for a blank one, which is nobody's."""
+        """Note the chat that is about to be shown; None is a blank one."""
         self.end()
         if conversation_id is not None:
             with suppress(OSError):
@@ -224,7 +224,7 @@ class ShownChat(QObject):
 
     @Slot()
     def end(self) -> None:
-        """It is shown, or the window is closed."""
+        """Note that the chat is shown, or the window closed."""
         self._timer.stop()
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
@@ -239,7 +239,7 @@ class ShownChat(QObject):
 class OpenChat(QObject):
     """Each chat keeps the model that it was asked of last; a new one takes the model that was chosen last."""
 
-    said = Signal(str)  # a sentence for the person
+    said = Signal(str)  # a sentence for the user
 
     def __init__(
         self,
@@ -257,12 +257,12 @@ class OpenChat(QObject):
         self._model = model
         self._mark = mark
         self._shown: int | None = None
-        self._blank: ConversationOptions | None = None  # of the chat to come, where the person has set them
+        self._blank: ConversationOptions | None = None  # of the chat to come, where the user has set them
         self._told: set[int] = set()  # chats whose model is gone, once it was said
         self._stand_in = ""  # what new chats take while the model that was chosen for them is gone
 
     def show(self, conversation_id: int | None) -> None:
-        """A chat is shown, None for a blank one: its model answers from here on, and the next message loads it."""
+        """Take the model of the chat that is shown (None: a blank one); the next message loads it."""
         if conversation_id is not None:
             self._library.read_again(conversation_id)
         self._mark.begin(conversation_id)
@@ -287,7 +287,7 @@ class OpenChat(QObject):
             )
 
     def _model_of_new_chats(self) -> str:
-        """The model chosen for them; while it is gone, the one in use when that was noticed."""
+        """Return the model chosen for new chats; while it is gone, the one in use when that was noticed."""
         chosen = self._settings.new_chat_model
         if not chosen or _is_there(chosen):
             self._stand_in = ""
@@ -296,13 +296,13 @@ class OpenChat(QObject):
         return self._stand_in or chosen
 
     def take_model(self, ref: str) -> None:
-        """The person has chosen a model: for this chat, and for those to come."""
+        """Take the model that the user chose, for this chat and for new ones."""
         self._settings.new_chat_model = ref
         if self._shown is not None:
             self._shelf.set_model(self._shown, ref)
 
     def model_change(self, message_id: int) -> str:
-        """The name of a reply's model where another one wrote the reply before it, else empty."""
+        """Return the name of a reply's model if another one wrote the reply before it, else an empty text."""
         if self._shown is None:
             return ""
         reply = self._library.message(self._shown, message_id)
@@ -324,7 +324,7 @@ class OpenChat(QObject):
             self._shelf.set_options(self._shown, options)
 
     def options_to_give(self) -> ConversationOptions:
-        """Options of a new chat: what the person has set for it, or the preset for new chats."""
+        """Options of a new chat: what the user has set for it, or the preset for new chats."""
         if self._blank is not None:
             return self._blank
         preset = next(
@@ -349,7 +349,7 @@ def _is_there(ref: str) -> bool:
 class Titles(QObject):
     """Gives way to every message: what it asked for is cancelled, and never asked for again.
 
-    A title that the person gave stays. Only the model that is in memory is asked.
+    A title that the user gave stays. Only the model that is in memory is asked.
     """
 
     def __init__(

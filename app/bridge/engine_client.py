@@ -137,7 +137,7 @@ class Question:
             self._failed(event.error)
 
     def lose(self, report: ErrorReport) -> None:
-        """The engine ended before it answered."""
+        """End the question because the engine ended before it answered."""
         if self.open:
             self.open = False
             if self._failed is not None:
@@ -216,7 +216,7 @@ class EngineClient(QObject):
 
     @property
     def process_id(self) -> int | None:
-        """Of the child process, None when there is none."""
+        """Id of the child process, or None."""
         return None if self._host is None else self._host.process_id
 
     def start(self) -> None:
@@ -366,7 +366,7 @@ class EngineClient(QObject):
 
 
 def _is_kill(code: int | None) -> bool:
-    """True if the system ended it, which it does where memory runs out."""
+    """Return True if the system ended it, which it does where memory runs out."""
     return code is not None and code < 0 and -code == getattr(signal, "SIGKILL", None)
 
 

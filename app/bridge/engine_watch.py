@@ -98,7 +98,7 @@ class IdleWatch(QObject):
 
     @Slot()
     def note_use(self) -> None:
-        """The engine is in use now."""
+        """Note that the engine is in use now."""
         self._used = self._clock()
 
 
@@ -109,7 +109,7 @@ class IdleMeasuring(IdleWatch):
     after a pause that grows.
 
     The first question stops what the welcome page measures, and so it does here; it is taken up again later. What
-    the person stopped, and what failed, is not begun again in this session.
+    the user stopped, and what failed, is not begun again in this session.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class IdleMeasuring(IdleWatch):
 
     @Slot()
     def give_way(self) -> None:
-        """A reply is wanted; it waits no longer than the engine takes to notice."""
+        """Stop measuring because a reply is wanted."""
         if self._runs:
             self._gave_way = True
             self._machine.give_way()

@@ -57,7 +57,7 @@ class GpuAddon(QObject):
 
     @Slot()
     def fetch(self) -> None:
-        """Fetch what was asked for, or go on with it; what it brings is asked first, for a person has to agree."""
+        """Fetch what was asked for, or go on with it; what it brings is asked first, for a user has to agree."""
         if self._plan is None:
             self.ask_size()
         else:

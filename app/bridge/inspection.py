@@ -142,7 +142,7 @@ class Inspection(QObject):
             self._measured[mode] = timings.predicted_per_second
 
     def _forget_other_model(self) -> None:
-        """A speed belongs to the model that is in memory."""
+        """Drop the speeds of a model that is no longer in memory."""
         identity = _identity(self._model.report)
         if self._measured_model != identity:
             self._measured_model, self._measured = identity, {}

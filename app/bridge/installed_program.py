@@ -16,13 +16,13 @@ Identity = tuple[int, int, int, int]
 
 
 def own_program() -> Path | None:
-    """The program's file where an update replaces it under an open window: in a bundle on Linux; else None."""
+    """Return the program's file if an update replaces it under an open window (a bundle on Linux), or None."""
     bundled = getattr(sys, "frozen", False) and sys.platform.startswith("linux")
     return Path(sys.executable) if bundled else None
 
 
 def installed_by_dpkg() -> bool:
-    """True if the system's package manager installed this program, and brings its updates."""
+    """Return True if the system's package manager installed this program, and brings its updates."""
     program = own_program()
     return program is not None and program.is_relative_to("/usr/lib") and _DPKG_LIST.exists()
 

@@ -39,7 +39,7 @@ class Journal(QObject):
     """Writes what the library holds, in the background, in the order of the calls.
 
     What a full disk refuses is written with the next of its kind, or after `_RETRY_MS`: a conversation with its next
-    save; everything else in the order of the calls, behind all saves.
+    save; everything else in the order of the calls, after all saves.
 
     Args:
         store: Written by the writer's thread alone from here on; another one syncs it and brings its log in.
@@ -133,7 +133,7 @@ class Journal(QObject):
         self._write(work, done)
 
     def add_text(self, reply: Message, place: int, then: Then) -> None:
-        """Write what a reply has got behind its first ``place`` characters; after a failure only `save` will do."""
+        """Write what a reply has got after its first ``place`` characters; after a failure only `save` will do."""
 
         def done(error: TenonError | None) -> None:
             if error is not None:  # a little text that has found room makes up for nothing that was refused
@@ -207,7 +207,7 @@ class Journal(QObject):
         self._writer.finish(_END_S)
 
     def _change(self, work: Work | None = None) -> None:
-        """Write what may be written again, behind what was refused before; None for that alone."""
+        """Write what may be written again, after what was refused before; None for that alone."""
 
         def in_turn() -> None:
             if work is not None:
@@ -317,7 +317,7 @@ class UnsentMessages(QObject):
         return self._known[conversation_id]
 
     def keep(self, conversation_id: int | None, unsent: Unsent) -> None:
-        """The person has typed or attached something, or taken it away."""
+        """Keep what the user has typed or attached."""
         if unsent == self.of(conversation_id):
             return
         self.typed = True

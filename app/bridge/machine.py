@@ -58,14 +58,14 @@ class Machine(QObject):
         kept: Measurements of modes.
         report: The machine; None before the engine has told.
         measuring: Progress of measuring.
-        declined: True if the person stopped measuring: then nothing is measured unasked any more.
+        declined: True if the user stopped measuring: then nothing is measured unasked any more.
         doubtful: With what options modes were measured while other programs kept the machine busy; None for none.
         clock: Tells the time, in seconds.
     """
 
     changed = Signal()  # the report, how far measuring is, or what it found
     measured_speeds = Signal()
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Machine(QObject):
             self._plan()
 
     def stop(self) -> None:
-        """The person stops measuring; modes that were complete stay."""
+        """Stop measuring for the user; modes that were complete stay."""
         self.declined |= self.measuring.running
         self.give_way()
 
@@ -221,7 +221,7 @@ class Machine(QObject):
             self._mode = self._client.ask(command).each(self._benchmark.take).failed(self._mode_failed)
 
     def _mode_failed(self, error: ErrorReport) -> None:
-        """The benchmark itself goes on behind a mode that failed; without its engine it cannot."""
+        """Note a failed mode; the benchmark goes on, unless its engine is gone."""
         if error.kind == EngineStopped.__name__ and self._benchmark is not None:
             self._end()
 

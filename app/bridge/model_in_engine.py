@@ -131,7 +131,7 @@ class ModelInEngine(QObject):
         self._load = self._ask(Load("", options)).failed(partial(self._load_failed, options))
 
     def holds_any(self, refs: Collection[str]) -> bool:
-        """True if one of these is in the engine's memory, as the model or as a draft."""
+        """Return True if one of these is in the engine's memory, as the model or as a draft."""
         return self._in_memory is not None and (
             any(ref in refs for ref in (self._in_memory.model, *self._in_memory.drafts))
         )
@@ -142,7 +142,7 @@ class ModelInEngine(QObject):
         self._client.send(Unload())
 
     def cancel_load(self) -> None:
-        """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
+        """Give up the load in the background: a reply after it was stopped, or another model chosen."""
         if self._load is not None:
             self._load.cancel(or_kill=False)
 
@@ -175,7 +175,7 @@ class ModelInEngine(QObject):
         return self._ask(request)
 
     def in_memory(self, mode: str | None = None) -> LoadOptions | None:
-        """The options of a request that the model in memory serves as it is; None where something would be loaded."""
+        """Return the options that the model in memory serves as it is, or None if something would be loaded."""
         options = self.options_for(self._settings.model, mode)
         return options if self._holds(options) else None
 
@@ -233,7 +233,7 @@ class ModelInEngine(QObject):
         self._show(self.state.stopped(sentence))
 
     def _named(self, state: EngineState, options: LoadOptions) -> EngineState:
-        """The state with the names of what is chosen."""
+        """Return the state with the names of what is chosen."""
         ref = options.model
         return state.with_model(ref, model_name(ref), draft_names(options.drafts), _server_place(ref))
 
@@ -250,7 +250,7 @@ class ModelInEngine(QObject):
 
 
 def _server_place(ref: str) -> ServerPlace | None:
-    """The server that a model is asked on; None for a model of this computer."""
+    """Return the server that a model is asked on, or None for a model of this computer."""
     server = server_of(ref)
     if server is None:
         return ServerPlace(ref.partition(":")[2].partition("/")[0]) if is_remote(ref) else None

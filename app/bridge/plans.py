@@ -48,7 +48,7 @@ class Plans(QObject):
         return self.of(load_options(self._settings))
 
     def of(self, options: LoadOptions) -> PlanReport | None:
-        """A plan; None while there is none."""
+        """Return a plan, or None until it is there."""
         return self._plans.get(planned(options))
 
     def advice_of(self, model: str) -> ModelAdvice | None:
@@ -106,7 +106,7 @@ class Drafts(QObject):
         self._settings = settings
         self._client = client
         self._look: Question | None = None  # through the drafts of a menu
-        self._choice: Question | None = None  # about one that the person wants
+        self._choice: Question | None = None  # about one that the user wants
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
 
     def taken_by(self, mode: ModeDescriptor) -> str | None:
@@ -145,7 +145,7 @@ class Drafts(QObject):
         self._look = self._ask(tuple(self._references())).done(looked_at)
 
     def stop_looking(self) -> None:
-        """The menu is closed: what was not answered yet need not be, and a reply need not wait for it."""
+        """Drop the questions of a menu that was closed, so that no reply waits for them."""
         if self._look is not None:
             self._look.drop()
 

@@ -59,13 +59,13 @@ class SharedEngine(QObject):
         self._sent.emit(command)
 
     def kill(self) -> None:
-        """The window ends its engine itself."""
+        """Do nothing: the window ends its engine itself."""
 
     def close(self) -> None:
-        """The window goes on with its engine."""
+        """Do nothing: the window goes on with its engine."""
 
     def end(self) -> None:
-        """The server is gone, and nobody wants what is still to come."""
+        """Cancel all requests after the server ended."""
         self._ended = True
         for question in tuple(self._questions.values()):
             question.drop()
@@ -94,7 +94,7 @@ class SharedEngine(QObject):
 
     def _lose(self, number: str, report: ErrorReport) -> None:
         self._questions.pop(number, None)
-        if report.kind == EngineStopped.__name__:  # its words are for the person at the window
+        if report.kind == EngineStopped.__name__:  # its words are for the user at the window
             self._tell(Failed(number, ErrorReport(report.kind, _STOPPED)))
 
 
@@ -102,7 +102,7 @@ class ProgramServer(QObject):
     """Switches the server on and off, and keeps it at the model that the window has.
 
     Attributes:
-        state: How it stands.
+        state: State of the server.
     """
 
     changed = Signal(object)  # ServerState
@@ -240,7 +240,7 @@ class ProgramServer(QObject):
 
 
 def _served(options: LoadOptions, report: ModelReport) -> Served:
-    """The model as programs see it; in the worker's thread, for its name is looked up on the disk."""
+    """Return the model as programs see it; runs in the worker's thread, since it reads the disk."""
     from engine.server.exchange import Served
     from engine.server.serving import served_name
 

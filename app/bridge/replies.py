@@ -113,7 +113,7 @@ class Replies(QObject):
             self.waits.emit()
 
     def stored(self, reply_id: int) -> None:
-        """The prompt of a reply is on the disk."""
+        """Go on with a reply whose prompt is on the disk."""
         self._not_stored.discard(reply_id)
         running = self._queue.running
         if running is not None and running.reply_id == reply_id and self._question is None:
@@ -188,7 +188,7 @@ class Replies(QObject):
         self._question = self._model.ask(request).each(self._hear)
 
     def _sampling_of(self, reply: Message, wanted: SamplingOptions) -> SamplingOptions:
-        """Sampling of a reply: another answer to the same message never has the seed of the first."""
+        """Return a reply's sampling; another answer to the same message gets another seed."""
         first, *_ = self._library.alternatives(reply.conversation_id, reply.id) or (reply.id,)
         if first == reply.id or reply.kept_characters:
             return wanted
@@ -305,7 +305,7 @@ class Replies(QObject):
             self._save_text()
 
     def _running_reply(self) -> Message | None:
-        """The reply that the engine works on; None when it was stopped and is to go on with another request."""
+        """Return the reply that the engine works on, or None if it was stopped for another request."""
         running = self._queue.running
         reply = self._library.message(running.conversation_id, running.reply_id) if running else None
         if reply is None or reply.state is MessageState.QUEUED:
@@ -328,5 +328,5 @@ class Replies(QObject):
 
 
 def _goes_on_in_a_loop(reply: Message) -> bool:
-    """True if the person lets a reply go on that was stopped because it repeated itself."""
+    """Return True if the user lets a reply go on that was stopped because it repeated itself."""
     return bool(reply.kept_characters) and reply.details is not None and reply.details.stop_reason == "loop"

@@ -159,7 +159,7 @@ class SettingsDesk(QObject):
         return None if self._model.report is None else self._model.report.load_ms
 
     def limits(self) -> dict[str, float]:
-        """The most that makes sense here, by the names of settings, in the unit that is shown."""
+        """Return the largest sensible values by the names of settings, in the unit that is shown."""
         found = {"threads": float(usable_cores()), "ram_budget_bytes": psutil.virtual_memory().total / 1e9}
         places = () if self._model.report is None else self._model.report.places
         layers = sum(share.layers for place in places for share in place.shares)
@@ -182,7 +182,7 @@ class SettingsDesk(QObject):
             self.network_changed.emit()
 
     def folder(self, name: str) -> Path:
-        """The folder of ``models`` or of ``data``; it may not be there yet."""
+        """Return the folder of ``models`` or of ``data``; it may not be there yet."""
         return models_folder() if name == "models" else self._data_folder
 
     def export(self, path: Path) -> None:

@@ -44,8 +44,8 @@ class SelfTestReport:
         first_token_s: Seconds until the window had the first text of the answer.
         answer_s: Seconds until the answer was complete.
         model: The model's name and weight format.
-        answer: Its text.
-        tokens_per_second: As the engine measured it.
+        answer: Text.
+        tokens_per_second: Speed as the engine measured it.
         notices: Sentences that the window showed meanwhile, and those beside the answer.
         problem: One sentence when something failed, else empty.
     """
@@ -69,7 +69,7 @@ class SelfTestReport:
         return not self.problem and self.answer_s is not None and bool(self.answer.strip())
 
     def text(self) -> str:
-        """The report, a line for each thing."""
+        """Return the report, a line for each thing."""
         where = (
             "installed application"
             if getattr(sys, "frozen", False)
@@ -130,7 +130,7 @@ class SelfTest(QObject):
 
     @Slot()
     def begin(self) -> None:
-        """The window has been painted: ask."""
+        """Ask the model, once the window has been painted."""
         self.report.window_s = seconds_since_start()
         self._conversation = self._workspace.turns.send(None, self.report.question)
         self.asked.emit(self._conversation)

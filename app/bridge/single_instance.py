@@ -1,4 +1,4 @@
-"""One window for each person and data folder: a second start hands its files to the first and ends.
+"""One window for each user and data folder: a second start hands its files to the first and ends.
 
 Neither side believes a path: each asks the system who is at the other end of the socket (on Windows, a pipe's access
 list lets nobody else in).
@@ -40,14 +40,14 @@ _TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
 
 def instance_name(folder: Path | None = None) -> str:
-    """The name for a data folder, or (None) the usual one.
+    """Return the instance's name for a data folder; None is the usual folder.
 
-    It is the same for all starts of one person with one data folder: a path, or a name where sockets lie by
+    It is the same for all starts of one user with one data folder: a path, or a name where sockets lie by
     default.
     """
     person = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     digest = hashlib.sha256(f"{person}\n{(folder or data_folder()).resolve()}".encode()).hexdigest()
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")  # of this person alone, and the same whatever TMPDIR is
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")  # of this user alone, and the same whatever TMPDIR is
     usable = bool(runtime) and os.access(runtime, os.W_OK)
     return str(Path(runtime if usable else "", f"tenon-{digest[:24]}"))
 
@@ -136,9 +136,9 @@ class SingleInstance(QObject):
 
 
 def same_user(socket: QLocalSocket) -> bool:
-    """True if the process at the other end of a connected socket is this person's, by what the system says of it."""
+    """Return True if the system says that the process at a socket's other end is this user's."""
     if sys.platform == "win32":
-        return True  # the pipe was made for this person alone
+        return True  # the pipe was made for this user alone
     try:
         with sockets.socket(fileno=os.dup(socket.socketDescriptor())) as connection:
             return _peer(connection) == os.geteuid()
@@ -147,7 +147,7 @@ def same_user(socket: QLocalSocket) -> bool:
 
 
 def _peer(connection: sockets.socket) -> int:
-    """The user's number of the process that connected, or that listens; raises OSError where it is not told."""
+    """Return the user id of the process at the other end; raise OSError if the system does not tell it."""
     if hasattr(sockets, "SO_PEERCRED"):  # Linux: process, user, group
         told = connection.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
         return int(struct.unpack("3i", told)[1])
@@ -176,7 +176,7 @@ def _understood(line: bytes) -> tuple[list[str], dict[str, str]] | None:
 
 
 def _hand_over(socket: QLocalSocket, paths: Sequence[str]) -> bool:
-    """True if the first window has taken over what is to be opened."""
+    """Return True if the first window has taken over what is to be opened."""
     if sys.platform == "win32":  # only the program in front can let another come there
         ctypes.windll.user32.AllowSetForegroundWindow(-1)
     tokens = {name: os.environ[name] for name in _TOKENS if name in os.environ}

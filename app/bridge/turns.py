@@ -74,13 +74,13 @@ class Turns(QObject):
         attachments: Sequence[Attachment] = (),
         options: ConversationOptions | None = None,
     ) -> int:
-        """Store a prompt behind the shown path, then start or queue its reply.
+        """Store a prompt after the shown path, then start or queue its reply.
 
         Args:
             conversation_id: None (or one that is gone) makes a new conversation.
             text: The prompt; may be blank beside attachments.
             attachments: Files that go along.
-            options: Of a new conversation; None for what was set for the blank one.
+            options: Options of a new conversation; None takes those of the blank one.
 
         Returns:
             The conversation's id.
@@ -143,7 +143,7 @@ class Turns(QObject):
         self.conversation_replaced.emit(conversation_id)
 
     def edit(self, conversation_id: int, message_id: int, text: str) -> None:
-        """Branch: put another wording beside a person's message and answer it; its files go along.
+        """Branch: put another wording beside a user's message and answer it; its files go along.
 
         Raises:
             EmptyPrompt: The text is blank and there are no files.

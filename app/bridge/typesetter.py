@@ -98,7 +98,7 @@ class Typesetter(QObject):
         return None
 
     def _connection(self) -> Connection | None:
-        """The pipe to the process, which is started where there is none; None where the library is missing."""
+        """Return the pipe to the process, started if needed, or None if the library is missing."""
         if self._child is None and self._usable and not self._closed:
             context = get_context("spawn")
             connection, theirs = context.Pipe(duplex=True)
@@ -127,7 +127,7 @@ class Typesetter(QObject):
 
 
 def _is_ready(connection: Connection) -> bool:
-    """True if the process says so; one that ends at its start would end each time."""
+    """Return True if the process says so; one that ends at its start would end each time."""
     try:
         return connection.poll(_START_S) and connection.recv() == typesetting.READY
     except (EOFError, OSError):

@@ -21,7 +21,7 @@ _UNKNOWN = re.compile(r">\s*\\[A-Za-z]+\s*<")
 
 
 def load() -> ModuleType:
-    """The library, set to drawings that Qt can paint (SVG 1: no symbols that are used again).
+    """Return the library, set to drawings that Qt can paint (SVG 1: no symbols that are used again).
 
     Raises:
         ImportError: It is not installed.
@@ -36,7 +36,7 @@ def load() -> ModuleType:
 
 
 def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:
-    """A formula's drawing; None where the library cannot read it."""
+    """Return a formula's drawing, or None if the library cannot read it."""
     latex = _MATRIX_POWER.sub(r"{\1}", formula.latex)
     latex = latex.replace("<", r"\lt ").replace(">", r"\gt ")
     try:

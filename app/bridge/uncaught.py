@@ -1,4 +1,4 @@
-"""Exceptions that nobody caught, and what Qt complains of: to the log, and each kind once to the person."""
+"""Exceptions that nobody caught, and what Qt complains of: to the log, and each kind once to the user."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class UncaughtErrors(QObject):
             self._before[0](kind, error, trace)
         else:
             self._take(error)
-            # A painter that lives on in a frame would end behind its widget's paint event, and the window with it.
+            # A painter that lives on in a frame would end after its widget's paint event, and the window with it.
             traceback.clear_frames(trace)
 
     def _from_thread(self, problem: threading.ExceptHookArgs) -> None:

@@ -1,4 +1,4 @@
-"""Search for a newer Tenon: once a day, only where the person switched it on; a newer one is told of and no more."""
+"""Search for a newer Tenon: once a day, only where the user switched it on; a newer one is told of and no more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.json_text import read_json
 ADDRESS = f"{HOMEPAGE}/latest.json"
 SIGNATURE_SUFFIX = ".minisig"
 
-_FIRST_MS = 10_000  # the start belongs to the person
+_FIRST_MS = 10_000  # the start belongs to the user
 _DAY_S = 24 * 60 * 60
 _TIMEOUT_S = 10.0
 _MOST_BYTES = 10_000
@@ -30,8 +30,8 @@ class Release:
     """A published version.
 
     Attributes:
-        version: Its number.
-        news: What is new in it, as plain text; may be empty.
+        version: Version number.
+        news: News in it as plain text; may be empty.
     """
 
     version: str
@@ -105,10 +105,10 @@ class UpdateCheck(QObject):
 
 
 def latest_release(address: str, key: str) -> Release | None:
-    """The version that an address names; None for no network, no answer, or an answer that the key did not sign.
+    """Return the version that an address names, or None without an answer that the key signed.
 
     Args:
-        address: Of the JSON object.
+        address: Address of the JSON object.
         key: minisign's public key, in base64.
     """
     import httpx2  # a tenth of a second each, and only for those who want it
@@ -137,7 +137,7 @@ def latest_release(address: str, key: str) -> Release | None:
 
 
 def is_newer(latest: str, own: str) -> bool:
-    """True if a version comes after another and is no candidate; False where either is no version."""
+    """Return True if a version comes after another and is no candidate; False where either is no version."""
     from packaging.version import InvalidVersion, Version
 
     try:

@@ -39,7 +39,7 @@ class Worker(QObject):
     The thread starts with the first piece. It is a daemon: one that waits for the net does not keep the program.
 
     Args:
-        name: Of the thread.
+        name: Name of the thread.
         mistake: Makes the error of a piece of work that failed by a mistake of Tenon's, from its details.
     """
 
@@ -131,7 +131,7 @@ class Worker(QObject):
 def outcome(
     work: Callable[[], object], mistake: Callable[[str], TenonError] = _mistake
 ) -> tuple[object, TenonError | None]:
-    """The result of some work, or its error as a person is told of it."""
+    """Return the result of some work, or its error in words for the user."""
     try:
         return work(), None
     except TenonError as error:

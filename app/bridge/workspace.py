@@ -80,7 +80,7 @@ class Workspace(QObject):
         self._notices: list[str] = []
         self._troubles: list[ErrorReport] = []
         self._writer = Worker("tenon-writer", self, _not_saved)
-        self._files = Worker("tenon-files", self)  # at places that the person chooses, and that may hang
+        self._files = Worker("tenon-files", self)  # at places that the user chooses, and that may hang
         self.saved_settings = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self.saved_settings.problem.connect(self.settings_unsaved)
         self.settings = self.saved_settings.settings
@@ -222,7 +222,7 @@ class Workspace(QObject):
         self.unsent.clear()
         self.archive.erase_everything()
         self.saved_settings.erase_aside()
-        # Words that the person wrote, and names of what is gone.
+        # Words that the user wrote, and names of what is gone.
         personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
         for name, setting in Settings.declared().items():
             if with_settings or name in personal:
@@ -235,7 +235,7 @@ class Workspace(QObject):
     # --- the chosen model ---------------------------------------------------------------------------------
 
     def models(self) -> list[Choice]:
-        """The bundled model, the installed ones and the folders used lately."""
+        """Return the bundled model, the installed ones and the folders used lately."""
         store, loaded = self.model_store, self.model.state
         base = {ref for ref, known in store.forecasts.known.items() if known.only_continues}
         base |= {loaded.model_ref} if loaded.only_continues else set()
@@ -271,7 +271,7 @@ class Workspace(QObject):
         self.model.bring_in(reply_runs=self.replies.busy)
 
     def mode(self) -> str:
-        """The name of the mode of the chat that is shown: its own, or that of the settings."""
+        """Return the name of the mode of the chat that is shown: its own, or that of the settings."""
         return self.open_chat.options().mode or self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
@@ -287,7 +287,7 @@ class Workspace(QObject):
             self.open_chat.set_options(replace(options, mode=mode))
 
     def modes(self) -> list[Choice]:
-        """The modes, each with the reason where it cannot be chosen."""
+        """Return the modes, each with the reason where it cannot be chosen."""
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
         choices = mode_choices(self.drafts.taken_by, self.model.state.gpu, budget)
         return with_plan(choices, self.plans.chosen)

@@ -40,7 +40,7 @@ def to_values(attachment: Attachment) -> dict[str, Any]:
 
 
 def from_values(values: dict[str, Any]) -> Attachment:
-    """The attachment that JSON holds; what is missing or no such thing gets a default."""
+    """Return the attachment that JSON holds; what is missing or no such thing gets a default."""
     text = _text(values.get("text"))
     size_bytes: Any = values.get("size_bytes")
     sound = isinstance(size_bytes, int) and not isinstance(size_bytes, bool) and 0 <= size_bytes < _LARGEST

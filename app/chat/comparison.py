@@ -16,13 +16,13 @@ class Trial:
         mode: The mode that was asked for, by its ``--mode`` name.
         ran: The mode that ran; empty before that is known.
         text: The reply.
-        token_ids: Its tokens.
+        token_ids: Ids of the tokens.
         seconds: From the request to the end; None before it ended.
         tokens_per_second: Speed of generation; None where it was too short to say.
         mean_acceptance_length: Tokens for each forward of the model (tau); None without a draft.
         read: Share of the prompt that is read, 0 to 1.
         ended: True if nothing more comes.
-        stopped: True if the person ended it.
+        stopped: True if the user ended it.
         problem: One sentence when it failed, else empty.
     """
 
@@ -39,7 +39,7 @@ class Trial:
     problem: str = ""
 
     def after(self, event: Event, seconds: float) -> Trial:
-        """The trial that follows an event of its request, so many seconds after that was sent."""
+        """Return the trial that follows an event of its request, so many seconds after that was sent."""
         if isinstance(event, PlanChosen):
             return replace(self, ran=event.plan.mode)
         if isinstance(event, PrefillProgress) and event.total_tokens > 0:
@@ -65,7 +65,7 @@ class Trial:
         return self
 
     def lost(self, sentence: str) -> Trial:
-        """The trial when the engine is gone; without a sentence it was ended because it did not stop."""
+        """Return the trial after the engine ended; without a sentence it was ended because it did not stop."""
         return replace(self, ended=True, stopped=not sentence, problem=sentence)
 
 
@@ -115,5 +115,5 @@ def _common_characters(first: str, second: str) -> int:
 
 
 def ran_title(trial: Trial) -> str:
-    """The mode that ran, as it is shown."""
+    """Return the mode that ran, as it is shown."""
     return mode_title(trial.ran or trial.mode)

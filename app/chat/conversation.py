@@ -44,7 +44,7 @@ class ConversationOptions:
         return self == ConversationOptions()
 
     def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:
-        """Sampling: what is set here, and the settings for the rest."""
+        """Return sampling: what is set here, and the settings for the rest."""
         own = {name: value for name, value in asdict(self.sampling).items() if value is not None}
         return replace(settings, **own)
 
@@ -124,8 +124,8 @@ class ReplyDetails:
         stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
         timings: Speed and acceptance. Of a reply that was continued: of its last part.
         resident_peak_bytes: Most memory that the engine's process held.
-        continued: True if `timings` are of a part behind what stood there before.
-        new_characters: Of a reply that was stopped as a loop: how much of its content stands before it says the same
+        continued: True if `timings` are of a part after what stood there before.
+        new_characters: Length of a looping reply's content before it says the same
             again; None of others.
     """
 
@@ -179,7 +179,7 @@ class Stretches:
         return cls(array("I", [place for pair in pairs for place in pair]).tobytes())
 
     def moved(self, by: int) -> Stretches:
-        """The same parts where so many characters stand before the text."""
+        """Return the same parts where so many characters stand before the text."""
         return Stretches.of((start + by, end + by) for start, end in self) if by else self
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
@@ -197,10 +197,10 @@ class MessageState(str, Enum):
     """States of a message; the value is what the database keeps."""
 
     COMPLETE = "complete"
-    QUEUED = "queued"  # behind the reply of another conversation
+    QUEUED = "queued"  # after the reply of another conversation
     WAITING = "waiting"  # sent to the engine, no text yet
     STREAMING = "streaming"
-    STOPPED = "stopped"  # by the person
+    STOPPED = "stopped"  # by the user
     INTERRUPTED = "interrupted"  # a crash cut it
     FAILED = "failed"
 
@@ -225,7 +225,7 @@ class ReplyStatistics:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are; 0 when not known.
         disk_bytes_per_second: Weights read from the disk, in the middle over the reply; 0 for a model in memory.
-        thought_tokens: Of the reply's, those of thoughts before the answer.
+        thought_tokens: Tokens of thoughts before the answer.
         plain_per_second: The speed that plain decoding would have had then, of the same weights in the same format.
     """
 
@@ -258,11 +258,11 @@ class Message:
 
     Attributes:
         id: Unique over all conversations.
-        conversation_id: Its conversation.
+        conversation_id: Id of its conversation.
         role: ``user`` or ``assistant``.
-        content: Its text, as far as it has come.
+        content: Text, as far as it has come.
         created_at: Seconds since 1970, UTC.
-        state: Its state.
+        state: State.
         statistics: Figures of a reply, None before the first ones.
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
@@ -272,7 +272,7 @@ class Message:
         model: The model that a reply was asked of: a name, a folder or a file; empty where it was not kept.
         details: Facts of the run; None before the reply is complete.
         attachments: Files that the model reads before the content.
-        kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
+        kept_characters: Length of a continued reply's content before it goes on; not kept on
             the disk.
         trouble: The error with details; None where the reply is from a file or an older Tenon.
     """
@@ -374,7 +374,7 @@ class MessageTree:
         del self._messages[message_id]
 
     def path_to(self, message_id: int | None) -> list[Message]:
-        """The messages from the first one down to this one, without deleted ones."""
+        """Return the messages from the first one down to this one, without deleted ones."""
         path = [message for message in self._upward(message_id) if not message.deleted]
         return path[::-1]
 
@@ -387,14 +387,14 @@ class MessageTree:
         return self._shown_after(shown[0] if shown else None)
 
     def tip_below(self, message_id: int | None) -> int | None:
-        """The end of the path on which the newest message follows each, from this one (None: the start) on."""
+        """Return the end of the path that takes the newest message each time, from this one (None: the start) on."""
         tip = message_id
         while followers := self._shown_after(tip):
             tip = followers[-1]
         return tip
 
     def tip(self, leaf_id: int | None) -> int | None:
-        """The end of the path to show: a leaf, or the nearest message above it that is not deleted.
+        """Return the end of the path to show: a leaf, or the nearest message above it that is not deleted.
 
         Without a leaf that is known it is the newest path's end; None when there are no messages.
         """
@@ -404,7 +404,7 @@ class MessageTree:
         return self.tip_below(None)
 
     def branch(self, message_id: int) -> list[int]:
-        """A message and all that follows it, in any order of alternatives, deleted ones too."""
+        """Return a message and all that follows it, in any order of alternatives, deleted ones too."""
         found, at = [message_id], 0
         while at < len(found):
             found += self._following.get(found[at], [])

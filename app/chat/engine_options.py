@@ -19,7 +19,7 @@ from engine.messages import (
     shared_options,
 )
 
-#: Settings that a model's makers may advise; without a value of the person's that advice holds, else what is usual.
+#: Settings that a model's makers may advise; without a value of the user's that advice holds, else what is usual.
 ADVISED = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 # Settings whose value in use is told; of all others it is the applied one, where there is one.
@@ -70,7 +70,7 @@ class ReplyOptions:
 
 
 def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> ReplyOptions:
-    """Sampling in force: what a conversation sets for itself, then the model's own, then what holds for all."""
+    """Return the options of a reply: the conversation's own, then its model's, then those for all."""
     settings = settings.of_model(ref)
     sampling = SamplingOptions(**{one.name: getattr(settings, one.name) for one in fields(SamplingOptions)})
     return ReplyOptions(
@@ -84,7 +84,7 @@ def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> Rep
 
 
 def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
-    """True if a request is served by the weights that another one loaded; each reply may differ in the other options.
+    """Return True if the weights that another request loaded serve this one; other options may differ.
 
     A mode that needs a GPU wants its layers there; the other modes take them from where they are.
     """
@@ -98,8 +98,8 @@ class InForce:
     """One number.
 
     Attributes:
-        value: It.
-        origin: ``set`` by the person, advised by the model's ``makers``, ``usual`` where they advise none, or what
+        value: Value in force.
+        origin: ``set`` by the user, advised by the model's ``makers``, ``usual`` where they advise none, or what
             ``greedy`` replies leave out.
     """
 

@@ -31,11 +31,11 @@ class EnginePhase(str, Enum):
 
 @dataclass(frozen=True)
 class ServerPlace:
-    """The server that what the person writes is sent to.
+    """The server that what the user writes is sent to.
 
     Attributes:
-        name: Its name.
-        address: Its address; empty where the server was removed.
+        name: Name.
+        address: Address; empty where the server was removed.
         here: True for a program of this computer.
         readable: True if others on the network can read what is sent.
     """
@@ -51,12 +51,12 @@ class EngineState:
     """The engine as the window shows it.
 
     Attributes:
-        phase: Its phase.
+        phase: Phase.
         model_ref: The chosen model: a bundled one's name, a folder or a file.
-        model_name: Its name in the window.
+        model_name: Name in the window.
         weights: The format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty.
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
-        sentence: Reason why it stopped, or why the model could not be loaded, for the person; else empty.
+        sentence: Reason why it stopped, or why the model could not be loaded, for the user; else empty.
         draft_name: The draft that was chosen for the model, empty for none.
         measuring: True if it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
@@ -81,18 +81,18 @@ class EngineState:
     only_continues: bool = False
 
     def _anew(self, **changes: Any) -> EngineState:
-        """The state with changes, and without what was to be told of the load before."""
+        """Return the state with changes, and without the news of the load before."""
         told = {"fraction": None, "sentence": "", "trouble": None, "resting": False}
         return replace(self, **{**told, **changes})
 
     def starting(self) -> EngineState:
-        """The state when the process is started."""
+        """Return the state when the process is started."""
         return self._anew(phase=EnginePhase.STARTING)
 
     def with_model(
         self, ref: str, name: str, draft_name: str, server: ServerPlace | None = None
     ) -> EngineState:
-        """The state when a model and a draft are the chosen ones that are not in memory."""
+        """Return the state after a model and a draft were chosen that are not in memory."""
         return self._anew(
             model_ref=ref,
             model_name=name,
@@ -103,16 +103,16 @@ class EngineState:
         )
 
     def loading(self) -> EngineState:
-        """The state when a load begins."""
+        """Return the state when a load begins."""
         return self._anew(phase=EnginePhase.LOADING, weights="")
 
     def stopped(self, sentence: str) -> EngineState:
-        """The state when the process is gone."""
+        """Return the state when the process is gone."""
         trouble = ErrorReport(EngineStopped.__name__, sentence) if sentence else None
         return self._anew(phase=EnginePhase.STOPPED, weights="", sentence=sentence, trouble=trouble)
 
     def after(self, event: Event) -> EngineState:
-        """The state that follows an event; the same object when the event changes nothing."""
+        """Return the state that follows an event; the same object when the event changes nothing."""
         if isinstance(event, EngineReady):
             known = replace(self, gpu=event.gpu)
             return replace(known, phase=EnginePhase.IDLE) if self.phase is EnginePhase.STARTING else known
@@ -130,7 +130,7 @@ class EngineState:
         if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
         if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):
-            # The load ended without a model: stopped by the person, or not possible.
+            # The load ended without a model: stopped by the user, or not possible.
             failed = isinstance(event, Failed) and event.error.kind != "Cancelled"
             trouble = event.error if failed and isinstance(event, Failed) else None
             sentence = "" if trouble is None else trouble.message

@@ -51,10 +51,10 @@ class FormulaPlace:
 
 
 def find_formulas(markdown: str) -> list[FormulaPlace]:
-    """The formulas of a paragraph, in order.
+    """Return the formulas of a paragraph, in order.
 
-    Code is left alone, and so are amounts of money: a dollar opens a formula only with no space behind it and no
-    letter or digit before it, and closes one only with no space before it and no digit behind it.
+    Code is left alone, and so are amounts of money: a dollar opens a formula only with no space after it and no
+    letter or digit before it, and closes one only with no space before it and no digit after it.
     """
     found: list[FormulaPlace] = []
     if "$" not in markdown and "\\(" not in markdown and "\\[" not in markdown:

@@ -28,7 +28,7 @@ def from_json(kind: type[T], text: str) -> T | None:
 
 
 def from_values(kind: type[T], values: Any) -> T | None:
-    """The same of what JSON gave."""
+    """Return the object that values from JSON describe, or None if they do not."""
     try:
         return from_plain(kind, values) if _is_sound(values) else None
     except ValueError:

@@ -117,7 +117,7 @@ class Library:
                 self._tree(conversation_id).put(message)
 
     def messages(self, conversation_id: int) -> list[Message]:
-        """The shown path of a conversation, oldest first; nothing when there is no such conversation."""
+        """Return the shown path of a conversation, oldest first; nothing when there is no such conversation."""
         tree = self._tree(conversation_id)
         return tree.path_to(tree.tip(self._leaf_id(conversation_id)))
 
@@ -126,7 +126,7 @@ class Library:
         return self._tree(conversation_id).all()
 
     def path_to(self, conversation_id: int, message_id: int) -> list[Message]:
-        """The messages from the first one down to one of them, whether or not they are the shown path."""
+        """Return the messages from the first one down to one of them, whether or not they are the shown path."""
         return self._tree(conversation_id).path_to(message_id)
 
     def alternatives(self, conversation_id: int, message_id: int) -> list[int]:
@@ -138,7 +138,7 @@ class Library:
         return self._tree(conversation_id).get(message_id)
 
     def model_before(self, conversation_id: int, message_id: int) -> str:
-        """The model that wrote the last reply before a message on its path; empty where there is none."""
+        """Return the model that wrote the last reply before a message on its path, or an empty text."""
         tree = self._tree(conversation_id)
         message = tree.get(message_id)
         while message is not None and message.parent_id is not None:

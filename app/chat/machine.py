@@ -31,12 +31,12 @@ class Measuring:
     Attributes:
         stage: Subject of the measurement.
         what: `Stage.SPEEDS`: the part of the machine that is next.
-        share: Of the stage, 0 to 1.
+        share: Share of the stage, 0 to 1.
         modes: The modes to measure, in order.
         mode: The one that runs; empty for none.
-        modes_done: Of them.
+        modes_done: Modes that are done.
         left_s: Time that the rest will take; None while that is not known.
-        stopping: It was stopped, and the engine is about to notice.
+        stopping: True after a stop until the engine notices.
     """
 
     stage: Stage = Stage.IDLE
@@ -60,7 +60,7 @@ def time_left_s(
     """Time that the rest takes, from what was done so far took.
 
     Args:
-        mode_costs: Of each mode, in order: what a reply is expected to take, in any unit.
+        mode_costs: Expected time of a reply in each mode, in order and in any unit.
         replies_each: Replies of a mode.
         done: Replies done, in all modes; a part of one counts as that.
         elapsed_s: Since the first began.
@@ -79,7 +79,7 @@ def time_left_s(
 
 
 def fastest(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
-    """The mode that was measured to be fastest; None where none was."""
+    """Return the mode that was measured to be fastest, or None if none was."""
     known = [row for row in rows if row.tokens_per_second is not None]
     return max(known, key=lambda row: row.tokens_per_second or 0.0, default=None)
 
@@ -89,16 +89,16 @@ class GpuSupport:
     """GPU support on this computer.
 
     Attributes:
-        state: Its state.
+        state: State.
         sentence: The engine's, on what was found or what went wrong.
         title: Name of the build, such as ``CUDA 13.0``.
-        address: Its source.
+        address: Source.
         size_bytes: To fetch; 0 while it is not known.
         unpacked_bytes: On the disk in the end; 0 while it is not known.
         disk_bytes: Bytes that removing would free.
         step: The running step; nothing else can be asked for meanwhile but to stop it.
-        done_bytes: Of the step.
-        total_bytes: Of the step; 0 where there is nothing to count.
+        done_bytes: Bytes done of the step.
+        total_bytes: Total bytes of the step; 0 where there is nothing to count.
         restart: True if it changed since Tenon was started, so that the engine learns of it at its next start.
     """
 

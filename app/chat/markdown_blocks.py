@@ -50,8 +50,8 @@ class Block:
     """One block of a reply.
 
     Attributes:
-        kind: Its kind.
-        text: Its Markdown; for code, formulas and thoughts what lies between their marks.
+        kind: Kind.
+        text: Markdown; for code, formulas and thoughts what lies between their marks.
         language: First word after a code fence; the mark that opened a formula, empty where that is part of it.
         closed: False for a fence, a formula or a thought whose end has not come.
     """
@@ -63,7 +63,7 @@ class Block:
 
     @property
     def source(self) -> str:
-        """Its Markdown with its marks, as text to be copied."""
+        """Markdown with its marks, as text to be copied."""
         if self.kind is BlockKind.CODE:
             return f"```{self.language}\n{self.text}\n```"
         if self.kind is BlockKind.FORMULA and self.language:
@@ -72,7 +72,7 @@ class Block:
 
 
 def split_cells(line: str) -> list[str]:
-    r"""The cells of one table row; ``\|`` and bars inside backticks do not part cells."""
+    r"""Return the cells of one table row; ``\|`` and bars inside backticks do not part cells."""
     row = line.strip()
     row = row[1:] if row.startswith("|") else row
     if row.endswith("|") and not row.endswith("\\|"):
@@ -105,14 +105,14 @@ class BlockSplitter:
             self._take(line.rstrip("\r"))
 
     def finish(self) -> None:
-        """The text has ended: freeze the tail."""
+        """Freeze the tail at the end of the text."""
         if self._partial:
             self._take(self._partial.rstrip("\r"))
             self._partial = ""
         self._close(closed=False)
 
     def tail(self) -> list[Block]:
-        """The blocks after the frozen ones, if the text ended here.
+        """Return the blocks after the frozen ones, if the text ended here.
 
         A last line that may yet become a mark (a fence, ``<think>``, the rule under a table's head) is left out, so
         that it does not flash up as text.
@@ -253,7 +253,7 @@ class BlockSplitter:
         self._append(line)
 
     def _starts_block(self, line: str) -> bool:
-        """True if the line opens a block of its own, or turns the paragraph before it into a table."""
+        """Return True if the line opens a block of its own, or turns the paragraph before it into a table."""
         in_list = self._kind is BlockKind.LIST
         fence = _FENCE.match(line)
         if fence and (in_list or len(fence[1]) < 4) and not (fence[2][0] == "`" and "`" in fence[3]):
@@ -283,7 +283,7 @@ class BlockSplitter:
         return self._starts_item_or_quote(line)
 
     def _starts_formula(self, line: str) -> bool:
-        """True if the line opens a formula; one that is closed in mid-line belongs to a paragraph."""
+        """Return True if the line opens a formula; one that is closed in mid-line belongs to a paragraph."""
         formula = _FORMULA.match(line)
         if formula is None or (len(formula[1]) > 3 and self._kind is not BlockKind.LIST):
             return False
@@ -339,13 +339,13 @@ class BlockSplitter:
 
 
 def _late_number(line: str) -> bool:
-    """True if an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
+    """Return True if an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
     number = line.lstrip().split(".")[0].split(")")[0]
     return number.isdigit() and int(number) != 1
 
 
 def split_blocks(text: str) -> list[Block]:
-    """The blocks of a whole text."""
+    """Return the blocks of a whole text."""
     splitter = BlockSplitter()
     splitter.feed(text)
     splitter.finish()

@@ -63,10 +63,10 @@ class ListedModel:
         reference: Name that fetches it: one of the catalogue, or ``owner/name``.
         title: For people.
         owner: Who published it.
-        licence: As the hub names it; empty where it is not known.
+        licence: Licence as the hub names it; empty where it is not known.
         size_bytes: About how much is fetched; None while that is not known.
         parameters: Number of weights, where it is known.
-        active_parameters: Of a mixture of experts, those that each token takes, where it is known.
+        active_parameters: Parameters that a token takes in a mixture of experts, if known.
         gated: True if terms have to be accepted first.
         chat: True if it is made for conversations.
         drafts: Names of the catalogue's small models that can guess for it, smallest first.
@@ -108,18 +108,18 @@ class InstalledEntry:
     """A model of this computer.
 
     Attributes:
-        name: Its name.
+        name: Name.
         ref: Value for `LoadOptions.model`.
-        kind: Its purpose.
-        format: Of its weights, or its quantization; empty where that is not known.
-        size_bytes: Of its files; None where that is not known.
-        licence: As the hub names it; empty where it is not known.
-        repo: Its repository on the hub; empty for an imported one.
-        catalogue_name: Its name in the catalogue; empty where it is not there.
+        kind: Purpose.
+        format: Format of its weights, or its quantization; empty where that is not known.
+        size_bytes: Size of its files; None where that is not known.
+        licence: Licence as the hub names it; empty where it is not known.
+        repo: Repository on the hub; empty for an imported one.
+        catalogue_name: Name in the catalogue; empty where it is not there.
         in_place: True if its files are used where they are.
         bundled: True if it ships with Tenon.
         source: Whose folder it lies in, where Tenon reads and never writes; empty for Tenon's own.
-        place: Its folder or file, or its server's address; empty where the reference says it.
+        place: Folder or file, or its server's address; empty where the reference says it.
         server: The server that has it; empty for a model whose files are here.
         recorded: True if its files can be checked against what they were.
         problem: The reason why it cannot be used; empty where nothing is known to be wrong.
@@ -142,7 +142,7 @@ class InstalledEntry:
     problem: str = ""
 
     def comes_from(self, model: ListedModel) -> bool:
-        """True if it is a copy of a model that can be fetched."""
+        """Return True if it is a copy of a model that can be fetched."""
         return model.reference == self.catalogue_name or (bool(self.repo) and self.repo in model.repos)
 
 
@@ -151,7 +151,7 @@ class ServerEntry:
     """A server that was asked and is kept.
 
     Attributes:
-        name: Its name.
+        name: Name.
         models: Number of its models.
         warning: A sentence about a key that others can read on its way; empty for none.
     """
@@ -166,8 +166,8 @@ class FolderEntry:
     """A folder that models lie in.
 
     Attributes:
-        path: Its path.
-        source: The program whose it is; empty for Tenon's own, and for one that the person added.
+        path: Path.
+        source: The program whose it is; empty for Tenon's own, and for one that the user added.
         own: True if it is Tenon's own.
         missing: True if it is not there now.
     """
@@ -179,7 +179,7 @@ class FolderEntry:
 
     @property
     def added(self) -> bool:
-        """True if the person added it, and can take it out again."""
+        """True if the user added it, and can take it out again."""
         return not (self.own or self.source)
 
 
@@ -212,16 +212,16 @@ class OfferEntry:
 
     Attributes:
         reference: Name that was asked for.
-        name: Its name here.
-        repo: Its repository.
-        licence: As the hub names it; empty where it states none.
-        size_bytes: Of its files.
+        name: Name here.
+        repo: Repository.
+        licence: Licence as the hub names it; empty where it states none.
+        size_bytes: Size of its files.
         gated: True if terms have to be accepted first.
-        page: Its page on the hub.
-        quantization: Of its weights; empty where they have none.
-        quantizations: Those that there are, smallest first.
+        page: Page on the hub.
+        quantization: Quantization of its weights; empty where they have none.
+        quantizations: Available quantizations, the smallest first.
         drafts: Drafts that could be fetched along.
-        free_bytes: Of the disk, what is queued left out.
+        free_bytes: Free bytes of the disk, without what is queued.
         has_token: True if an access token is kept.
     """
 
@@ -262,7 +262,7 @@ class RemovalEntry:
 
     Attributes:
         name: The model.
-        freed_bytes: Of the disk.
+        freed_bytes: Freed bytes of the disk.
         kept_location: Place of files that are used in place and stay; empty where there are none.
         drafts: Drafts that belong to it and to no other installed model, with what removing them would free.
     """
@@ -280,9 +280,9 @@ class ImportEntry:
     Attributes:
         paths: The files that were chosen.
         name: Name that it would get.
-        format: Of its weights.
-        size_bytes: Of its files, which a copy takes of the disk.
-        free_bytes: Of that disk.
+        format: Format of its weights.
+        size_bytes: Size of its files, which a copy takes of the disk.
+        free_bytes: Free bytes of that disk.
     """
 
     paths: tuple[str, ...]
@@ -359,5 +359,5 @@ def recommend(
 
 
 def fits(prediction: Prediction | None) -> bool:
-    """True if a model is predicted to run from memory."""
+    """Return True if a model is predicted to run from memory."""
     return prediction is not None and fit_of(prediction) in (Fit.EASY, Fit.FITS)

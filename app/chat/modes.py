@@ -65,12 +65,12 @@ def model_name(ref: str) -> str:
 def model_choices(
     recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = (), base: Collection[str] = ()
 ) -> list[Choice]:
-    """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so.
+    """Return the bundled model, the installed ones, then folders and files used lately; one that is gone says so.
 
     Args:
         recent_refs: Models used lately.
-        installed: What is here.
-        base: Those of them that only continue texts, as far as that is known.
+        installed: Models on this computer.
+        base: Models among them that only continue texts, as far as that is known.
     """
     choices = [
         Choice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
@@ -101,7 +101,7 @@ def draft_names(refs: Sequence[str]) -> str:
 
 
 def toggled(chosen: Sequence[str], ref: str) -> tuple[str, ...]:
-    """The chosen drafts with another one before them, or without it where it was chosen; none for an empty one."""
+    """Return the chosen drafts with another one first, or without it if it was chosen; none for an empty one."""
     if not ref:
         return ()
     others = tuple(one for one in chosen if one != ref)
@@ -115,8 +115,8 @@ def draft_choices(
 
     Args:
         refs: Drafts to offer.
-        bundled: Those that ship for the model, of which modes take one that need a draft when none is chosen.
-        chosen: Those in use.
+        bundled: Drafts that ship for the model; a mode that needs a draft takes one if none is chosen.
+        chosen: Drafts in use.
         problems: Faults of drafts by their references, as far as they are known.
     """
     detail = (
@@ -188,7 +188,7 @@ class PlanRow:
     """A mode.
 
     Attributes:
-        name: Its ``--mode`` name.
+        name: ``--mode`` name.
         title: Name in the window.
         predicted: Tokens per second that were predicted, None where nothing was.
         measured: Tokens per second that its last reply had, None before there is one.
@@ -229,7 +229,7 @@ def with_plan(choices: Iterable[Choice], plan: PlanReport | None) -> list[Choice
 def plan_rows(
     choices: Iterable[Choice], predicted: Mapping[str, float], measured: Mapping[str, float]
 ) -> list[PlanRow]:
-    """The rows, fastest first, then modes of which nothing is known, then those that cannot run.
+    """Return the rows: the fastest first, then modes without a prediction, then those that cannot run.
 
     Both mappings have tokens per second by mode: as predicted, and as replies of this model showed it.
     """

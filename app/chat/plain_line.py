@@ -39,9 +39,9 @@ _LINK = re.compile(
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
 
 _EXCERPT_CHARACTERS = 160
-_BEFORE = 40  # of these in front of the first match
+_BEFORE = 40  # of these before the first match
 _TOGETHER = 120  # matches no further apart are seen together
-_FARTHEST_READ = 2_000  # before and behind the match: a search of many messages must take no time
+_FARTHEST_READ = 2_000  # before and after the match: a search of many messages must take no time
 _MOST_MATCHES = 300
 _MARK = re.compile(f"([{MATCH_START}{MATCH_END}])")
 _MATCH = re.compile(f"{MATCH_START}([^{MATCH_START}{MATCH_END}]*){MATCH_END}")
@@ -62,7 +62,7 @@ class _Run:
 
 
 def emphasis_marks(text: str, literal: Container[int] = ()) -> set[int]:
-    """The places of the characters that only mark emphasis.
+    """Return the places of the characters that only mark emphasis.
 
     Args:
         text: A paragraph. Noncharacters in it are looked through.
@@ -110,7 +110,7 @@ def _kind_beside(text: str, at: int, step: int) -> str:
 
 
 def plain_line(markdown: str) -> str:
-    """The words of a text without their marks; of formulas the source.
+    """Return the words of a text without their marks; of formulas the source.
 
     A noncharacter stays where it stands, and so does the address of a link that has one in it.
     """
@@ -158,14 +158,14 @@ def _items(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def _words(paragraph: str) -> str:
-    """A paragraph without the marks in its lines."""
+    """Return a paragraph without the marks in its lines."""
     text, literal = _unwrapped(paragraph)
     marks = emphasis_marks(text, literal)
     return "".join(character for at, character in enumerate(text) if at not in marks) if marks else text
 
 
 def _unwrapped(paragraph: str) -> tuple[str, set[int]]:
-    """A paragraph whose links, code, formulas and escapes are text; and the places where no mark can be."""
+    """Return a paragraph with links, code, formulas and escapes as text, and the places where no mark can be."""
     formulas = {place.start: place for place in find_formulas(paragraph)}
     parts: list[str] = []
     literal: set[int] = set()
@@ -216,7 +216,7 @@ def _is_marked(text: str) -> bool:
 
 
 def excerpt(marked: str, markdown: bool) -> tuple[str, tuple[Span, ...]]:
-    """The best place of a message, as one line of plain text.
+    """Return the best place of a message, as one line of plain text.
 
     Args:
         marked: The message, with its matches between `MATCH_START` and `MATCH_END`.
@@ -250,7 +250,7 @@ def _read(marked: str, place: int) -> tuple[int, int]:
 
 
 def _opening(before: str) -> str:
-    """The mark of what is open at the end of a text: code or a thought, which have blank lines in them."""
+    """Return the mark of what is open at the end of a text: code or a thought."""
     fence = ""
     for mark, rest in _FENCE_MARK.findall(before):
         if not fence:
@@ -263,7 +263,7 @@ def _opening(before: str) -> str:
 
 
 def _taken_out(marked: str) -> tuple[str, list[Span]]:
-    """A text without the marks in it, and where they were; one that stands alone marks nothing."""
+    """Return a text without the marks in it, and where they were; one that stands alone marks nothing."""
     parts, matches, length, start = [], [], 0, None
     for part in _MARK.split(marked):
         if part == MATCH_START:

@@ -30,7 +30,7 @@ _SAID = (MessageState.COMPLETE, MessageState.STOPPED, MessageState.INTERRUPTED)
 
 
 def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message:
-    """The message that follows an event; the same object when the event changes nothing.
+    """Return the message that follows an event; the same object when the event changes nothing.
 
     Text in progress (`TokensAdded`) is not handled here: it comes in bursts and is gathered first.
 
@@ -55,7 +55,7 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
 
 
 def can_continue(message: Message) -> bool:
-    """True if a reply was cut and holds something to go on from."""
+    """Return True if a reply was cut and holds something to go on from."""
     if message.role != "assistant" or not message.content.strip():
         return False
     cut = message.state in (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
@@ -64,13 +64,13 @@ def can_continue(message: Message) -> bool:
 
 
 def looped(message: Message) -> bool:
-    """True if a reply was stopped because it repeated itself, and has not gone on since."""
+    """Return True if a reply was stopped because it repeated itself, and has not gone on since."""
     ended = message.details is not None and message.details.stop_reason == "loop"
     return ended and message.state is MessageState.COMPLETE
 
 
 def notices_of(message: Message) -> tuple[str, ...]:
-    """Notes beside a reply: what happened on its way, and why it was stopped."""
+    """Return the notes beside a reply: what happened on its way, and why it was stopped."""
     return (*message.notices, tr(_LOOPED)) if looped(message) else message.notices
 
 
@@ -147,7 +147,7 @@ def _disk_bytes_per_second(timings: Timings, memory: Memory) -> float:
 
 
 def with_notice(reply: Message, sentence: str) -> Message:
-    """A reply with one more sentence beside it, unless it is there."""
+    """Return a reply with one more sentence beside it, unless it is there."""
     if sentence in reply.notices:
         return reply
     return replace(reply, notices=(*reply.notices, sentence))
@@ -166,7 +166,7 @@ class ReplyQueue:
 
     Attributes:
         running: The reply that the engine works on, also while it is being stopped.
-        waiting: Those behind it, first come first served.
+        waiting: Replies after it, in the order that they came.
         halted: The engine is gone; nothing starts before `resume`.
         held: The engine is to do something else undisturbed; nothing starts meanwhile.
     """
@@ -178,7 +178,7 @@ class ReplyQueue:
         self.held = False
 
     def add(self, ticket: Ticket) -> None:
-        """Queue a reply behind all others."""
+        """Queue a reply after all others."""
         self.waiting += (ticket,)
 
     def start_next(self) -> Ticket | None:
@@ -190,7 +190,7 @@ class ReplyQueue:
         return self.running
 
     def finish(self, reply_id: int) -> bool:
-        """The engine is done with a reply. False when another runs: news from before a crash."""
+        """Take a reply off the queue; return False if another one runs (news from before a crash)."""
         if self.running is None or self.running.reply_id != reply_id:
             return False
         self.running = None
@@ -203,22 +203,22 @@ class ReplyQueue:
         return taken
 
     def halt(self) -> Ticket | None:
-        """The engine is gone: return the reply that it took along, and hold the rest back."""
+        """Hold replies back after the engine ended; return the reply that it lost."""
         lost, self.running, self.halted = self.running, None, True
         return lost
 
     def resume(self) -> None:
-        """The engine starts again."""
+        """Let the queue go on after the engine started again."""
         self.halted = False
 
 
 def history_for(
     reply_id: int, messages: Iterable[Message], system_prompt: str = ""
 ) -> tuple[ChatMessage, ...]:
-    """The turns that a reply answers, oldest first, ending with the person's, or with the start of the reply.
+    """Return the turns that a reply answers, oldest first, up to the user's or the start of the reply.
 
     Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
-    the prompts around it become one turn, so that nothing that the person wrote is lost. A prompt that was too
+    the prompts around it become one turn, so that nothing that the user wrote is lost. A prompt that was too
     long to be answered is left out. A reply that was stopped because it repeated itself goes as far as it said
     anything new: the rest would pull the next one into its circle.
 
@@ -256,12 +256,12 @@ def history_for(
 
 
 def _was_too_long(reply: Message) -> bool:
-    """True if a reply failed because what it was to answer does not fit into the context."""
+    """Return True if a reply failed because what it was to answer does not fit into the context."""
     return reply.trouble is not None and reply.trouble.kind == PromptTooLong.__name__
 
 
 def text_for(reply_id: int, messages: Iterable[Message]) -> str:
-    """The one text that a reply goes on with: what was written so far, each person's part as a paragraph of its own."""
+    """Return the text that a reply goes on with: what was written so far, each user's part a paragraph."""
     text = ""
     for turn in history_for(reply_id, messages):
         said = with_attachments(turn.content, turn.attachments)

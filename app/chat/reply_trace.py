@@ -49,7 +49,7 @@ class Sample:
 
 
 def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None]:
-    """The speed at each sample, averaged with those just before it.
+    """Return the speed at each sample, averaged with those just before it.
 
     A step emits whole tokens, so that the speed from one sample to the next jumps even where nothing changes.
 
@@ -92,7 +92,7 @@ class Gauges:
 
 
 class Origin(str, Enum):
-    """Origin of a token; the value is what a person reads, marked."""
+    """Origin of a token; the value is what a user reads, marked."""
 
     ACCEPTED = mark("draft, accepted")
     CORRECTED = mark("corrected")  # the draft had guessed other tokens here
@@ -104,10 +104,10 @@ class TracedToken:
     """A token of a reply.
 
     Attributes:
-        text: Its characters.
-        origin: Its origin.
+        text: Characters.
+        origin: Origin.
         round: The number of its round, counted from 1; 0 for the reply's first token, which takes no round.
-        members: Of an accepted token: the drafts that guessed it, where several vote, as `Timings.members` has them.
+        members: Drafts that guessed an accepted token, if several vote, as `Timings.members` has them.
     """
 
     text: str
@@ -125,7 +125,7 @@ class ReplyTrace:
         timings: The latest figures, None before the first.
         tokens: The reply's tokens in order, as far as their rounds have come.
         complete: True if the reply has ended.
-        gauges: Its speed and memory, from moment to moment.
+        gauges: Speed and memory, from moment to moment.
     """
 
     mode: str = ""
@@ -163,7 +163,7 @@ class ReplyTrace:
         return self._dropped + len(self._rounds)
 
     def round(self, number: int) -> RoundRecord | None:
-        """A round by its number; None where there is none, or none any more."""
+        """Return a round by its number, or None if it is not kept."""
         index = number - self.first_round
         return self._rounds[index] if 0 <= index < len(self._rounds) else None
 
@@ -204,7 +204,7 @@ def origin_in(record: RoundRecord, place: int) -> Origin:
 
 
 def to_bytes(trace: ReplyTrace) -> bytes:
-    """A finished reply's rounds with the texts of their tokens and trees, and its speed and memory over time."""
+    """Return a finished reply's rounds with the texts of their tokens and trees, and its speed and memory over time."""
     rounds = [
         record for number in range(trace.first_round, trace.last_round + 1) if (record := trace.round(number))
     ]

@@ -29,7 +29,7 @@ class SearchTerm:
     """One word or phrase; all terms of a search must be in the text.
 
     Attributes:
-        text: As it was typed, without its quotes.
+        text: Text as it was typed, without its quotes.
         begins: True if a word may go on after it.
     """
 
@@ -42,10 +42,10 @@ class SearchHit:
     """A message that was found.
 
     Attributes:
-        title: Of its conversation.
+        title: Title of its conversation.
         snippet: One line of its text around the best place.
         marks: (start, end) of each place in the snippet that matches.
-        created_at: Of the message, in seconds since 1970, UTC.
+        created_at: Time of the message, in seconds since 1970, UTC.
     """
 
     conversation_id: int
@@ -59,7 +59,7 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class SearchResults:
-    """Results, the best first, and a sentence for the person where the search was a lesser one."""
+    """Results, the best first, and a sentence for the user where the search was a lesser one."""
 
     hits: tuple[SearchHit, ...] = ()
     sentence: str = ""
@@ -82,7 +82,7 @@ def search_terms(typed: str) -> list[SearchTerm]:
 
 
 def is_unspaced(terms: list[SearchTerm]) -> bool:
-    """True if a term is of a script without spaces, where an index of words finds nothing."""
+    """Return True if a term is of a script without spaces, where an index of words finds nothing."""
     return any(_UNSPACED.search(term.text) for term in terms)
 
 

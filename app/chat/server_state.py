@@ -22,9 +22,9 @@ class ServerState:
     """The server.
 
     Attributes:
-        phase: Its phase.
+        phase: Phase.
         address: Without a path; empty while it is off.
-        key: That programs send.
+        key: Key that programs send.
         key_kept: The same key holds at the next start.
         key_new: The key was made by this start, so that nobody has seen it yet.
         model: Name of the model for programs.
@@ -45,8 +45,8 @@ class ProgramSettings:
     """Settings of one kind of program.
 
     Attributes:
-        name: Of the program.
-        place: Where they go.
+        name: Name of the program.
+        place: Place where the settings go.
         text: To be copied.
     """
 
@@ -59,7 +59,7 @@ _TERMINAL = mark("into a terminal, before the program is started")
 
 
 def settings_of_programs(state: ServerState) -> list[ProgramSettings]:
-    """Settings with which the usual programs reach a server."""
+    """Return settings with which the usual programs reach a server."""
     base, key, model = state.address, state.key, state.model
     chat = f'{{"model": "{model}", "messages": [{{"role": "user", "content": "Hello"}}]}}'
     return [

@@ -1,4 +1,4 @@
-"""A conversation's title until the person gives it another."""
+"""A conversation's title until the user gives it another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AROUND = " \t*_#`\"'“”„«»‘’"
 
 
 def title_of(text: str) -> str:
-    """The first line that says something, at most `TITLE_CHARACTERS` long, cut at a word.
+    """Return the first line that says something, at most `TITLE_CHARACTERS` long, cut at a word.
 
     Args:
         text: A first message, or what was typed as a title.
@@ -47,7 +47,7 @@ def _cut(line: str) -> str:
 
 
 def model_title(text: str) -> str:
-    """A title out of what a model said when it was asked for one; empty where it said nothing of use.
+    """Return a title from a model's answer, or an empty text if the answer is of no use.
 
     Thoughts, quotes, Markdown and a label before it go; what is left is one line. A sentence, a question or small talk
     is no title.

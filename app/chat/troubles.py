@@ -1,4 +1,4 @@
-"""Every kind of error in a person's words: a title, and the one thing to do about it."""
+"""Every kind of error in a user's words: a title, and the one thing to do about it."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ def title_of(report: ErrorReport) -> str:
 
 
 def setting_of(report: ErrorReport) -> str:
-    """The setting that an error is about; empty where settings open at their first page."""
+    """Return the setting that an error is about, or an empty text to open the settings' first page."""
     return TROUBLES.get(report.kind, TROUBLES["TenonError"]).setting
 
 
 def remedy_of(report: ErrorReport) -> Remedy:
-    """The one thing to do about an error."""
+    """Return the one thing to do about an error."""
     correction = None if report.allowed is None else _CORRECTIONS.get(report.allowed.option)
     if correction is not None:
         return correction
@@ -132,7 +132,7 @@ def smaller_context(context: int) -> int:
 
 
 def report_of(error: TenonError) -> ErrorReport:
-    """An error of the window's own process, as those of the engine come."""
+    """Return an error of the window's own process in the form of the engine's errors."""
     return ErrorReport(
         type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
     )

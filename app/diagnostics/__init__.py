@@ -1,1 +1,1 @@
-"""Logs, crashes, and what a person copies to report an error: never a word of any chat, and no Qt."""
+"""Logs, crashes, and what a user copies to report an error: never a word of any chat, and no Qt."""

@@ -19,7 +19,7 @@ class Component:
     """A piece of software.
 
     Attributes:
-        name: Its name.
+        name: Name.
         version: Installed version; empty where it has none.
         licence: By its usual name; empty where the package does not say.
     """
@@ -46,7 +46,7 @@ def components() -> list[Component]:
 
 
 def _licence(about: metadata.PackageMetadata) -> str:
-    """The short name of a licence; some packages put its whole text where the name belongs."""
+    """Return the short name of a licence; some packages put its whole text where the name belongs."""
     for field in ("License-Expression", "License"):
         lines = "".join(about.get_all(field) or []).strip().splitlines()
         if len(lines) == 1 and len(lines[0]) <= _LONGEST:

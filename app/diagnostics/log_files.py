@@ -37,7 +37,7 @@ def watch_hard_crashes(folder: Path, name: str) -> None:
 
     Args:
         folder: Folder of the logs.
-        name: Of the process, as with its log.
+        name: Name of the process, as with its log.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def without_home(text: str) -> str:
-    """A text in which the person's own folder, and with it often a name, is ~."""
+    """Return a text with the user's folder, which often holds a name, written as ~."""
     home = str(Path.home())
     return text.replace(home, "~") if len(home) > 3 else text
 
@@ -90,12 +90,12 @@ def log_folder() -> Path:
 
 
 def log_file(folder: Path, name: str) -> Path:
-    """The file that a process of this name writes to now; older ones end in .1, .2, ..."""
+    """Return the file that a process of this name writes to now; older ones end in .1, .2, ..."""
     return folder / f"{name}.log"
 
 
 class PrivateFormatter(logging.Formatter):
-    """Lines with the place and class of an exception, but not its words: those may quote what a person wrote."""
+    """Lines with the place and class of an exception, but not its words: those may quote what a user wrote."""
 
     def __init__(self) -> None:
         super().__init__(_LINE)
@@ -116,7 +116,7 @@ class _QuietFile(RotatingFileHandler):
     """A log that cannot be written ends nothing and says nothing."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk is told where something is lost by it."""
+        """Ignore a failed write: a full disk is reported where something is lost by it."""
 
 
 def start_log(folder: Path, name: str) -> logging.Handler | None:
@@ -171,7 +171,7 @@ def stop_log(handler: logging.Handler | None) -> None:
 
 
 def log_tail(folder: Path, name: str, most_bytes: int = 4_000) -> str:
-    """The last whole lines of a log; empty where there is none."""
+    """Return the last whole lines of a log, or an empty text."""
     try:
         with log_file(folder, name).open("rb") as file:
             size = file.seek(0, os.SEEK_END)

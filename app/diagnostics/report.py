@@ -49,11 +49,11 @@ class Diagnostics:
         self._engine = engine
 
     def technical(self, report: ErrorReport) -> str:
-        """An error and the system, in a few lines."""
+        """Return an error and the system, in a few lines."""
         return self._described(report, system_line(self._engine().gpu))
 
     def whole(self, report: ErrorReport) -> str:
-        """The same, with versions and the ends of the logs: what is copied."""
+        """Return the text to copy: the error, the system, versions and the ends of the logs."""
         logs = {name: log_tail(self.log_folder, name) for name in (WINDOW, ENGINE)}
         parts = [self._described(report, self.installation())]
         parts += [f"--- {name}.log\n{tail}" for name, tail in logs.items() if tail]

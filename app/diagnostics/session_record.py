@@ -36,7 +36,7 @@ class SessionRecord:
             _log.warning("The run before did not end as it should:\n%s", self.crash_trace or "no trace")
 
     def close(self) -> None:
-        """The window is closed as it should be."""
+        """Note that the window was closed in order."""
         _log.info("Tenon ends")
         with suppress(OSError):
             self._mark.unlink()
@@ -44,7 +44,7 @@ class SessionRecord:
 
 
 def is_left_behind(mark: Path) -> bool:
-    """True if a mark is of a process that is gone without having taken it away."""
+    """Return True if a mark is of a process that is gone without having taken it away."""
     try:
         number, _, started = mark.read_text(encoding="ascii").partition(" ")
         # A number may have been given again since; the time at which a process began tells them apart.

@@ -19,11 +19,11 @@ _PLACEHOLDER = re.compile(r"\{(?:(?P<kind>[a-z]+):)?(?P<name>[a-z_-]+)\}")
 
 @dataclass(frozen=True)
 class Article:
-    """Something that a person may want to know about Tenon.
+    """Something that a user may want to know about Tenon.
 
     Attributes:
-        name: Its name in links and code: ``context-full``.
-        title: Its name for people.
+        name: Name in links and code: ``context-full``.
+        title: Title as it is shown.
         section: The section that it stands in.
         keywords: Other words that people use for it.
         body: Markdown with placeholders.
@@ -36,7 +36,7 @@ class Article:
     body: str
 
     def filled(self, word_for: Callable[[str, str], str]) -> str:
-        """The body with each placeholder replaced by the word for its kind, empty for none, and name."""
+        """Return the body with each placeholder replaced by the word for its kind and name."""
         return _PLACEHOLDER.sub(lambda found: word_for(found["kind"] or "", found["name"]), self.body)
 
 

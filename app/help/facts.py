@@ -24,14 +24,14 @@ class HelpFacts:
     """Facts that are known when an article is shown.
 
     Attributes:
-        version: Of Tenon.
+        version: Version of Tenon.
         data_folder: Folder of chats and models.
         model: The name of the model in use; empty where there is none.
         report: The computer; None before the engine has told.
-        plan: Of the model in use; None while there is none.
-        models: Those that could be fetched.
+        plan: Plan of the model in use, or None.
+        models: Models that could be fetched.
         predictions: Predictions for them here, by reference, as far as they are known.
-        recommended: Of these, the ones for this computer.
+        recommended: Models among them for this computer.
         sampling: Sampling in force: (title of the setting, value).
     """
 

@@ -35,19 +35,19 @@ _WEIGHTS = (8.0, 4.0, 1.0)
 
 
 def words_of(text: str) -> list[str]:
-    """Its words in lower case, in their order, each once."""
+    """Words of a text in lower case, in their order, each once."""
     lower = text.lower().replace("\u2019", "'")
     return list(dict.fromkeys(found.group().removesuffix("'s") for found in _WORD.finditer(lower)))
 
 
 def telling_words(text: str) -> list[str]:
-    """The words that say what is asked; all of them where there are no others."""
+    """Return the words that say what is asked, or all of them if none does."""
     words = words_of(text)
     return [word for word in words if word not in STOP_WORDS] or words
 
 
 def corrected(word: str, known: Collection[str]) -> str:
-    """The known word that a word was probably meant to be: itself where it begins one, or nothing is like it."""
+    """Return the known word that a word was probably meant to be, or the word itself."""
     if len(word) < _SHORT or any(one.startswith(word) or _same_stem(one, word) for one in known):
         return word
     alike = get_close_matches(word, known, n=5, cutoff=_ALIKE)
@@ -56,7 +56,7 @@ def corrected(word: str, known: Collection[str]) -> str:
 
 
 def _same_stem(one: str, other: str) -> bool:
-    """True if they differ in their endings alone, as far as that can be said without a dictionary."""
+    """Return True if they differ in their endings alone, as far as that can be said without a dictionary."""
     shared = min(len(one), len(other))
     return shared >= 5 and abs(len(one) - len(other)) <= 4 and one[: shared - 1] == other[: shared - 1]
 
@@ -79,7 +79,7 @@ class HelpLibrary:
         return name in self._by_name
 
     def search(self, text: str, most: int = 8) -> list[Article]:
-        """The articles that speak of it, the best first: words may be unfinished, inflected or mistyped."""
+        """Return the articles that match, the best first; words may be unfinished, inflected or mistyped."""
         words = [corrected(word, self._vocabulary) for word in telling_words(text)]
         if not words:
             return []
@@ -96,7 +96,7 @@ class HelpLibrary:
 
     @cached_property
     def _index(self) -> sqlite3.Connection | None:
-        """None where this SQLite has no full-text search."""
+        """Index of the articles, or None if this SQLite has no full-text search."""
         index = sqlite3.connect(":memory:")
         try:
             index.execute(
@@ -115,7 +115,7 @@ class HelpLibrary:
         return frozenset(word for article in self.articles for word in self._words_of(article))
 
     def _names_of(self, article: Article) -> set[frozenset[str]]:
-        """The words of its title and of each keyword: whoever types these and no others means this article."""
+        """Return the words of an article's title and of each keyword, by which a question names it."""
         return {frozenset(telling_words(name)) for name in (article.title, *article.keywords)}
 
     @staticmethod
@@ -125,5 +125,5 @@ class HelpLibrary:
 
 @cache
 def help_library() -> HelpLibrary:
-    """The articles that ship with Tenon, read when they are asked for first."""
+    """Return the articles that ship with Tenon, read at the first call."""
     return HelpLibrary(read_articles())

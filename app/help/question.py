@@ -64,7 +64,7 @@ _ABOUT_TENON = tuple(
 
 
 def about_tenon(text: str) -> bool:
-    """True if a question is plainly about Tenon and not about the world."""
+    """Return True if a question is plainly about Tenon and not about the world."""
     if len(text) > _MOST_CHARACTERS:
         return False
     plain = " ".join(text.lower().replace("\u2019", "'").split()).rstrip("?!. ")

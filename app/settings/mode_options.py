@@ -13,7 +13,7 @@ _USUAL = mark("Usual")
 
 
 def mode_option_settings() -> dict[str, Setting[Any]]:
-    """A setting for each option of a mode, by its name."""
+    """Return a setting for each option of a mode, by its name."""
     return {name: _setting(option) for name, option in shared_options(known_modes()).items()}
 
 

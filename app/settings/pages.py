@@ -14,7 +14,7 @@ class Row:
     """A setting.
 
     Attributes:
-        name: Its name in `Settings`.
+        name: Name in `Settings`.
         advanced: True if it is shown only to those who ask for everything.
         per_model: True if a model can have its own value.
     """
@@ -29,11 +29,11 @@ class Action:
     """Something to do that is not a value.
 
     Attributes:
-        name: Its name in the code.
-        title: Its subject.
+        name: Name in the code.
+        title: Subject.
         help_text: One sentence.
         button: Words of the button; empty where the row has fields of its own.
-        advanced: As in `Row`.
+        advanced: True for advanced settings, as in `Row`.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Section:
     """A part of a page.
 
     Attributes:
-        title: Its heading.
+        title: Heading.
         own: Items that are always there.
         of_modes: True if the options of modes follow them.
     """
@@ -263,6 +263,6 @@ def rows() -> dict[str, Row]:
 
 
 def matches(typed: str, *texts: str) -> bool:
-    """True if every word that was typed begins or is part of a word of these texts, in any case and order."""
+    """Return True if every word that was typed begins or is part of a word of these texts, in any case and order."""
     written = " ".join(texts).casefold()
     return all(word in written for word in typed.casefold().split())

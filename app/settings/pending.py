@@ -60,7 +60,7 @@ class PendingSettings:
             self.chosen.assign(name, Settings.declared()[name].default)
 
     def is_usual(self, name: str, scope: str = EVERY_MODEL) -> bool:
-        """True if there is nothing to reset."""
+        """Return True if there is nothing to reset."""
         if name == "drafts":
             return not self.chosen.drafts_of(self.chosen.model)
         if scope:
@@ -68,7 +68,7 @@ class PendingSettings:
         return name not in self.chosen.values
 
     def is_changed(self, name: str, scope: str = EVERY_MODEL) -> bool:
-        """True if Apply would change it, in this scope."""
+        """Return True if Apply would change it, in this scope."""
         return bool(_own(self.applied, name, scope) != _own(self.chosen, name, scope))
 
     def changes(self) -> list[tuple[str, str]]:
@@ -102,7 +102,7 @@ class PendingSettings:
 
 
 def exported_names() -> tuple[str, ...]:
-    """Settings that belong into a file for another computer: those with a row, and what single models have."""
+    """Return the settings for a file for another computer: those with a row, and those of single models."""
     return (*rows(), "by_model")
 
 

@@ -57,7 +57,7 @@ class Number:
         most: Largest value.
         places: Digits after the point.
         step: Way of one press of an arrow.
-        unit: Words behind the number, empty for none.
+        unit: Words after the number, empty for none.
         unit_size: Size of this unit in the setting's own.
         empty: Words for no value at all; empty where a value is needed.
         least_words: Words in place of the smallest value, where that stands for something else.
@@ -98,7 +98,7 @@ class Setting(Generic[T]):
     """A typed attribute of `Settings`.
 
     Reading gives the value, writing checks it. ``read`` turns what JSON gave (or what was assigned) into a
-    value, and raises `InvalidOption` for anything else. A setting with a title is shown to the person, as its
+    value, and raises `InvalidOption` for anything else. A setting with a title is shown to the user, as its
     control says.
     """
 
@@ -137,12 +137,12 @@ class Setting(Generic[T]):
 
 
 def text(help_text: str, title: str = "", control: Words | None = None) -> Setting[str]:
-    """A string, any string."""
+    """Declare a setting that is any string."""
     return Setting("", help_text, read_text, title, control or Words())
 
 
 def address(help_text: str, title: str, hint: str) -> Setting[str]:
-    """The address of a server, http or https; or nothing."""
+    """Declare a setting that is the address of a server (http or https) or nothing."""
 
     def read(value: Any) -> str:
         given = read_text(value).strip()
@@ -165,7 +165,7 @@ def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
 
 
 def one_of(names: Callable[[], Collection[str]]) -> Callable[[Any], str]:
-    """Reads one of some names, which are asked for each time."""
+    """Return a reader of one of some names, which are looked up each time."""
 
     def read(value: Any) -> str:
         if value not in names():
@@ -192,11 +192,11 @@ def number(
     title: str = "",
     allowed: tuple[int, int] | None = None,
 ) -> Setting[T]:
-    """A number in the range of its control, or None where the control has words for nothing.
+    """Declare a number in the range of its control, or None if the control has words for nothing.
 
     Args:
         default: None or a number.
-        control: With digits behind the point for numbers that are not whole; a larger unit is shown of whole ones.
+        control: With digits after the point for numbers that are not whole; a larger unit is shown of whole ones.
         help_text: One sentence.
         title: Words beside the control.
         allowed: The range, where the control shows only a part of it.
@@ -232,7 +232,7 @@ def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
 def texts_by_name(
     most: int, help_text: str, title: str = "", control: Control | None = None
 ) -> Setting[Mapping[str, tuple[str, ...]]]:
-    """Some strings by name, the last ``most`` names of those given. A single string, as files had it once, is one."""
+    """Declare some strings by name, of which the last ``most`` names are kept; a single string counts as one."""
 
     def several(value: Any) -> tuple[str, ...]:
         items = value if isinstance(value, (list, tuple)) else (value,)
@@ -259,7 +259,7 @@ def values_by_name(most: int, help_text: str) -> Setting[Mapping[str, Mapping[st
 
 
 def read_text(value: Any) -> str:
-    """A text that is one.
+    """Return a value that is a text.
 
     Raises:
         InvalidOption: it is not.
@@ -273,7 +273,7 @@ class Values:
     """The values in force.
 
     Attributes:
-        values: Those that differ from their defaults, by name.
+        values: Settings that differ from their defaults, by name.
         unknown: Entries of the file that this version does not know; they are written back as they were.
         on_change: Called after each change that is one.
     """
@@ -292,7 +292,7 @@ class Values:
         return {name: value for name, value in found.items() if isinstance(value, Setting)}
 
     def value_of(self, name: str) -> Any:
-        """The value of a setting by its name."""
+        """Return the value of a setting by its name."""
         return self.values.get(name, self.declared()[name].default)
 
     def assign(self, name: str, value: Any) -> None:
@@ -341,7 +341,7 @@ class Values:
         return {**self.unknown, **self.values}
 
     def of_model(self: V, model: str) -> V:
-        """A copy in which what is set for one model only stands in its place; it saves nothing."""
+        """Return a copy with the settings of one model in place; it saves nothing."""
         merged = type(self)()
         own = self.by_model.get(model, {})
         merged.values = {**self.values, **{name: own[name] for name in own if name in self.declared()}}
@@ -412,7 +412,7 @@ class SliderScale:
         self.last = self._steps + self._words
 
     def value_at(self, position: int) -> float | None:
-        """The number at a position, in the unit that is shown; None where words stand."""
+        """Return the number at a position in the unit that is shown, or None for the control's words."""
         if self._words and position <= 0:
             return None
         way = (position - self._words) / self._steps
@@ -427,7 +427,7 @@ class SliderScale:
         return float(round(min(max(steps, self._least), self._most), self._number.places))
 
     def position_of(self, value: float | None) -> int:
-        """The position nearest to a number; None is what words stand for."""
+        """Return the position nearest to a number; None is the control's words."""
         if value is None:
             return 0
         inside = min(max(value, self._least), self._most)

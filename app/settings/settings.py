@@ -307,7 +307,7 @@ class Settings(Remembered):
         self.by_model = {current(ref): values for ref, values in self.by_model.items()}
 
     def drafts_of(self, model: str) -> tuple[str, ...]:
-        """The drafts that were chosen for a model, the latest first."""
+        """Return the drafts that were chosen for a model, the latest first."""
         return self.drafts.get(model, ())
 
     def remember_drafts(self, model: str, drafts: Sequence[str]) -> None:

@@ -86,7 +86,7 @@ def migrated(stored: Stored) -> Stored:
 
 
 def chosen_language(folder: Path) -> str:
-    """The language in a folder's settings, which is needed before anything can be said about them."""
+    """Return the language in a folder's settings, which is needed before anything can be said about them."""
     try:
         language = read_json(read_file(folder / "settings.json")).get("language")
     except (OSError, ValueError, AttributeError):
@@ -143,7 +143,7 @@ class SettingsFile:
         return settings, problems
 
     def text_of(self, settings: Settings) -> str:
-        """The file's text for these settings."""
+        """Return the file's text for these settings."""
         return json.dumps({"version": VERSION, **settings.stored()}, indent=2, ensure_ascii=False) + "\n"
 
     def write(self, text: str) -> None:
@@ -191,7 +191,7 @@ class SettingsFile:
 
 
 def _left_of(raw: bytes) -> Stored:
-    """The settings that can be read in a damaged file."""
+    """Return the settings that can be read in a damaged file."""
     left = readable_json(raw.decode("utf-8", "replace"))
     if not isinstance(left.get("version"), int):
         left["version"] = VERSION

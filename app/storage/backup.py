@@ -1,7 +1,7 @@
 """Copies of the database, one a day, and the way back from them.
 
 They are numbered: a clock that goes wrong makes no backup newer than those that follow it. The day in a name is for
-the person, and says whether there is one of today.
+the user, and says whether there is one of today.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
     An empty database is not copied: it would push out the backups of a full one.
 
     Args:
-        connection: Of the database, in autocommit mode.
+        connection: Connection of the database, in autocommit mode.
         folder: The data folder.
         today: The local date.
 
@@ -98,7 +98,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
 
 
 def backups(folder: Path) -> list[Backup]:
-    """The backups in a data folder, the newest first."""
+    """Return the backups in a data folder, the newest first."""
     named = ((path, _NAME.fullmatch(path.name)) for path in (folder / FOLDER).glob("tenon-*.sqlite3"))
     found = [Backup(path, int(name[1] or 0), name[2]) for path, name in named if name is not None]
     return sorted(found, key=_age, reverse=True)
@@ -140,7 +140,7 @@ def replace_damaged(folder: Path, database: Path) -> tuple[Path, Backup | None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A backup, to be read; what is wrong with it is a `sqlite3.Error`."""
+    """Open a backup for reading; a damaged one raises `sqlite3.Error`."""
     # immutable: no lock and no files beside a backup, which may lie on a disk that cannot be written.
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         seals.install(connection)
@@ -148,7 +148,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def aside(path: Path) -> Path:
-    """A name beside the database, not yet taken, for a copy of it that is damaged."""
+    """Return a free name beside the database for a damaged copy of it."""
     stem = f"tenon-corrupt-{date.today().isoformat()}"
     kept, number = path.with_name(f"{stem}.sqlite3"), 2
     while kept.exists():
@@ -157,7 +157,7 @@ def aside(path: Path) -> Path:
 
 
 def copies_with(folder: Path, chats: Chats, others: frozenset[float]) -> tuple[list[Backup], bool]:
-    """The backups that have one of some chats, or that cannot be read; and whether a damaged database is kept aside.
+    """Return the backups that hold one of some chats or cannot be read, and whether a damaged database is kept.
 
     Args:
         folder: The data folder.

@@ -75,7 +75,7 @@ class ConversationStore:
         return self._folder
 
     def conversations(self) -> list[Conversation]:
-        """All that are not deleted, newest first."""
+        """Return all conversations that are not deleted, the newest first."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
                 f"SELECT {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"
@@ -84,7 +84,7 @@ class ConversationStore:
             return [self._conversation(row) for row in rows]
 
     def trash(self) -> list[tuple[Conversation, float]]:
-        """Those that are deleted, and when, in seconds since 1970."""
+        """Return deleted conversations with their times, in seconds since 1970."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
                 f"SELECT deleted_at, {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"
@@ -127,7 +127,7 @@ class ConversationStore:
             self._save(conversation, messages)
 
     def add_text(self, message_id: int, place: int, text: str) -> None:
-        """Write what a reply has got behind its first ``place`` characters since it was saved or added to.
+        """Write what a reply has got after its first ``place`` characters since it was saved or added to.
 
         A kill of the program loses nothing of it, a power cut what was added since the last `sync`.
         """
@@ -427,14 +427,14 @@ class ConversationStore:
         return parts
 
     def _conversation(self, row: tuple[Any, ...]) -> Conversation:
-        """The conversation of a row that ends with whether it is intact."""
+        """Return the conversation of a row that ends with whether it is intact."""
         if row[-1]:
             return conversation_of(row[:-1])
         mark_damaged(self._folder)
         return Conversation(row[0], tr(_DAMAGED_TITLE), 0.0, 0.0)
 
     def _message(self, row: tuple[Any, ...], conversation_id: int) -> Message:
-        """The message of a row that ends with whether it is intact."""
+        """Return the message of a row that ends with whether it is intact."""
         if row[-1]:
             return message_of(row[:-1])
         mark_damaged(self._folder)
@@ -461,7 +461,7 @@ class ConversationStore:
 
 
 def _joined(content: str, parts: Iterable[tuple[int, str]]) -> str:
-    """A content with what was added to it, up to the first gap: what a full disk refused, or what was damaged."""
+    """Return a content with what was added to it, up to the first gap (refused by a full disk, or damaged)."""
     for place, text in parts:
         if place > len(content):
             break

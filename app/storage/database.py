@@ -80,10 +80,10 @@ class Database:
         writer: For the thread that writes.
         reader: For the thread that shows; it never waits for the writer, and sees what is committed.
         first_free_id: The first of `ID_BLOCK` ids that this process may give away.
-        conversations: Those that are not deleted, as they were found.
-        trash: Those that are, and when they were, in seconds since 1970.
+        conversations: Conversations that are not deleted, as they were found.
+        trash: Deleted conversations, with their times in seconds since 1970.
         presets: All of them.
-        notices: Sentences for the person.
+        notices: Sentences for the user.
         presence: Says to other processes that this one is here; None for a database in memory.
     """
 
@@ -119,7 +119,7 @@ def open_database(folder: Path) -> Database:
 
 
 def open_in_memory(folder: Path) -> Database:
-    """A database that is gone when the program ends, holding a copy of what can be read in the folder.
+    """Open a database in memory with a copy of what can be read in the folder.
 
     For when the folder cannot be written: old conversations can be read, new ones are had but not kept.
     """
@@ -146,7 +146,7 @@ def _enter(folder: Path, presence: Presence) -> Database:
 
 
 def _opened(folder: Path, alone: bool, presence: Presence, before: Ledger) -> Database:
-    """A database that is sound as far as was looked."""
+    """Open a database and check that it is sound."""
     path = folder / FILE_NAME
     with ExitStack() as undo:
         connection, notice = _connect(path)
@@ -179,7 +179,7 @@ def _read_through(path: Path) -> None:
 
 
 def _connect(path: Path) -> tuple[sqlite3.Connection, str]:
-    """The database with the current schema, and what was mended in it, for the person."""
+    """Open the database with the current schema; return it and what was mended, in words for the user."""
     # Opened in one thread and handed to the writer's; never used by both at a time.
     connection = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
     try:

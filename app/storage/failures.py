@@ -1,4 +1,4 @@
-"""Failures of SQLite and the file system, in sentences for the person."""
+"""Failures of SQLite and the file system, in sentences for the user."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OUT_OF_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Window
 
 
 def is_corruption(error: sqlite3.Error) -> bool:
-    """True if the file's content is to blame, not the disk or its rights."""
+    """Return True if the file's content is to blame, not the disk or its rights."""
     return any(words in str(error) for words in _CORRUPT)
 
 
@@ -41,7 +41,7 @@ def mark_damaged(folder: Path) -> None:
 
 
 def storage_error(error: Exception, folder: Path) -> StorageError:
-    """The error to show: it names the folder and says what to do."""
+    """Return the error to show: it names the folder and says what to do."""
     said = str(error)
     number = error.errno if isinstance(error, OSError) else None
     if number in _GONE or (number is None and not os.path.isdir(folder)):  # which raises nothing itself

@@ -30,7 +30,7 @@ class KeptValue(Generic[T]):
 
     Args:
         folder: Folder of the file; None keeps nothing beyond this object.
-        name: Of the file.
+        name: Name of the file.
         empty: The value where none is kept: a dataclass of plain data.
         submit: Runs the writing.
     """
@@ -158,7 +158,7 @@ class MeasuredModes:
 
 
 def _speed_key(machine: MachineReport, options: LoadOptions) -> str:
-    """Changes with what speeds depend on; memory that is free now does not count."""
+    """Return a key of what speeds depend on, without the memory that is free now."""
     gpus = tuple((gpu.name, gpu.total_bytes) for gpu in machine.gpus)
     processor, kernels = machine.processor, machine.kernels or ""
     facts = (processor.name, processor.usable_cores, machine.memory.total_bytes, gpus, kernels)

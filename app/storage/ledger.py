@@ -20,7 +20,7 @@ class Ledger:
 
 
 def in_database(connection: sqlite3.Connection) -> Ledger:
-    """As it is now."""
+    """Return the ledger as it is now."""
     return Ledger(
         *connection.execute(
             "SELECT (SELECT changes FROM ledger), (SELECT count(*) FROM conversations WHERE deleted_at IS NULL)"
@@ -29,7 +29,7 @@ def in_database(connection: sqlite3.Connection) -> Ledger:
 
 
 def beside(folder: Path) -> Ledger:
-    """As it was; zeros where that is not known."""
+    """Return the ledger as it was; zeros if that is not known."""
     try:
         values = read_cached(folder / FILE_NAME)
         return Ledger(int(values["changes"]), int(values["chats"]))
@@ -38,5 +38,5 @@ def beside(folder: Path) -> Ledger:
 
 
 def write(folder: Path, ledger: Ledger) -> None:
-    """Note it, behind the commit: a crash in between leaves too small a number, which says nothing."""
+    """Note it, after the commit: a crash in between leaves too small a number, which says nothing."""
     write_cached(folder / FILE_NAME, asdict(ledger))

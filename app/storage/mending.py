@@ -25,7 +25,7 @@ _DAY_S = 86_400
 def damaged_message(
     message_id: int, conversation_id: int, role: object, parent_id: object, said: str = ""
 ) -> Message:
-    """Replacement for a message that was found damaged: it says so itself."""
+    """Return a message that says of itself that it was damaged."""
     said = said or tr(_DAMAGED)
     parent = parent_id if isinstance(parent_id, int) else None
     if role == "user":
@@ -42,7 +42,7 @@ def mend(connection: sqlite3.Connection, path: Path) -> str:
     The connection is in autocommit mode and has no triggers yet.
 
     Returns:
-        Words for the person about the repair; empty where nothing was damaged.
+        Words for the user about the repair; empty where nothing was damaged.
     """
     damaged = seals.damaged_rows(connection)
     if not damaged:
@@ -143,5 +143,5 @@ def _set(connection: sqlite3.Connection, table: str, rowid: int, values: dict[st
 
 
 def _moment(stored: object, now: float) -> float:
-    """A time that can be right, else now."""
+    """Return a time if it is plausible, else now."""
     return stored if isinstance(stored, float) and 0.0 < stored < now + _DAY_S else now

@@ -1,6 +1,6 @@
-"""Files that only the person may read: chats, settings and logs are nobody else's on a machine of several users.
+"""Files that only the user may read: chats, settings and logs are nobody else's on a machine of several users.
 
-Windows keeps a person's folders to that person; elsewhere the permissions of each file say it.
+Windows keeps a user's folders to that user; elsewhere the permissions of each file say it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _OTHERS = 0o077
 
 
 def keep_private() -> None:
-    """From here on, what this process and those that it starts make is for the person alone."""
+    """From here on, what this process and those that it starts make is for the user alone."""
     if os.name == "posix":
         os.umask(_OTHERS)
 

@@ -67,24 +67,24 @@ _TEXT, _FILES = "text", "files"
 
 
 def row_of(record: Conversation | Message) -> dict[str, object]:
-    """The values of a record's columns."""
+    """Return the values of a record's columns."""
     columns = MESSAGE_COLUMNS if isinstance(record, Message) else CONVERSATION_COLUMNS
     held = {name: getattr(record, name) for name in columns}
     return {name: _converted(_WRITTEN, name, value) for name, value in held.items()}
 
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
-    """The conversation that a row of `CONVERSATION_COLUMNS` holds."""
+    """Return the conversation that a row of `CONVERSATION_COLUMNS` holds."""
     return Conversation(**_fields(CONVERSATION_COLUMNS, row))
 
 
 def message_of(row: tuple[Any, ...]) -> Message:
-    """The message that a row of `MESSAGE_COLUMNS` holds, followed by whether it is deleted."""
+    """Return the message that a row of `MESSAGE_COLUMNS` holds, followed by whether it is deleted."""
     return Message(**_fields((*MESSAGE_COLUMNS, "deleted"), row))
 
 
 def upsert(table: str, columns: tuple[str, ...], changes: tuple[str, ...]) -> str:
-    """A statement that writes a row, or changes some of its columns where its id is there already."""
+    """Return a statement that writes a row, or changes some of its columns where its id is there already."""
     marks = ", ".join(f":{column}" for column in columns)
     updates = ", ".join(f"{column} = excluded.{column}" for column in changes)
     return (

@@ -125,7 +125,7 @@ SEALED_SINCE = 6
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """The database's version; 0 for an empty one."""
+    """Return the database's version; 0 for an empty one."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 

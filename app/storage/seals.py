@@ -1,4 +1,4 @@
-"""A checksum in each row of a person's words, so that damage is noticed and never shown as if it were right.
+"""A checksum in each row of a user's words, so that damage is noticed and never shown as if it were right.
 
 The check value is over what is stored, types too. Like the search index it is kept by triggers of the writing
 connection: whatever changes a row seals it again, but for a row that was damaged before, which stays damaged.
@@ -54,7 +54,7 @@ def follow_changes(connection: sqlite3.Connection) -> None:
 
 
 def checksum(table: str, row: str = "") -> str:
-    """The SQL expression of a row's check value; ``row`` is the table's alias."""
+    """Return the SQL expression of a row's check value; ``row`` is the table's alias."""
     of = f"{row}." if row else ""
     numbers = [f"{of}{column}" for column in _NUMBERS[table]]
     # The type too: a text that has become a blob has the same bytes.
@@ -63,7 +63,7 @@ def checksum(table: str, row: str = "") -> str:
 
 
 def intact(table: str, row: str = "") -> str:
-    """The SQL expression that says whether a row is as it was written."""
+    """Return the SQL expression that says whether a row is as it was written."""
     return f"({row + '.' if row else ''}checksum IS {checksum(table, row)})"
 
 
@@ -75,7 +75,7 @@ def seal_everything(connection: sqlite3.Connection) -> None:
 
 
 def damaged_rows(connection: sqlite3.Connection) -> dict[str, list[int]]:
-    """The rowids of damaged rows by table; reads everything. Tables without any are left out."""
+    """Read everything; return the rowids of damaged rows by table, without tables that have none."""
     found = {}
     for table in SEALED_TABLES:
         # NOT INDEXED: the rows are asked, not an index of them, which may be what is damaged.

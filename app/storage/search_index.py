@@ -57,7 +57,7 @@ _LITERALLY = str.maketrans({sign: "\\" + sign for sign in ("%", "_", "\\")})
 
 
 def can_index(connection: sqlite3.Connection) -> bool:
-    """True if this SQLite has FTS5."""
+    """Return True if this SQLite has FTS5."""
     return any(row[0] == "fts5" for row in connection.execute("PRAGMA module_list"))
 
 
@@ -106,7 +106,7 @@ def prepare(connection: sqlite3.Connection) -> bool:
 
 
 def is_unclean(connection: sqlite3.Connection) -> bool:
-    """True if words of erased messages are still in the file pages of the index."""
+    """Return True if words of erased messages are still in the file pages of the index."""
     return _state(connection) in (_UNCLEAN, _CLEANING)
 
 
@@ -191,7 +191,7 @@ def _quoted(term: SearchTerm) -> str:
 def _hit(row: tuple[Any, ...], marked: str) -> SearchHit:
     conversation_id, message_id, title, role, created_at, _ = row
     of_person = role == "user"
-    # What a person wrote is shown as it was typed, here as in the chat.
+    # What a user wrote is shown as it was typed, here as in the chat.
     snippet, marks = excerpt(marked, markdown=not of_person)
     return SearchHit(
         conversation_id,

@@ -1,4 +1,4 @@
-"""Text files of a person's own: those to import and to export to."""
+"""Text files of a user's own: those to import and to export to."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class _Reading:
 class Attaching(QObject):
     """Has files read that the composer is offered, and puts them there."""
 
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
     models_offered = Signal(object)  # list of Path: these are no attachments
 
     def __init__(self, workspace: Workspace, composer: Composer, unsent: UnsentText) -> None:
@@ -84,7 +84,7 @@ class Attaching(QObject):
         self._composer.attachments.set_pending(pending)
 
     def go_along(self, conversation_id: int) -> None:
-        """The blank chat has become this one."""
+        """Give the blank chat's attachments to the chat that it became."""
         for reading in self._readings.values():
             if reading.conversation_id is None:
                 reading.conversation_id = conversation_id

@@ -14,14 +14,14 @@ _Pressed = Callable[..., object] | SignalInstance | None
 
 
 class LabelledButton(QToolButton):
-    """A button with an icon and words beside it, and as much room before as behind them."""
+    """A button with an icon and words beside it, and as much room before as after them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
 
     def sizeHint(self) -> QSize:
-        """Size without the two spaces that Qt adds behind the words."""
+        """Size without the two spaces that Qt adds after the words."""
         size = super().sizeHint()
         if self.toolButtonStyle() is not Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
             return size
@@ -35,13 +35,13 @@ def push_button(
     kind: str = "",
     default: bool | None = None,
 ) -> QPushButton:
-    """A button with words.
+    """Return a button with words.
 
     Args:
-        words: Its words; empty for those that come later.
+        words: Words; empty for those that come later.
         parent: The widget it is in.
         pressed: A signal or a slot.
-        kind: Its look, by the name that the style sheet has for it.
+        kind: Look, by the name that the style sheet has for it.
         default: True for the one that Enter presses in a dialog, False for one that Enter never presses.
     """
     button = QPushButton(words, parent)
@@ -66,17 +66,17 @@ def icon_button(
     side_px: int = 0,
     tip: str = "",
 ) -> QToolButton:
-    """A button with an icon.
+    """Return a button with an icon.
 
     Args:
         theme: Colours and sizes.
         icon: File name in assets/icons without its ending.
-        name: Its name for those who cannot see it.
+        name: Name for those who cannot see it.
         parent: The widget it is in.
         pressed: A signal or a slot.
         icon_px: Side of the icon in px at 100 %.
         side_px: Side of the button; 0 leaves it to the layout.
-        tip: Its tool tip; empty for its name.
+        tip: Tool tip; empty for its name.
     """
     button = QToolButton(parent)
     button.setIcon(themed_icon(theme, icon))

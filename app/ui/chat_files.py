@@ -18,14 +18,14 @@ _JSON = mark("JSON, to import again (*.json)")
 _LONGEST_NAME = 60
 # File systems take 255 bytes, encrypted ones 143, and the ending and that of the unfinished file come on top.
 _MOST_BYTES = 120
-# https://learn.microsoft.com/windows/win32/fileio/naming-a-file: in any case, and with any ending behind a dot.
+# https://learn.microsoft.com/windows/win32/fileio/naming-a-file: in any case, and with any ending after a dot.
 _RESERVED = re.compile(r"^(con|prn|aux|nul|(com|lpt)[0-9¹²³])(?= *(\.|$))", re.IGNORECASE)
 
 
 class ChatFiles(QObject):
     """Asks for a file and hands it to the workspace, which reads or writes it beside the window."""
 
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(self, workspace: Workspace, window: QWidget, toast: Toast) -> None:
         super().__init__(window)
@@ -93,7 +93,7 @@ class ChatFiles(QObject):
 
 
 def file_name(title: str) -> str:
-    """A chat's title as a file's name that every system takes: letters with their marks, digits and a few signs."""
+    """Return a chat's title as a file name for every system: letters with marks, digits and a few signs."""
     parts: list[str] = []
     for char in unicodedata.normalize("NFC", title):
         kind = unicodedata.category(char)

@@ -48,13 +48,13 @@ _COMPOSER_PX = 560
 
 
 class ChatPage(QWidget):
-    """Shows one conversation, or a blank one, and passes on what the person does with it."""
+    """Shows one conversation, or a blank one, and passes on what the user does with it."""
 
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
     compare_requested = Signal(int)  # a message's id
     help_requested = Signal(str)  # an article's name; empty for the contents
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
     went_on = Signal()  # to another chat or past the message that was typed: what was said of it is over
     trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
@@ -141,7 +141,7 @@ class ChatPage(QWidget):
         self.transcript.show_message(message_id)
 
     def forget(self, conversation_id: int) -> None:
-        """A conversation was deleted: leave it if it is the one shown."""
+        """Leave a conversation that was deleted if it is the one shown."""
         if conversation_id == self._current:
             self.open(None)
 
@@ -226,7 +226,6 @@ class ChatPage(QWidget):
         self._show_rest(messages)
 
     def _show_rest(self, messages: list[Message]) -> None:
-        """Surroundings of the messages."""
         self._set_empty(not messages)
         self._offer_help(messages)
         self.composer.meter.set_usage(0, 0)
@@ -287,7 +286,7 @@ class ChatPage(QWidget):
             if reply.state.unfinished:  # one that is done may have been asked for in another mode
                 self.composer.mode_button.set_running(reply.statistics.mode)
 
-    # --- what the person does ---------------------------------------------------------------------------------
+    # --- what the user does ---------------------------------------------------------------------------------
 
     @Slot(str)
     def ask(self, text: str) -> None:

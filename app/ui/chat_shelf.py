@@ -85,14 +85,14 @@ class ChatShelf(QObject):
 
     @Slot()
     def new_chat(self) -> None:
-        """A blank chat, ready for typing."""
+        """Show a blank chat, ready for typing."""
         self._page.open(None)
         self.chat_wanted.emit()
         self._page.composer.prompt.setFocus()
 
     @Slot(str)
     def chat_with(self, ref: str) -> None:
-        """A blank chat that a model answers, which is loaded meanwhile."""
+        """Show a blank chat that a model answers, and load the model."""
         self.new_chat()
         self._workspace.choose_model(ref)
 
@@ -116,7 +116,7 @@ class ChatShelf(QObject):
 
     @Slot(int)
     def ask_to_delete(self, conversation_id: int) -> None:
-        """Delete a chat if the person says so."""
+        """Delete a chat if the user says so."""
         chat = self._workspace.library.conversation(conversation_id)
         if chat is None:
             return

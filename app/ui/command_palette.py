@@ -130,7 +130,7 @@ class CommandPalette(QWidget):
         return False
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click beside the box."""
+        """Close the palette at a click beside the box."""
         self._close()
 
     def _key(self, event: QKeyEvent) -> bool:

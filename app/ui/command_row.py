@@ -117,7 +117,7 @@ class CommandRowDelegate(QStyledItemDelegate):
     def _paint_section(
         self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, section: str, role: str
     ) -> None:
-        """The section stands behind the title where there is room."""
+        """Paint the section after the title if there is room."""
         width = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(section)
         if width <= box.width():
             paint_words(painter, self._theme, in_row(option, box), section, TextStyle.SMALL, role)

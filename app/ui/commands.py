@@ -30,7 +30,7 @@ class Command:
     """One thing to do.
 
     Attributes:
-        name: Its name in code: ``new-chat``.
+        name: Name in code: ``new-chat``.
         action: Title, shortcuts, icon, and whether it can be done now.
     """
 
@@ -63,7 +63,7 @@ class Commands(QObject):
 
         Args:
             name: A name of its own.
-            title: Its name in menus and in the palette, translated.
+            title: Name in menus and in the palette, translated.
             slot: Called when it is triggered; when it is switched, with the new state, where it is checkable.
             group: The group that it belongs to.
             keys: Shortcuts, the one to show first.
@@ -98,5 +98,5 @@ class Commands(QObject):
 
     @staticmethod
     def group_title(group: CommandGroup) -> str:
-        """A group's name in the window's language."""
+        """Return a group's name in the window's language."""
         return tr(group.value)

@@ -1,4 +1,4 @@
-"""Tells through the system that a long reply is done, when the person looks at something else."""
+"""Tells through the system that a long reply is done, when the user looks at something else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DoneNotice(QObject):
         clock: Seconds.
     """
 
-    chat_wanted = Signal(int)  # the person has clicked the notification
+    chat_wanted = Signal(int)  # the user has clicked the notification
 
     def __init__(
         self, workspace: Workspace, window: QWidget, clock: Callable[[], float] = time.monotonic

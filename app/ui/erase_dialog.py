@@ -73,7 +73,7 @@ class EraseDialog(RingedDialog):
         self.field.setFocus()
 
     def sizeHint(self) -> QSize:
-        """As high as its sentences need at its width."""
+        """Return a size as high as its sentences need at its width."""
         room = self._window.width() - 40
         width = min(self._theme.type.px(_WIDTH_PX), max(320, room))
         return QSize(width, self._column.totalHeightForWidth(width))

@@ -1,4 +1,4 @@
-"""Numbers as a person reads them: a unit after a space, three figures at most, thousands by locale."""
+"""Numbers as a user reads them: a unit after a space, three figures at most, thousands by locale."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class FileDrops(QWidget):
             top += metrics.height()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Watch what the person does."""
+        """Watch what the user does."""
         self._app.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -18,7 +18,7 @@ _FIELD_PX = 320
 
 
 class FindBar(QFrame):
-    """A field, how much was found, and the ways to the places before and behind."""
+    """A field, how much was found, and the ways to the places before and after."""
 
     typed = Signal(str)
     next_requested = Signal()

@@ -34,7 +34,7 @@ class FindInChat(QObject):
         self.bar.previous_requested.connect(self.finder.previous)
         self.bar.left.connect(self.close)
         self.finder.changed.connect(self._show_count)
-        sidebar.list.hit_chosen.connect(self._show_hit)  # behind the shelf, which opens the chat
+        sidebar.list.hit_chosen.connect(self._show_hit)  # after the shelf, which opens the chat
         sidebar.search_changed.connect(self._search_changed)
         page.conversation_shown.connect(self._conversation_shown)
 

@@ -20,7 +20,7 @@ class Flow(QLayout):
         self._items.append(item)
 
     def count(self) -> int:
-        """Number of items."""
+        """Return the number of items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
@@ -32,11 +32,11 @@ class Flow(QLayout):
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """It takes no more height than it needs."""
+        """Return no direction: the layout takes no more height than it needs."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """A narrow one is higher."""
+        """Return True: a narrow layout is higher."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -49,7 +49,7 @@ class Flow(QLayout):
         self._arrange(rect, apply=True)
 
     def sizeHint(self) -> QSize:
-        """All in one line."""
+        """Return the size of all items in one line."""
         shown = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(size.width() for size in shown) + self._gap * max(0, len(shown) - 1)
         return QSize(width, max((size.height() for size in shown), default=0))
@@ -63,7 +63,7 @@ class Flow(QLayout):
         )
 
     def _arrange(self, rect: QRect, apply: bool) -> int:
-        """Returns the height in px."""
+        """Return the height in px."""
         left, top, line = rect.x(), rect.y(), 0
         for item in self._items:
             if item.isEmpty():

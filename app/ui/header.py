@@ -73,7 +73,7 @@ class Header(QWidget):
         self._arrange()
 
     def set_own_options(self, own: bool) -> None:
-        """True if the chat has settings of its own."""
+        """Show whether the chat has settings of its own."""
         self.options_button.setVisible(own)
         self._arrange()
 
@@ -86,7 +86,7 @@ class Header(QWidget):
         self._arrange()
 
     def set_inspector_shown(self, shown: bool) -> None:
-        """True if the inspector is open."""
+        """Show whether the inspector is open."""
         self.inspector_button.setChecked(shown)
         role = "acc" if shown else "sub"
         self.inspector_button.setIcon(themed_icon(self._theme, "panel-right", role))

@@ -19,7 +19,7 @@ class InertDocument(QTextDocument):
     """A document that has what was put into it and nothing else."""
 
     def loadResource(self, type: int, name: QUrl | str) -> QImage:
-        """A picture of one transparent point: for nothing at all Qt would look on the disk."""
+        """Return one transparent point, since Qt would look on the disk for a resource without any."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
@@ -30,8 +30,8 @@ class PlainLabel(QLabel):
 
     Args:
         text: The text; or the parent, of a label that has none yet.
-        parent: The parent, behind a text.
-        kind: Its look, by the name that the style sheet has for it.
+        parent: Parent widget.
+        kind: Look, by the name that the style sheet has for it.
         wrap: True if it may take several lines.
     """
 
@@ -65,7 +65,7 @@ class ElidedLabel(PlainLabel):
     """A label of one line; the whole text is its tool tip where it is cut."""
 
     def minimumSizeHint(self) -> QSize:
-        """Some letters are enough."""
+        """Return the size of a few letters."""
         return QSize(min(super().sizeHint().width(), 40), super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

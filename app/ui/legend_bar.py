@@ -29,7 +29,7 @@ class LegendBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The legend may need another line."""
+        """Fit the legend, which may need another line."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.setFixedHeight(self.sizeHint().height())

@@ -77,7 +77,7 @@ class LinkQuestion(RingedDialog):
         self.accepted.connect(self._open)
 
     def _address(self, text: str, kind: str) -> PlainLabel:
-        """A part of the address, on as many lines as it needs: there is no space to break it at."""
+        """Return a label for a part of the address, on as many lines as it needs."""
         label = PlainLabel(self, kind=kind)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.ensurePolished()
@@ -105,7 +105,7 @@ def open_link(theme: Theme, url: QUrl, parent: QWidget) -> str:
 
 
 def shown_host(url: QUrl) -> str:
-    """The host in its letters; in the ASCII form that is looked up where they are of several scripts."""
+    """Return the host in its letters, or in the ASCII form if they belong to several scripts."""
     letters = _letters(url)
     scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in letters if letter.isalpha()}
     scripts = {"CJK" if script in _JAPANESE else script for script in scripts}

@@ -25,7 +25,7 @@ LONGEST_BLOCK = 2_000
 _LINE = re.compile("[^\n\r\u2029\ufdd0\ufdd1]+")  # Qt begins a new block at each of these
 _LONGEST_CLUSTER = 100
 _JOINER, _SKINS = "\u200d", range(0x1F3FB, 0x1F400)
-# An object's type is the one property that Qt gives to nothing that is typed behind it, so that no break that a person
+# An object's type is the one property that Qt gives to nothing that is typed after it, so that no break that a user
 # makes is ever a soft one.
 _SOFT = QTextCharFormat()
 _SOFT.setObjectType(QTextFormat.ObjectTypes.UserObject.value + 2)
@@ -42,7 +42,7 @@ class LongTextEdit(QPlainTextEdit):
         self.textChanged.connect(self._part)
 
     def toPlainText(self) -> str:
-        """The text; a space that does not break stays what it is, which Qt's own function changes."""
+        """Return the text with its non-breaking spaces, which Qt's own function changes."""
         raw = self.document().toRawText()
         return _joined(raw, self.document().begin()) if self._soft else raw.replace("\u2029", "\n")
 
@@ -64,7 +64,7 @@ class LongTextEdit(QPlainTextEdit):
         self._insert(_pieces(text))
 
     def has_words(self) -> bool:
-        """True if the text is more than space; does not read all of it."""
+        """Return True if the text is more than space; does not read all of it."""
         block = self.document().begin()
         while block.isValid():
             if block.text().strip():
@@ -79,13 +79,13 @@ class LongTextEdit(QPlainTextEdit):
             self.ensureCursorVisible()
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """The selected text, exactly."""
+        """Return the selected text, exactly."""
         cursor, data = self.textCursor(), QMimeData()
         data.setText(_joined(cursor.selectedText(), self.document().findBlock(cursor.selectionStart())))
         return data
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """A key that deletes takes a character, not the soft break beside it."""
+        """Delete a character at a key, not the soft break beside it."""
         if event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete, Qt.Key.Key_K):
             self._step_over_break(backward=event.key() == Qt.Key.Key_Backspace)
         super().keyPressEvent(event)
@@ -142,12 +142,12 @@ class LongTextEdit(QPlainTextEdit):
 
 
 def is_continued(block: QTextBlock) -> bool:
-    """True if a block goes on with the paragraph of the block before it."""
+    """Return True if a block goes on with the paragraph of the block before it."""
     return block.charFormat().objectType() == _SOFT.objectType()
 
 
 def _joined(raw: str, block: QTextBlock) -> str:
-    """The text of a document from a block on, as Qt gives it, without soft breaks."""
+    """Return the text of a document from a block on, as Qt gives it, without soft breaks."""
     parts: list[str] = []
     for part in raw.split("\u2029"):
         parts += [part] if is_continued(block) or not parts else ["\n", part]
@@ -156,7 +156,7 @@ def _joined(raw: str, block: QTextBlock) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """A text, cut where soft breaks belong: behind a space where there is one, and never inside of a character."""
+    """Return a text cut where soft breaks belong: after a space if there is one, never within a character."""
     pieces, begin = [], 0
     for line in _LINE.finditer(text):
         at = line.start()
@@ -172,6 +172,6 @@ def _pieces(text: str) -> list[str]:
 
 
 def _is_one_character(before: str, after: str) -> bool:
-    """True if two code points are parts of what a person takes for one character."""
+    """Return True if two code points are parts of what a user takes for one character."""
     joined = _JOINER in (before, after) or ord(after) in _SKINS
     return joined or unicodedata.category(after).startswith("M")

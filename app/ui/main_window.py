@@ -357,7 +357,7 @@ class MainWindow(QMainWindow):
         self._place_toast()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The toast stands above the composer, whose height is known now."""
+        """Place the toast above the composer, whose height is known now."""
         super().showEvent(event)
         self._place_toast()
 
@@ -402,7 +402,7 @@ class MainWindow(QMainWindow):
 
 
 def _is_typed(event: QKeyEvent) -> bool:
-    """True if a key that nothing has taken writes a letter."""
+    """Return True if a key that nothing has taken writes a letter."""
     commands = (
         Qt.KeyboardModifier.ControlModifier
         | Qt.KeyboardModifier.AltModifier

@@ -140,7 +140,7 @@ class MessageCommands(QObject):
             view.buttons.press(action)
 
     def _to_edit(self) -> int | None:
-        """The id of one's own message in hand; where none is in view that which the reply in view answers."""
+        """Return the id of the user's message in hand, or of the one that the reply in view answers."""
         own = self._in_hand(_is_own)
         if own is not None:
             return own.message.id
@@ -168,7 +168,7 @@ class MessageCommands(QObject):
             self._page.said.emit(tr("The code is copied."), False)
 
     def _versions(self) -> MessageView | None:
-        """The message whose versions are stepped through."""
+        """Return the message whose versions are stepped through."""
         views = [view for view in messages_in_hand(self._page.transcript) if view.buttons.alternatives]
         again = [view for view in views if view.buttons.alternatives == self._stepped]
         return next((view for view in (*filter(has_focus, views), *again, *views)), None)
@@ -196,7 +196,7 @@ class MessageCommands(QObject):
     # --- chats ------------------------------------------------------------------------------------------------
 
     def _beside(self, step: int) -> int | None:
-        """The chat that stands so many rows from the shown one in the list; from a blank chat the first one."""
+        """Return the chat so many rows from the shown one in the list; from a blank chat the first one."""
         model = self._sidebar.model
         rows = [model.index(row) for row in range(model.rowCount())]
         chats = [row.data(ID_ROLE) for row in rows if row.data(HIT_ROLE) is None]
@@ -225,7 +225,7 @@ def _has_code(view: MessageView) -> bool:
 
 
 def messages_in_hand(column: MessageColumn) -> list[MessageView]:
-    """The messages in view, those to be taken first in front: the one with the keyboard's focus, then the lowest."""
+    """Return the messages in view in the order to try them: the one with the focus, then the lowest."""
     line = column.fontMetrics().lineSpacing()
     seen = [view for view in column.views if _seen_px(column, view) >= min(line, view.height()) > 0]
     focused = [view for view in seen if has_focus(view)]
@@ -233,7 +233,7 @@ def messages_in_hand(column: MessageColumn) -> list[MessageView]:
 
 
 def has_focus(view: MessageView) -> bool:
-    """True if the keyboard is in a message, or was there before a menu opened."""
+    """Return True if the keyboard is in a message, or was there before a menu opened."""
     focus = view.window().focusWidget()
     return focus is not None and view.isAncestorOf(focus)
 

@@ -25,7 +25,7 @@ ADD_SERVER = "add-server"
 DRAFTS = "drafts"
 OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
-_LEAST_DETAIL_PX = 60  # less of the words behind the name says nothing
+_LEAST_DETAIL_PX = 60  # less of the words after the name says nothing
 _ICON_PX = 14
 
 
@@ -147,7 +147,7 @@ class ModelButton(QAbstractButton):
             self.popup.show_choices(tr("Drafts"), [*choices, folder])
 
     def sizeHint(self) -> QSize:
-        """As wide as its words."""
+        """Return a size as wide as its words."""
         name, detail = self._widths()
         if self._compact:
             return QSize(name + (6 + detail if detail else 0) + 4, self._theme.type.px(18))
@@ -157,7 +157,7 @@ class ModelButton(QAbstractButton):
         )
 
     def width_in(self, room: int) -> int:
-        """The width to take of some room, in px: without the words behind the name where too little is left of them."""
+        """Return the width to take of some room in px, without the words after the name if they do not fit."""
         _, detail = self._widths()
         whole = self.sizeHint().width()
         if whole <= room:
@@ -166,7 +166,7 @@ class ModelButton(QAbstractButton):
         return room if room - bare - 8 >= _LEAST_DETAIL_PX else min(bare, room)
 
     def minimumSizeHint(self) -> QSize:
-        """The name is elided when there is no room."""
+        """Return a small width: the name is elided when there is no room."""
         return QSize(self._theme.type.px(60), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -24,7 +24,7 @@ class Opener(QObject):
     """
 
     chat_requested = Signal(str)  # reference of a model
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(window)

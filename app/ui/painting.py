@@ -16,7 +16,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def smooth(widget: QWidget) -> QPainter:
-    """A painter of a widget that smooths edges."""
+    """Return a painter of a widget that smooths edges."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     return painter

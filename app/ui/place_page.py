@@ -28,7 +28,7 @@ class PlacePage(QWidget):
     """
 
     sidebar_toggled = Signal()
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

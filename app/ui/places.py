@@ -36,7 +36,7 @@ class PlaceStack(QStackedWidget):
         self._makers[name] = make
 
     def page(self, name: str) -> QWidget:
-        """A place's page, made where it was not yet."""
+        """Return a place's page, and make it if needed."""
         if name not in self._pages:
             self._pages[name] = self._makers[name]()
             self.addWidget(self._pages[name])

@@ -16,8 +16,8 @@ def place(widget: QWidget, left: int, top: int, width: int, height: int, room: i
         widget: The widget to put there.
         left: From the left, or from the right, in px.
         top: From above.
-        width: Its width, in px.
-        height: Its height, in px.
+        width: Width, in px.
+        height: Height, in px.
         room: Width of the parent to come; None for as wide as it is.
     """
     parent = widget.parentWidget()
@@ -63,13 +63,13 @@ def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:
 
 
 def runs_right_to_left(text: str) -> bool:
-    """True if a text's first letter with a direction is of a script that runs from the right to the left."""
+    """Return True if a text's first letter with a direction is of a script that runs from the right to the left."""
     directions = (unicodedata.bidirectional(letter) for letter in text)
     return next((way for way in directions if way in {"L", "R", "AL"}), "L") != "L"
 
 
 def isolated(text: str, direction: Qt.LayoutDirection) -> str:
-    """A painted text with a direction of its own where the window has the other: "Why?" keeps its mark at the end.
+    """Return a painted text with a direction of its own, so that "Why?" keeps its mark at the end.
 
     The two characters that are put around it are Unicode's first strong isolate and its end (UAX 9).
     """

@@ -42,11 +42,11 @@ class ShareBar(QProgressBar):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
+        """Return a size as wide as there is room."""
         return QSize(60, self.height())
 
     def minimumSizeHint(self) -> QSize:
-        """It can be short."""
+        """Return a short size."""
         return QSize(24, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

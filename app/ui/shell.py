@@ -163,7 +163,7 @@ class Shell(QWidget):
         self._scrim.setVisible(any(pane.narrow and pane.share > 0 for pane in (self._left, self._right)))
 
     def _place_sidebar(self) -> int:
-        """Returns what it takes from the page, in px."""
+        """Place it and return what it takes from the page, in px."""
         width = self._sidebar.sizeHint().width()
         shown = round(width * self._left.share)
         place(self._sidebar, shown - width, 0, width, self.height())
@@ -171,7 +171,7 @@ class Shell(QWidget):
         return 0 if self._left.narrow else shown
 
     def _place_inspector(self, left: int) -> int:
-        """Returns what it takes from the page, in px."""
+        """Place it and return what it takes from the page, in px."""
         if self._inspector is None:
             return 0
         width = self._inspector_width

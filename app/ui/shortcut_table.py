@@ -82,7 +82,7 @@ FIELD_KEYS: tuple[tuple[str, tuple[KeyRow, ...]], ...] = (
 
 
 def key_sections(commands: Commands) -> Iterator[tuple[str, list[KeyRow]]]:
-    """The sections of the table, each with its rows: what is done, and the keys for it in the system's names."""
+    """Yield the table's sections with their rows: the deed, and its keys by the system's names."""
     for group in CommandGroup:
         rows = [
             (command.action.text(), tuple(map(_native, command.action.shortcuts())))
@@ -134,7 +134,7 @@ class ShortcutTable(RingedDialog):
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
-        """A column to read down, inside the window around it."""
+        """Return the size of a column that fits the window around it."""
         px = self._theme.type.px
         return QSize(px(_WIDTH_PX), px(_HEIGHT_PX)).boundedTo(self.room(40))
 

@@ -49,7 +49,7 @@ class TickBox(QCheckBox):
         return QSize(BOX_PX + _GAP_PX + words + 1, max(BOX_PX, self.fontMetrics().height()) + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """The words wrap where there is no room."""
+        """Return a narrow size: the words wrap."""
         return QSize(BOX_PX + 90, self.sizeHint().height())
 
     def heightForWidth(self, width: int) -> int:
@@ -82,7 +82,7 @@ class RadioBox(QRadioButton):
         self._theme = theme
 
     def sizeHint(self) -> QSize:
-        """The box and its words."""
+        """Return the size of the box and its words."""
         width = self.fontMetrics().horizontalAdvance(self.text())
         return QSize(3 + _BOX_PX + _RADIO_BOX_GAP_PX + width + 2, self._theme.type.px(26))
 

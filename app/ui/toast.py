@@ -32,7 +32,7 @@ _SIGN_PX = 20
 
 
 class Toast(QFrame):
-    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back behind it.
+    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it.
 
     Attributes:
         action_button: Undoes or mends.
@@ -160,7 +160,7 @@ class Toast(QFrame):
         self.place(self._bottom_px)
 
     def _show_sign(self) -> None:
-        """A trouble has its sign before the words."""
+        """Show the sign of a trouble before the words."""
         color = self._theme.palette.mapt
         self._sign.setPixmap(tinted_pixmap("triangle-alert", color, _SIGN_PX, self.devicePixelRatioF()))
         self._sign.setVisible(bool(self._title.text()))
@@ -222,11 +222,11 @@ class Toast(QFrame):
             self.dismiss()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The pointer holds it."""
+        """Hold the toast while the pointer is on it."""
         self._timer.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer lets it go."""
+        """Let the toast go when the pointer leaves."""
         if not self._lasting and self.isVisible():
             self._timer.start()
 

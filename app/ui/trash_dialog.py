@@ -141,7 +141,7 @@ class ErasingQuestion(RingedDialog):
         damaged: True if a damaged database is kept aside, which may have them.
 
     Attributes:
-        in_copies: Whether they are to be erased there, too.
+        in_copies: True if the copies are erased too.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ class TurnRequests(QObject):
         conversation_id: The conversation that is shown; None for a blank one, which has no turns.
     """
 
-    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
     message_deleted = Signal(str)  # a sentence that says so
     compare_requested = Signal(int)  # a message's id
     deleting = Signal()  # a message is about to go

@@ -59,7 +59,7 @@ class UnsentText(QObject):
         self._composer.attachments.set_attachments(attachments)
 
     def go_along(self, conversation_id: int) -> None:
-        """The blank chat has become this one, and what else is in the composer goes on with it."""
+        """Give the blank chat's unsent text to the chat that it became."""
         self._kept.keep(None, Unsent())
         self._shown = conversation_id
         self._keep()

@@ -22,7 +22,7 @@ class Updates(QObject):
     """Tells of both in the window's toast, and installs nothing.
 
     Attributes:
-        restart_wanted: True once the person has asked for a restart, and the window closes for it.
+        restart_wanted: True once the user has asked for a restart, and the window closes for it.
     """
 
     def __init__(self, check: UpdateCheck, watch: ProgramWatch, window: MainWindow) -> None:

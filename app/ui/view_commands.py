@@ -86,7 +86,7 @@ class ViewCommands(QObject):
 
     @Slot(int)
     def keep_sidebar_width(self, width_px: int) -> None:
-        """The person gave the list of chats another width."""
+        """Keep the width that the user gave the list of chats."""
         self._settings.sidebar_width = width_px
 
     @Slot(bool)

@@ -260,6 +260,6 @@ class Settling:
 
 
 def settled(rounds: Sequence[RoundRecord], first: int = 0) -> list[RoundRecord]:
-    """Of all of a reply's rounds those that are, from a round on."""
+    """Return the settled rounds of a reply, from a round on."""
     settling = Settling()
     return [record for number, record in enumerate(rounds) if settling(record) and number >= first]

@@ -134,7 +134,7 @@ class HiddenRows:
         return self._address + self._kept * self._row_bytes
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Of the rows that were put at the last address these, in rising order, are the text's next ones."""
+        """Keep these rows, in rising order, of those at the last address: they are the text's next ones."""
         first = self._address + self._kept * self._row_bytes
         for at, row in enumerate(rows):
             if row != at:

@@ -34,7 +34,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A part's content; an archive may say less than it unpacks to, so no more than what it said is read.
+    """Return a part's content, no more than the archive says: it may unpack to more.
 
     Raises:
         Unreadable: It is not there, damaged, or larger than it said.

@@ -1,7 +1,7 @@
 """DOCX: python-docx opens it, and its markup is read here, as the library leaves out what is not plainly a run of text.
 
 Told is what a reader sees of the finished text: insertions and not deletions, results of fields and not their
-instructions, content controls, text boxes, and notes behind the paragraph that they belong to. Headers, footers and
+instructions, content controls, text boxes, and notes after the paragraph that they belong to. Headers, footers and
 comments are of the page or about the text, and stay out. A DOCX has no pages of its own: its headings are what passages
 are named by.
 
@@ -87,7 +87,7 @@ class _Reader:
             _value(style, "styleId"): _LEVELS.get(_value(_child(style, "name"), "val").lower(), 0)
             for style in styles
         }
-        # Of each open field, whether its instruction goes on. One that never ends would hide all behind it.
+        # Of each open field, whether its instruction goes on. One that never ends would hide all after it.
         self._fields: list[bool] = []
         kinds = [_value(node, "fldCharType") for node in self.body.iter() if _name(node) == "fldChar"]
         self._follows_fields = kinds.count("begin") == kinds.count("end")
@@ -97,7 +97,7 @@ class _Reader:
         """Texts of paragraphs and tables, each with its level as a heading.
 
         Args:
-            parent: Of them.
+            parent: Parent of the nodes.
             tables: Takes the tables where they are to come later.
         """
         for child in parent:
@@ -133,7 +133,7 @@ class _Reader:
             self._joined = said
 
     def _inline(self, parent: Any, said: list[str], behind: list[tuple[str, Any]]) -> None:
-        """Add up a paragraph's text, and what comes behind it: text boxes and notes."""
+        """Add up a paragraph's text, and what comes after it: text boxes and notes."""
         for child in parent:
             name = _name(child)
             shown = not (self._follows_fields and any(self._fields))
@@ -171,7 +171,7 @@ class _Reader:
             self._fields.pop()
 
     def _table(self, table: Any) -> Iterator[tuple[str, int]]:
-        """A table as one paragraph with a line for each row; tables in its cells follow it."""
+        """Yield a table as one paragraph with a line for each row; tables in its cells follow it."""
         lines: list[str] = []
         inner: list[Any] = []
         for row in _below(table, "tr"):
@@ -205,30 +205,30 @@ def _name(node: Any) -> str:
 
 
 def _child(node: Any, name: str) -> Any:
-    """The first child of a name; None where there is none, or no node."""
+    """Return the first child of a name, or None."""
     return next((child for child in (() if node is None else node) if _name(child) == name), None)
 
 
 def _value(node: Any, attribute: str) -> str:
-    """An attribute of Word's own; empty where there is none, or no node."""
+    """Return an attribute of Word's own, or an empty text."""
     found = {} if node is None else node.attrib
     return next((str(value) for key, value in found.items() if key.rpartition("}")[2] == attribute), "")
 
 
 def _is_hidden(run: Any) -> bool:
-    """True if a run is formatted as hidden text."""
+    """Return True if a run is formatted as hidden text."""
     vanish = _child(_child(run, "rPr"), "vanish")
     return vanish is not None and _value(vanish, "val").lower() not in ("0", "false", "off")
 
 
 def _symbol(code: str) -> str:
-    """A sign by its number; a bullet for signs that only a font of symbols knows."""
+    """Return a sign by its number; a bullet for signs that only a font of symbols knows."""
     number = int(code, 16) if code else 0xF000
     return "\u2022" if 0xE000 <= number <= 0xF8FF else chr(number)
 
 
 def _chosen(node: Any) -> Any:
-    """A node, or the first form of the same thing that is known here; its fallback is the last one."""
+    """Return a node, or the first of its alternative forms that is known here, the fallback last."""
     if _name(node) != "AlternateContent":
         return node
     known = (form for form in node if _KNOWN_FORMS.issuperset(_value(form, "Requires").split()))

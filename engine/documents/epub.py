@@ -20,7 +20,7 @@ _FONT_METHODS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/
 
 
 def read(path: Path) -> Pages:
-    """The book's chapters, each named by its first heading, else by its number.
+    """Return the book's chapters, each named by its first heading, else by its number.
 
     Raises:
         Unreadable: It is damaged, protected, or longer than an attachment may be.

@@ -26,7 +26,7 @@ _BLOCKS = {
 }  # fmt: skip
 #: Blocks whose lines and spaces count.
 _AS_WRITTEN = {"pre", "listing", "xmp", "textarea", "plaintext"}
-#: Stands behind every page. Where it is not met as a tag, the page breaks off within something that nobody sees.
+#: Stands after every page. Where it is not met as a tag, the page breaks off within something that nobody sees.
 _END = "tenon-end"
 _END_TAG = f"<{_END}>"
 _CDATA = "[CDATA["
@@ -60,7 +60,7 @@ class Paragraph:
     """One paragraph of a page; a heading has its level, 1 to 6, other text 0.
 
     Attributes:
-        as_written: Its indentation counts.
+        as_written: True if indentation counts.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Paragraph:
 
 
 def read(path: Path) -> Pages:
-    """A saved page; the outer two levels of headings begin chapters.
+    """Read a saved page; the outer two levels of headings begin chapters.
 
     Raises:
         Unreadable: It cannot be parsed, or is longer than an attachment may be.
@@ -106,7 +106,7 @@ class _Page:
     """Takes the parser's events.
 
     Attributes:
-        paragraphs: Of what a reader sees.
+        paragraphs: Paragraphs of what a reader sees.
         ended: True once its end was met.
     """
 
@@ -181,7 +181,7 @@ class _Page:
 
 
 def _decoded(content: bytes) -> str:
-    """The text, by the first of these that there is: a mark of order, what an XML declaration names, UTF-8, a charset.
+    """Return the text by the first encoding that is told: byte order mark, XML declaration, UTF-8, charset.
 
     A page that names a charset is often written anew in UTF-8, and still names it.
     """
@@ -200,7 +200,7 @@ def _decoded(content: bytes) -> str:
 
 
 def _known(name: str) -> str:
-    """A text encoding by Python's name; empty where there is none."""
+    """Return a text encoding by Python's name, or an empty text."""
     for spelled in (name, name.lower().removeprefix("x-")):
         try:
             "".encode(spelled)

@@ -49,7 +49,7 @@ class Unreadable(Exception):
     """A document that cannot be read.
 
     Attributes:
-        pages: Of one without text, how many pages it has.
+        pages: Number of pages of a document without text.
     """
 
     def __init__(self, problem: Problem, pages: int = 0) -> None:
@@ -64,7 +64,7 @@ class Pages:
 
     Attributes:
         unit: Kind of the sections.
-        gaps: What is missing, and where: words before it, or numbers of pages or chapters.
+        gaps: Missing parts and their places: words before it, or numbers of pages or chapters.
     """
 
     unit: Unit = ""
@@ -74,7 +74,7 @@ class Pages:
     _length: int = 0
 
     def begin(self, label: str) -> None:
-        """A page or a chapter begins."""
+        """Begin a page or a chapter."""
         self._sections.append(Section(clean(label).replace("\n", " ")[:200], self._length))
 
     def add(self, paragraphs: Iterable[str], as_written: bool = False) -> None:
@@ -97,13 +97,13 @@ class Pages:
                 raise Unreadable(Problem.TOO_MUCH_TEXT)
 
     def miss(self, gap: Gap, place: str = "") -> None:
-        """Some text is missing here; for `Gap.END` the place is the last words."""
+        """Note that some text is missing here; for `Gap.END` the place is the last words."""
         if gap is Gap.END:
             place = " ".join(" ".join(self._text[-_LAST_PARAGRAPHS:]).split())[-_LAST_CHARACTERS:]
         self.gaps.setdefault(gap, []).append(place)
 
     def finish(self) -> tuple[str, Unit, tuple[Section, ...]]:
-        """The text, with a blank line between paragraphs, and where its sections begin.
+        """Return the text, with a blank line between paragraphs, and where its sections begin.
 
         Raises:
             Unreadable: There is no text, or all of it is missing.
@@ -118,7 +118,7 @@ class Pages:
 
 
 def clean(text: str, as_written: bool = False) -> str:
-    """A paragraph without runs of spaces, controls and halves of characters; its line feeds stay.
+    """Return a paragraph without runs of spaces, controls and halves of characters; its line feeds stay.
 
     Args:
         text: The paragraph.

@@ -55,7 +55,7 @@ def read(path: Path) -> Pages:
 
 
 def _said(text: pypdfium2.PdfTextPage) -> str:
-    """A page's text. PDFium takes glyphs that stand in columns, as those of one width do, for vertical lines."""
+    """Return a page's text; PDFium takes glyphs in columns, such as those of one width, for vertical lines."""
     said: str = text.get_text_range()
     lines = said.split("\n")
     alone = sum(len(line.strip()) == 1 for line in lines)
@@ -80,9 +80,9 @@ def _by_place(text: pypdfium2.PdfTextPage) -> Iterator[str]:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """A page's lines as paragraphs.
+    """Yield a page's lines as paragraphs.
 
-    A PDF has lines and no paragraphs. One ends at an empty line, before the item of a list, and behind a line that
+    A PDF has lines and no paragraphs. One ends at an empty line, before the item of a list, and after a line that
     ends a sentence and leaves a part of the column empty.
     """
     lines = [line.strip() for line in _BROKEN_WORD.sub("", text.replace("\r\n", "\n")).split("\n")]

@@ -1,4 +1,4 @@
-"""A file of the person's own, as what goes along with a message."""
+"""A file of the user's own, as what goes along with a message."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def text_attachment(name: str, content: bytes) -> Attachment:
 
 
 def on_one_line(name: str) -> str:
-    """A file's name as it can be shown and put into a prompt."""
+    """Return a file's name as it can be shown and put into a prompt."""
     return " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "file"
 
 

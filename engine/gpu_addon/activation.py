@@ -1,4 +1,4 @@
-"""Putting the add-on in front of the bundled torch, in a process that has not imported it yet."""
+"""Putting the add-on before the bundled torch, in a process that has not imported it yet."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Addon:
         title: For people.
         vendor: Whose graphics cards.
         systems: On which systems, as `platform.system` calls them.
-        folder: Of the wheel index; None where the person has to give an index.
+        folder: Folder of the wheel index; None where the user has to give an index.
         least_driver: NVIDIA's oldest driver that it runs on, the first part of its version.
         least_capability: The oldest compute capability that it was built for.
         most_capability: The newest.
@@ -58,7 +58,7 @@ class Addon:
     caution: str | None = None
 
     def fits(self, card: GraphicsCard) -> bool:
-        """True if it was built for such a card and runs on its driver; an unknown compute capability fits."""
+        """Return True if it was built for such a card and runs on its driver; an unknown compute capability fits."""
         if card.vendor != self.vendor:
             return False
         if self.least_driver is not None and _major(card.driver) < self.least_driver:
@@ -75,7 +75,7 @@ class AddonChoice:
 
     Attributes:
         addons: In the order in which they are preferred; none where there is nothing to fetch.
-        sentence: Why, for the person.
+        sentence: Why, for the user.
     """
 
     addons: tuple[Addon, ...]
@@ -93,12 +93,12 @@ def known_addons() -> tuple[Addon, ...]:
 
 
 def index_address(addon: Addon) -> str | None:
-    """Address of the package index that has its wheels, None where the person has to give one."""
+    """Address of the package index that has its wheels, None where the user has to give one."""
     return None if addon.folder is None else f"{_data()['index']}/{addon.folder}"
 
 
 def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | None = None) -> AddonChoice:
-    """The add-ons for a machine with these cards, where Tenon runs on this torch; None asks which system it is."""
+    """Return the add-ons for a machine with these cards and this torch; None asks for this system."""
     system = system or platform.system()
     if any(card.vendor == "apple" for card in cards):
         return AddonChoice((), say("Tenon uses Apple's GPU as it is: there is nothing to fetch."))

@@ -30,7 +30,7 @@ class BundledTorch:
 
 
 def bundled_torch(addons: Path) -> BundledTorch:
-    """The torch of this environment or of the installed app, also where an add-on stands in front of it.
+    """Return the torch of this environment or of the installed app, even if an add-on is found before it.
 
     Raises:
         AddonUnusable: there are no metadata of it.
@@ -54,7 +54,7 @@ def bundled_torch(addons: Path) -> BundledTorch:
 
 
 def python_tag() -> str:
-    """This Python, as wheels name it; in an installed app it is the app's own."""
+    """Return this Python, as wheels name it; in an installed app it is the app's own."""
     return f"cp{sys.version_info.major}{sys.version_info.minor}"
 
 

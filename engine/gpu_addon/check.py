@@ -72,7 +72,7 @@ _ENDED = mark(
 
 
 def checked(addon: InstalledAddon) -> Outcome:
-    """Result of the last check, or of a new one where the add-on, the driver or the program changed since.
+    """Return the result of the last check, or of a new one if the add-on, driver or program changed since.
 
     Nothing of a folder whose files are not those that were installed is imported.
     """

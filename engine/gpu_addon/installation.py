@@ -70,7 +70,7 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
     Args:
         addons: In the order in which they are preferred; the first that the index has is taken.
         torch: Tenon's own.
-        address: Of another package index than the add-on's own.
+        address: Address of another package index than the add-on's own.
 
     Raises:
         AddonUnusable: there is none for this system, Python and torch.
@@ -163,7 +163,7 @@ class Installation:
                     break
 
     def _check_room(self) -> None:
-        """The wheels stay until all of them are unpacked."""
+        """Check the room for the wheels, which stay until all are unpacked."""
         missing = max(0, self._plan.size_bytes - sum(self._arrived.values()))
         check_room(gpu_folder(), missing + self._plan.unpacked_bytes, reserve_bytes=self._reserve_bytes)
 

@@ -55,7 +55,7 @@ class InstalledAddon:
     wheels: dict[str, str]
 
     def mismatch(self, torch: BundledTorch) -> str | None:
-        """The reason why it cannot be used with this Tenon; None where it can."""
+        """Return the reason why it cannot be used with this Tenon, or None if it can."""
         if (self.torch, self.python) == (torch.version, python_tag()):
             return None
         return say(
@@ -66,7 +66,7 @@ class InstalledAddon:
 
     @property
     def size_bytes(self) -> int:
-        """Of all its files."""
+        """Size of all files."""
         return folder_bytes(self.folder)
 
 
@@ -75,8 +75,8 @@ class Outcome:
     """Result of a check of an add-on.
 
     Attributes:
-        key: Of everything that it depends on; with another key it is worth nothing.
-        failure: The reason why the add-on is switched off, a sentence for the person; None where it works.
+        key: Key of everything that it depends on; with another key it is worth nothing.
+        failure: The reason why the add-on is switched off, a sentence for the user; None where it works.
         gpus: Names of the GPUs that it sees.
         figures: Names and numbers of that sentence.
     """
@@ -88,7 +88,7 @@ class Outcome:
 
     @property
     def problem(self) -> str | None:
-        """The reason why the add-on is switched off, for the person; None where it works."""
+        """The reason why the add-on is switched off, for the user; None where it works."""
         return self.failure and say(self.failure, **self.figures)
 
 
@@ -104,7 +104,7 @@ def write_record(folder: Path, addon: InstalledAddon) -> None:
 
 
 def find_installed() -> InstalledAddon | None:
-    """The installed add-on, None where there is none."""
+    """Return the installed add-on, or None."""
     for path in sorted(gpu_folder().glob(f"[!.]*/{_RECORD}")):
         try:
             values = read_json(path.read_text(encoding="utf-8"))
@@ -116,7 +116,7 @@ def find_installed() -> InstalledAddon | None:
 
 
 def read_outcome(addon: InstalledAddon) -> Outcome | None:
-    """Result of the last check, None where there was none."""
+    """Return the result of the last check, or None if there was none."""
     try:
         return from_plain(Outcome, read_json((addon.folder / _OUTCOME).read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -209,7 +209,7 @@ def write_manifest(folder: Path, hashes: Mapping[str, str] | None = None) -> Non
 
 
 def altered_file(folder: Path, own: Collection[str]) -> str | None:
-    """The path in an add-on's folder of a file that is not as it was installed, None where all are.
+    """Return the path of a file that is not as it was installed, or None if all are.
 
     Bytecode that was not installed is deleted: Python makes it anew, and believes it without a look at its source.
     Files whose names begin with one of ``own`` are written by Tenon later, and not looked at.

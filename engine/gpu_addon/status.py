@@ -26,7 +26,7 @@ class GpuStatus:
         installed: The add-on that is here, None for none.
         outcome: Result of its check; None where nothing is installed.
         disk_bytes: Bytes that removing it would free, unfinished ones included.
-        sentence: All that in a sentence or two, for the person.
+        sentence: All that in a sentence or two, for the user.
     """
 
     cards: tuple[GraphicsCard, ...]
@@ -43,7 +43,7 @@ class GpuStatus:
 
 
 def look_for_addons() -> tuple[AddonChoice, BundledTorch]:
-    """The add-ons that could be fetched for this machine, and the torch that Tenon runs on without one.
+    """Return the add-ons that could be fetched for this machine, and the torch that Tenon runs on without one.
 
     Raises:
         AddonUnusable: it is not known which torch Tenon runs on.

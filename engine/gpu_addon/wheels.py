@@ -74,8 +74,8 @@ class Link:
 
     Attributes:
         file_name: The wheel's name.
-        url: Its address; on another host where the page says so.
-        sha256: Of its bytes; None where the page does not say.
+        url: Address; on another host where the page says so.
+        sha256: SHA-256 of its bytes; None where the page does not say.
         requires_python: Versions of Python that it is for, as the page says it.
     """
 
@@ -98,7 +98,7 @@ class WheelIndex(FileServer):
         super().__init__(INDEX, connect_s, stall_s)
 
     def links(self, project: str) -> tuple[Link, ...]:
-        """The wheels of a project's page; none where the index does not have it. Withdrawn ones are left out.
+        """Return the wheels of a project's page that were not withdrawn; none if the index does not have it.
 
         Raises:
             HubError: in one of its kinds.
@@ -117,7 +117,7 @@ class WheelIndex(FileServer):
         return tuple(page.links)
 
     def size_bytes(self, url: str) -> int:
-        """The size of a file.
+        """Return the size of a file.
 
         Raises:
             HubError: in one of its kinds.
@@ -135,7 +135,7 @@ class WheelIndex(FileServer):
         return int(length)
 
     def read(self, url: str, start: int, length: int) -> bytes:
-        """A piece of a file.
+        """Return a piece of a file.
 
         Raises:
             HubError: in one of its kinds.
@@ -183,7 +183,7 @@ class _Page(HTMLParser):
         self.links: list[Link] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        """An anchor is a file."""
+        """Take the file that an anchor names."""
         values = dict(attributes)
         href = values.get("href")
         if tag == "base" and href:
@@ -215,7 +215,7 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
     """Look up what an add-on needs. What the bundled torch needs too is there already, and left out.
 
     Args:
-        index: Of one build of torch.
+        index: Index of one build of torch.
         torch: Tenon's own: the add-on has the same version, so that the rest of Tenon fits it.
 
     Returns:
@@ -262,7 +262,7 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
 
 
 def _best(links: tuple[Link, ...], wanted: SpecifierSet, places: dict[Tag, int]) -> Link | None:
-    """The newest version, and of it what fits this system best."""
+    """Return the wheel of the newest version that fits this system best."""
     found: list[tuple[Version, int, Link]] = []
     for link in links:
         try:
@@ -276,7 +276,7 @@ def _best(links: tuple[Link, ...], wanted: SpecifierSet, places: dict[Tag, int])
 
 
 def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement, ...]]:
-    """A wheel and its requirements, from a few of its bytes: a zip archive's table of contents is at its end."""
+    """Return a wheel and its requirements from its last bytes, where a zip archive has its table of contents."""
     if link.sha256 is None:
         raise DownloadFailed(
             "The package index gives no SHA-256 for {file_name}, so it could not be checked: "

@@ -90,12 +90,12 @@ def _form(type: int, columns: int) -> _Form:
 
 
 def name_of(type: int) -> str:
-    """The name of a type."""
+    """Return the name of a type."""
     return next(name for name, number in NAMES.items() if number == type)
 
 
 def block_of(type: int) -> tuple[int, int]:
-    """A block's elements and its bytes; a single number for floats."""
+    """Return a block's elements and its bytes; a float is a block of one."""
     form = _form(type, 0)
     return form.elements, form.size
 
@@ -135,10 +135,10 @@ def arrange(
     """Arrange a matrix for the kernels.
 
     Args:
-        type: Of its blocks.
-        raw: Its rows as in a file, uint8 on the CPU; may be mapped from the file.
-        rows: Their number (n).
-        columns: Of each (k).
+        type: Type of the blocks.
+        raw: Rows as in a file, uint8 on the CPU; may be mapped from the file.
+        rows: Number of rows (n).
+        columns: Number of columns (k).
         row_map: (rows,) int32, for each row the one in ``raw`` that it is; None for their own order.
         out: (`arranged_bytes`,) uint8, where it goes; None for new memory.
         threads: Number of threads that share the work; torch's by default.
@@ -208,7 +208,7 @@ def dequantize(type: int, raw: Tensor, columns: int) -> Tensor:
 
 
 def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
-    """The matrix (n, k) float32 that an arranged one stands for, or of it the rows start..stop, on its own device.
+    """Return the float32 matrix (n, k), or its rows start..stop, of an arranged one, on its own device.
 
     ``start`` is a multiple of `PANEL_ROWS`.
     """
@@ -276,7 +276,7 @@ def _shifts(bits: int, like: Tensor) -> Tensor:
 
 
 def _bytes_of_scales(type: int, blocks: Tensor) -> Tensor:
-    """A block's finer scales (n, units, scales), from the blocks (n, units, size)."""
+    """Return a block's finer scales (n, units, scales), from the blocks (n, units, size)."""
     if type in (12, 13):  # six bits each: four whole, the others' high bits above these
         first, minima, rest = blocks[..., 4:8], blocks[..., 8:12], blocks[..., 12:16]
         parts = (first & 63, rest & 15 | first >> 2 & 48, minima & 63, rest >> 4 | minima >> 2 & 48)
@@ -330,7 +330,7 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
 
 
 def _finite(type: int, lines: Tensor) -> bool:
-    """True if the scales and minima of rows (n, bytes), or their plain numbers, are finite."""
+    """Return True if the scales and minima of rows (n, bytes), or their plain numbers, are finite."""
     if type in _PLAIN:
         return bool(lines.contiguous().view(_PLAIN[type]).isfinite().all())
     form = _FORMS[type]
@@ -342,7 +342,7 @@ def _finite(type: int, lines: Tensor) -> bool:
 
 
 def dequantize_into(type: int, raw: Tensor, rows: Tensor) -> None:
-    """A few rows as `dequantize` has them, into contiguous (n, k) float32; there are as many bytes as they take."""
+    """Dequantize a few rows into a contiguous float32 matrix (n, k), as `dequantize` does."""
     functions, (count, columns) = library.loaded(), rows.shape
     if functions is None:
         rows.copy_(dequantize(type, raw, columns))

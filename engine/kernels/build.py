@@ -89,13 +89,13 @@ class BuildFailed(Exception):
 
 
 def library_name() -> str:
-    """The shared library's file name on this system."""
+    """Return the shared library's file name on this system."""
     suffix = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
     return f"tenon_kernels.{suffix}"
 
 
 def find_compiler() -> list[str]:
-    """The C compiler's command: the variable CC, else cc, gcc or clang.
+    """Return the C compiler's command: the variable CC, else cc, gcc or clang.
 
     Raises:
         BuildFailed: there is none.
@@ -110,7 +110,7 @@ def find_compiler() -> list[str]:
 
 
 def normalized_machine(machine: str = "") -> str:
-    """The processor architecture (default: this machine's) by the name that the sources go by."""
+    """Return the processor architecture (default: this machine's) by the name that the sources go by."""
     machine = (machine or platform.machine()).lower()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 

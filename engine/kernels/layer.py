@@ -96,7 +96,7 @@ class Step(ctypes.Structure):
 
 
 def row_bytes_8_bits(head_dim: int) -> int:
-    """Of one head's keys or values of a token in 8 bits: a byte per channel, then a bfloat16 scale per 32 of them."""
+    """Bytes of one head's keys or values of a token in 8 bits: one a channel, then a bfloat16 scale per 32."""
     return head_dim + 2 * -(-head_dim // 32)
 
 
@@ -148,7 +148,7 @@ _kept_for_halves = _Kept()
 
 
 def stores(addresses: Sequence[ctypes.Array[ctypes.c_void_p]]) -> ctypes.Array[ctypes.c_void_p]:
-    """The caches of a forward's texts, for the library.
+    """Return the caches of a forward's texts, for the library.
 
     Args:
         addresses: Of each text's cache the layers' tensors, (2, kv_heads, rows, head_dim) bfloat16, or int8 with
@@ -168,8 +168,8 @@ def forward(
     """Run a layer.
 
     Args:
-        layer: Its weights.
-        step: Of this forward.
+        layer: Weights of the layer.
+        step: Step of this forward.
         caches: From `stores`; the new rows are written into them.
         index: The layer's place in them.
         hidden: (m, hidden) float32, changed in place.
@@ -200,7 +200,7 @@ def experts(mixture: Mixture, activation: int, rows: Tensor, chosen: Tensor, wei
     """Results of a layer's experts for rows whose layer is computed elsewhere.
 
     Args:
-        mixture: Of the layer.
+        mixture: Mixture of the layer.
         activation: One of `ACTIVATIONS`.
         rows: (m, hidden) float32, normalised.
         chosen: (m, k) int32: experts of each.

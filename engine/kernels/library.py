@@ -113,7 +113,7 @@ def _load() -> _Loaded:
 
 
 def available() -> str | None:
-    """The instruction set in use, or None when only torch's own operators are (see `reason`)."""
+    """Return the instruction set in use, or None when only torch's own operators are (see `reason`)."""
     functions = _load().functions
     return None if functions is None else str(functions.tenon_select(_cap).decode())
 
@@ -125,7 +125,7 @@ def built_ns() -> int:
 
 
 def reason() -> str:
-    """The reason why the library is not in use, as a sentence; empty when it is."""
+    """Return the reason why the library is not in use, as a sentence, or an empty text."""
     return _load().reason
 
 
@@ -180,5 +180,5 @@ def prefer(type: int, width: int, instruction_set: str | None) -> None:
 
 
 def loaded() -> ctypes.CDLL | None:
-    """The library itself, for `engine.kernels.layer`; None where there is none."""
+    """Return the library itself, for `engine.kernels.layer`, or None."""
     return _load().functions

@@ -40,5 +40,5 @@ class Packed:
 
 
 def round_up(value: int, multiple: int) -> int:
-    """The next multiple."""
+    """Return the next multiple."""
     return -(-value // multiple) * multiple

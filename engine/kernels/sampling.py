@@ -15,7 +15,7 @@ from engine.kernels.packing import NotFinite
 
 
 class _Kept(threading.local):
-    """Of a thread: scratch memory, the vocabulary that it serves, and where the last logits are."""
+    """Scratch memory of a thread, the vocabulary that it serves, and the place of the last logits."""
 
     scratch = torch.empty(0, dtype=torch.uint8)
     address = 0
@@ -44,7 +44,7 @@ def sample(
 
     Args:
         logits: (n, V) float32.
-        row: Of them.
+        row: Row of the logits.
         temperature: 0 takes the best.
         top_k: 0 keeps all.
         top_p: 1 keeps all.
@@ -80,11 +80,11 @@ MOST = 64
 def likeliest(
     logits: Tensor, count: int, temperature: float = 1.0
 ) -> tuple[list[list[int]], list[list[float]]]:
-    """The likeliest tokens of each row, largest first and of equal ones the first in the library.
+    """Return the likeliest tokens of each row, the largest first, equal ones by their ids.
 
     Args:
         logits: (n, V) on any device.
-        count: Of each row, at most `MOST`; no more come back than there are tokens.
+        count: Number of tokens of each row, at most `MOST`; no more come back than there are tokens.
         temperature: Above 0.
 
     Returns:

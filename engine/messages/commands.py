@@ -29,7 +29,7 @@ class Section:
 
     Attributes:
         label: The page's number or the chapter's title.
-        start: Its beginning in the attachment's text, in characters.
+        start: Beginning in the attachment's text, in characters.
     """
 
     label: str
@@ -43,7 +43,7 @@ class Attachment:
     Attributes:
         name: The file's name, without folders, on one line.
         size_bytes: The file's size.
-        text: Its text, with line feeds as line ends; paragraphs of a document have a blank line between them.
+        text: Text, with line feeds as line ends; paragraphs of a document have a blank line between them.
         unit: Kind of the sections of a document; empty for a file without any.
         sections: In the order of the text, the first at its beginning. A page without text is one, too.
         missing: Sentences that say what of the file is not in the text; mostly empty.
@@ -57,7 +57,7 @@ class Attachment:
     missing: str = ""
 
     def marked(self, start: int, end: int) -> str:
-        """A stretch of the text, with a line before each page or chapter that says which one it is."""
+        """Return a stretch of the text, with a line before each page or chapter that says which one it is."""
         if not self.sections:
             return self.text[start:end]
         starts = [section.start for section in self.sections]
@@ -71,7 +71,7 @@ class Attachment:
 
 
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
-    """A message with its files as it is read: each file as a fenced block under its name, then the text."""
+    """Return a message as the model reads it: each file as a fenced block under its name, then the text."""
     parts = [
         fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments
     ]
@@ -81,12 +81,12 @@ def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
 
 
 def with_missing(attachment: Attachment, heading: str) -> str:
-    """A heading of a file's text, and below it what is missing there."""
+    """Return a heading of a file's text, and below it what is missing there."""
     return f"{heading}\n{attachment.missing}" if attachment.missing else heading
 
 
 def fenced(heading: str, content: str) -> str:
-    """A block that its content cannot end: the fence is longer than any run of backticks in it."""
+    """Return a block that its content cannot end: the fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in _FENCE.findall(content)), default=2)
     fence = "`" * (longest + 1)
     end = "" if content.endswith("\n") else "\n"
@@ -111,7 +111,7 @@ class ToolCall:
     """A model's wish to call a tool.
 
     Attributes:
-        name: Of the tool.
+        name: Name of the tool.
         arguments: JSON, as text.
         id: By which the result is told from others.
     """
@@ -146,7 +146,7 @@ class ChatMessage:
         attachments: Files that are read before the content: whole where the context holds them, else the passages
             that match what is asked.
         searches: Passages are looked for that match the content; not for a wish of the program's own.
-        calls: Of tools, by the assistant.
+        calls: Calls of tools, by the assistant.
         answers: The id of the call that a tool's turn has the result of.
     """
 
@@ -253,7 +253,7 @@ class Thinking:
     """Wishes for a model that can think before it answers. None leaves it to the model.
 
     Attributes:
-        on: It thinks at all, for templates that know ``enable_thinking``.
+        on: True if it thinks at all, for templates that know ``enable_thinking``.
         effort: For templates that know ``reasoning_effort``.
     """
 
@@ -263,7 +263,7 @@ class Thinking:
 
 @dataclass(frozen=True)
 class OutputForm:
-    """Form that a reply's text must have, behind a thought where it begins with one.
+    """Form that a reply's text must have, after a thought where it begins with one.
 
     Attributes:
         kind: ``schema``: JSON of a JSON schema; ``regex``: a regular expression; ``grammar``: Lark's or llama.cpp's.
@@ -292,7 +292,7 @@ class Generate:
     Answered by any number of progress events and exactly one `Finished` or `Failed`.
 
     Attributes:
-        messages: The conversation, oldest first, ending with the person's turn; or with the start of the reply, which
+        messages: The conversation, oldest first, ending with the user's turn; or with the start of the reply, which
             is then continued: the reply's text is what is added to it.
         raw_prompt: Text to continue without a chat template, or its token ids; then messages is empty.
         parse_special: Control tokens that are written in the raw prompt are control tokens; else they are words.
@@ -426,7 +426,7 @@ class PredictModels:
 
     Attributes:
         models: The models.
-        options: Settled by the person for all of them.
+        options: Settled by the user for all of them.
     """
 
     request_id: str

@@ -26,7 +26,7 @@ class EngineReady:
 
     Attributes:
         gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
-        modes: Its modes in the order of menus, ``auto`` first.
+        modes: Modes in the order of menus, ``auto`` first.
     """
 
     process_id: int
@@ -96,7 +96,7 @@ class MeasuringProgress:
 
     Attributes:
         what: The next part that is measured.
-        share: Of the steps that are done, 0 to 1.
+        share: Share of the steps that are done, 0 to 1.
     """
 
     request_id: str
@@ -139,7 +139,7 @@ class ContextTrimmed:
 
 @dataclass(frozen=True)
 class Notice:
-    """One sentence that the person should read beside this reply (a fallback that was taken, say)."""
+    """One sentence that the user should read beside this reply (a fallback that was taken, say)."""
 
     request_id: str
     text: str
@@ -162,7 +162,7 @@ class TokensAdded:
         text: Added to it: whole characters only, possibly none yet.
         token_ids: The tokens of one round.
         drafted: Number of the first of them that were accepted from the draft; the others are the target's own.
-        logprobs: Of them, where the request asked for that; the token that ends the reply has none.
+        logprobs: Log-probabilities of them, if asked for; the token that ends the reply has none.
     """
 
     request_id: str
@@ -174,7 +174,7 @@ class TokensAdded:
 
 @dataclass(frozen=True)
 class TextDrafted:
-    """Text that the draft would say next, unconfirmed: to be shown as such behind the reply's text.
+    """Text that the draft would say next, unconfirmed: to be shown as such after the reply's text.
 
     It replaces what the last such event said, and `TokensAdded` or the reply's end makes it void.
     """
@@ -274,9 +274,9 @@ class Prepared:
 
     Attributes:
         prompt: Token ids of 4 bytes each, in the machine's order.
-        events: What the user is told of it.
-        grammar: Of the reply, in llguidance's words; empty for none.
-        mark: Text that the form begins behind.
+        events: Events for the user.
+        grammar: Grammar of the reply, in llguidance's words; empty for none.
+        mark: Text that the form begins after.
         error: Why there is no prompt; None where there is one.
     """
 

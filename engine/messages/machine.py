@@ -1,4 +1,4 @@
-"""A machine's hardware and the predictions for a model on it, for whoever shows them to a person."""
+"""A machine's hardware and the predictions for a model on it, for whoever shows them to a user."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Processor:
     """A processor.
 
     Attributes:
-        name: As its maker calls it.
+        name: Name as its maker calls it.
         architecture: ``x86_64``, ``aarch64`` and so on.
         physical_cores: Cores of the machine.
         logical_cores: Threads that they run at once.
         usable_cores: Physical cores that this process may use, under affinity and control groups.
-        instruction_sets: Those that matter here, the oldest first.
+        instruction_sets: Instruction sets that matter here, the oldest first.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Gpu:
     """A GPU.
 
     Attributes:
-        device: As torch calls it: ``cuda:0``.
+        device: Device as torch calls it: ``cuda:0``.
         kind: Whose interface it has.
-        name: As its maker calls it.
-        total_bytes: Its memory; of unified memory the whole pool.
+        name: Name as its maker calls it.
+        total_bytes: Memory; of unified memory the whole pool.
         free_bytes: Memory that can be taken now.
-        unified: Its memory is the host's: one pool, which is never counted twice.
+        unified: True if its memory is the host's: one pool, never counted twice.
     """
 
     device: str
@@ -95,9 +95,9 @@ class Disk:
     """The disk that a folder lies on.
 
     Attributes:
-        role: Of the folder: ``models`` or ``cache``.
+        role: Role of the folder: ``models`` or ``cache``.
         folder: The folder.
-        kind: As far as the system says.
+        kind: Kind as far as the system says.
         free_bytes: Bytes that this user may still write.
     """
 
@@ -112,8 +112,8 @@ class Power:
     """Source of the power.
 
     Attributes:
-        on_mains: None where the system does not say.
-        battery_percent: None where there is no battery.
+        on_mains: True on mains power; None if the system does not say.
+        battery_percent: Charge of the battery, or None without one.
     """
 
     on_mains: bool | None
@@ -178,8 +178,8 @@ class Speeds:
 
     Attributes:
         measured_at: The moment, as ISO 8601 in UTC.
-        host: Of the processor.
-        gpus: By the GPU's device name.
+        host: Speeds of the processor.
+        gpus: Speeds by the GPU's device name.
         disks: Bytes read per second by the folder's role; what could not be measured is not there.
         busy: Other programs took much of the processors meanwhile, so that it is to be measured again.
     """
@@ -200,7 +200,7 @@ class MachineReport:
         system: Operating system and its version.
         processor: Cores and instruction sets.
         memory: The host's.
-        gpus: Those that torch can use.
+        gpus: GPUs that torch can use.
         disks: Below the folders of models and of the cache.
         power: Battery or mains.
         torch: The installed build.
@@ -220,7 +220,7 @@ class MachineReport:
     speeds: Speeds | None = None
 
     def disk(self, role: str) -> Disk | None:
-        """The disk of a folder by its role."""
+        """Return the disk of a folder by its role."""
         return next((disk for disk in self.disks if disk.role == role), None)
 
 
@@ -229,7 +229,7 @@ class WidthSpeed:
     """Speed of a mode with one width of its rounds.
 
     Attributes:
-        rows: Of a forward: the nodes of a draft and the token before them.
+        rows: Rows of a forward: the nodes of a draft and the token before them.
         expected: Tokens per second.
         measured: The same, as it was measured here; None before.
     """
@@ -244,7 +244,7 @@ class ModePrediction:
     """One way to run a model.
 
     Attributes:
-        mode: Its ``--mode`` name.
+        mode: ``--mode`` name.
         refusal: One sentence that says why ``auto`` never takes it; empty where it may, and only then have the others
             values.
         summary: Places of weights and draft, in a few words.
@@ -259,7 +259,7 @@ class ModePrediction:
         weights: The format.
         placement: Places of the layers, as plain types.
         drafts: Names of its drafts.
-        draft_devices: Their devices, as torch calls them.
+        draft_devices: Devices of the drafts, as torch calls them.
     """
 
     mode: str

@@ -18,7 +18,7 @@ class ModelOutline:
 
     Attributes:
         reference: Name that the one who asks has for it.
-        place: Its folder or file; config.json and an index with its size are enough.
+        place: Folder or file; config.json and an index with its size are enough.
         draft_place: The same of what may guess for it; None for nothing.
     """
 
@@ -34,11 +34,11 @@ class Prediction:
     Attributes:
         mode: The mode that ``auto`` would take; None where none can run.
         tokens_per_second: Predicted, in that mode.
-        memory_bytes: Of the host's memory.
+        memory_bytes: Bytes of the host's memory.
         room_bytes: Usually there for a model.
-        gpu_bytes: Of the GPU's memory.
+        gpu_bytes: Bytes of the GPU's memory.
         from_disk: Some of it would be read from the disk for each token.
-        with_draft: That mode needs the draft.
+        with_draft: True if that mode needs the draft.
         basis: Source of the figures: speeds that were assumed (``guess``), measured while other programs kept
             the machine ``busy``, or measured at ``rest``.
         machine: Changes with the hardware, and with what else speeds depend on.
@@ -75,7 +75,7 @@ class DraftPair:
     Attributes:
         target: Name of the model that answers.
         draft: Name of the one that guesses.
-        kind: Of the draft: a whole model, or a head.
+        kind: Kind of the draft: a whole model, or a head.
         problem: Reason why they do not work together, in one sentence; empty where they do.
     """
 
@@ -98,14 +98,14 @@ class DownloadStatus:
     """Status of a download.
 
     Attributes:
-        name: Of the model that it becomes.
+        name: Name of the model that it becomes.
         repo: Repository that it comes from.
         state: ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it.
         done_bytes: On the disk; never decreases.
-        total_bytes: Of all files.
+        total_bytes: Total bytes of all files.
         bytes_per_s: Over the last seconds; None while there is none to tell.
         seconds_left: At this speed.
-        message: The reason why it waits or failed, for the person; empty where there is nothing to say.
+        message: The reason why it waits or failed, for the user; empty where there is nothing to say.
     """
 
     name: str
@@ -154,7 +154,7 @@ class ModeOption:
         return isinstance(self.default, bool)
 
     def accepts(self, value: object) -> bool:
-        """True if a value is of its type and in its range."""
+        """Return True if a value is of its type and in its range."""
         if self.is_switch or isinstance(value, bool):
             return self.is_switch and isinstance(value, bool)
         return isinstance(value, int) and self.least <= value <= self.most
@@ -162,16 +162,16 @@ class ModeOption:
 
 @dataclass(frozen=True)
 class ModeDescriptor:
-    """A mode as a person is told of it.
+    """A mode as a user is told of it.
 
     Attributes:
-        name: Its ``--mode`` name.
-        title: Its name in the window.
+        name: ``--mode`` name.
+        title: Name in the window.
         help: One sentence.
         drafts: The kinds of draft that it takes; empty for a mode that needs none.
-        needs_gpu: It is about a GPU.
-        options: Its own options; modes share those of the same name.
-        takes_several: It takes all drafts of these kinds that there are; else the first.
+        needs_gpu: True if the mode is about a GPU.
+        options: Own options; modes share those of the same name.
+        takes_several: True if it takes all drafts of these kinds, else the first.
     """
 
     name: str
@@ -184,7 +184,7 @@ class ModeDescriptor:
 
 
 def shared_options(modes: Iterable[ModeDescriptor]) -> dict[str, ModeOption]:
-    """The options of all modes by name, without a default where modes differ in it."""
+    """Return the options of all modes by name, without a default if modes differ in it."""
     found: dict[str, ModeOption] = {}
     for option in (option for mode in modes for option in mode.options):
         known = found.setdefault(option.name, option)

@@ -37,13 +37,13 @@ def receive(connection: Connection) -> Any:
 
 
 def packed(message: object) -> bytes:
-    """A message as it crosses a pipe."""
+    """Return a message as it crosses a pipe."""
     pickled = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return zlib.crc32(pickled).to_bytes(_SUM_BYTES, "little") + pickled
 
 
 def unpacked(data: bytes) -> Any:
-    """The message that `packed` was given. Raises MessageDamaged where the bytes are none."""
+    """Return the message that `packed` was given; raise MessageDamaged for other bytes."""
     pickled = data[_SUM_BYTES:]
     if int.from_bytes(data[:_SUM_BYTES], "little") != zlib.crc32(pickled):
         raise MessageDamaged("its checksum is another one")

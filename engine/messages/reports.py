@@ -20,7 +20,7 @@ class Plan:
     """The mode that runs and why.
 
     Attributes:
-        mode: Its ``--mode`` name.
+        mode: ``--mode`` name.
         reason: One sentence.
         predicted_per_second: Tokens per second, None when nothing was measured to predict from.
     """
@@ -41,10 +41,10 @@ class MemoryShare:
         use: ``weights``: the target's. ``draft``: the drafts' weights and caches. ``caches``: keys and values of a full
             context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
             ``engine``: the process without a model. ``others``: what other programs held when the model was loaded.
-        size_bytes: Their number.
-        layers: Of weights: how many of the target's layers, where these are whole or but for experts.
-        drafts: How many drafts, where the use is theirs.
-        part: What of each layer, in a few words, where experts are elsewhere; else empty.
+        size_bytes: Number of bytes.
+        layers: Number of the target's layers among weights, whole or without their experts.
+        drafts: Number of drafts, if the use is theirs.
+        part: Part of each layer in a few words, if experts are elsewhere; else empty.
     """
 
     use: MemoryUse
@@ -60,7 +60,7 @@ class MemoryPlace:
 
     Attributes:
         place: ``ram``, ``disk`` or torch's name of a GPU.
-        total_bytes: Its size; 0 for the disk.
+        total_bytes: Size; 0 for the disk.
         shares: By use.
     """
 
@@ -94,20 +94,20 @@ class ModelReport:
     """A loaded model.
 
     Attributes:
-        name: For the person.
-        folder: Of its checkpoint.
+        name: For the user.
+        folder: Folder of its checkpoint.
         architecture: ``architectures[0]`` of its config.json.
         parameters: Number of weights.
         weights: The format in use: one of `LoadOptions`, or what a quantized file calls itself (``Q4_K_M``).
         context: Tokens of context in use.
         weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
         load_ms: Time the load took.
-        places: Of target, draft and caches: a GPU first, then the host's memory, then the disk.
+        places: Places of target, draft and caches: a GPU first, then the host's memory, then the disk.
         kv_cache: Format of keys and values: ``full``, as wide as the activations, or ``q8_0``.
         threads: Threads of this processor that compute; 0 for a server's model.
-        advice: Its way of replying where nothing else is asked for.
+        advice: Way of replying where nothing else is asked for.
         template_note: A sentence on what took the place of its chat template; empty where nothing did.
-        only_continues: It has no way of writing a chat, and only continues texts.
+        only_continues: True if the model only continues texts and writes no chats.
     """
 
     name: str
@@ -132,7 +132,7 @@ class MemberYield:
 
     Attributes:
         name: The draft's name, or ``lookup``.
-        weight: Of its vote now, beside the heaviest member's 1.
+        weight: Weight of its vote now, the heaviest member's being 1.
         draft_n: Nodes of verified drafts that it guessed.
         draft_n_tested: Positions of the path at which it had a guess.
         draft_n_accepted: Accepted nodes that it guessed, alone or with others.
@@ -213,13 +213,13 @@ class RoundRecord:
         scores: (N,) each node's cumulative log-probability under the drafter, or empty.
         probes: (P,) the node that each probe followed, -1 for the root.
         sources: (N,) for each node the members of a committee that guessed it, as `Timings.members` has them; or empty.
-        weights: Of the members, when they drafted; empty where nobody voted.
+        weights: Weights of the members, when they drafted; empty where nobody voted.
         accepted: The nodes of the path that held, from the root down.
         emitted: Tokens that left the loop; the end of the reply may have cut them short.
         draft_ms: Time that the drafter took.
         verify_ms: Time that the target's forward and the rule of verification took.
-        waited_ms: Of this, how long the forward waited for weights.
-        texts: Of its tokens, where the request asked for that.
+        waited_ms: Part of it in which the forward waited for weights.
+        texts: Texts of its tokens, if the request asked for them.
         beside: Rows that other replies had in the forward.
     """
 
@@ -266,7 +266,7 @@ class TokenLogprob:
     """A token of a reply and what the model gave it.
 
     Attributes:
-        said: Its own bytes of the text in UTF-8, which may be part of a character.
+        said: Own bytes of the text in UTF-8, which may be part of a character.
         logprob: Natural logarithm of its probability, before temperature, filters and masks.
         top: The likeliest tokens at its place with theirs, the likeliest first.
     """
@@ -283,10 +283,10 @@ class Reply:
     Attributes:
         prompt_ids: Tokens of the prompt; none where a server does not tell them, as of ``token_ids``.
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
-        new_characters: Of a reply that was stopped as a loop: how much of the text says something new.
+        new_characters: Length of the part of a looping reply that says something new.
         busy: Other programs took much of the processors meanwhile, so that its speed says little.
         stop_text: The string of the request that ended it, empty where another reason did; not printed.
-        logprobs: Of its tokens but the one that ended it, where the request asked for that; not printed.
+        logprobs: Log-probabilities of its tokens but the last, if the request asked for them; not printed.
     """
 
     text: str
@@ -313,7 +313,7 @@ class Reply:
         return len(self.prompt_ids) or self.timings.cache_n + self.timings.prompt_n
 
     def as_json(self) -> dict[str, Any]:
-        """The object of ``--json``: plain types."""
+        """Return the object of ``--json`` in plain types."""
         whole = asdict(self)
         del whole["plan"]["mode"]
         del whole["drafted_text"]
@@ -346,7 +346,7 @@ class BenchmarkRow:
     """One mode, measured.
 
     Attributes:
-        mode: Its ``--mode`` name.
+        mode: ``--mode`` name.
         tokens_per_second: Over all prompts; None where it could not run.
         predicted_per_second: The same as predicted before this mode was measured; None for nothing.
         first_token_ms: Median time to the first token.
@@ -354,9 +354,9 @@ class BenchmarkRow:
         refusal: One sentence that says why it was not measured; then nothing else has a value.
         busy: True if other programs kept the machine busy during any of its replies.
         by_kind: Tokens per second for each kind of prompt.
-        acceptance_rate: Of drafted positions that were tested.
+        acceptance_rate: Acceptance rate of drafted positions that were tested.
         peak_bytes: The process's resident set at its peak so far.
-        device_peak_bytes: Of each GPU.
+        device_peak_bytes: Peak memory of each GPU.
     """
 
     mode: str
@@ -374,16 +374,16 @@ class BenchmarkRow:
 
 @dataclass(frozen=True)
 class ErrorReport:
-    """An error on its way to the person.
+    """An error on its way to the user.
 
     Attributes:
         kind: The class name in engine/errors.py, ``InternalError`` for a bug.
         message: One sentence: what is wrong and what to do.
         details: For a developer; never chat text.
-        exit_code: Of the command line.
+        exit_code: Exit code of the command line.
         context: Tokens of context that were asked for or in use when memory was short, or when the system ended the
             engine for it; 0 where the context was already cut to what fits, and for other errors.
-        memory: Its holders, if the machine's memory was short.
+        memory: Holders of memory, if the machine's memory was short.
         allowed: The value that would do, where one option stands in the way and that is known.
     """
 

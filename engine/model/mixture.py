@@ -70,15 +70,15 @@ class Mixture:
     reuse: float | None = None
 
     def read(self, rows: int) -> float:
-        """Experts of a layer that a forward of so many rows reads, at least one.
+        """Return how many experts of a layer a forward of so many rows reads, at least one row.
 
-        Each row behind the first takes the same share of those that no row before it took: E (1 - (1 - k/E)^n) where
+        Each row after the first takes the same share of those that no row before it took: E (1 - (1 - k/E)^n) where
         rows choose for themselves, k experts where each chooses as the one before.
         """
         return self.experts - (self.experts - self.chosen) * (1.0 - self._fresh) ** (rows - 1)
 
     def brought(self, rows: int, kept: int) -> float:
-        """Of these, the ones that are not among the experts that were used last, of which so many are kept."""
+        """Return how many experts the disk brings for so many rows if so many that were used last are kept."""
         # Of those that the row before took, as many as there is room for are there.
         there = min(kept / self.chosen, 1.0)
         others = self.experts - max(kept, self.chosen)

@@ -183,7 +183,7 @@ class UnitSeconds:
 
     @property
     def layer(self) -> float:
-        """All of a layer."""
+        """Seconds of a whole layer."""
         return self.products + self.attention + self.operators
 
 
@@ -194,7 +194,7 @@ class Units:
     Attributes:
         host: The host's.
         device: The GPU's; the host's again where there is none.
-        memory: Of a memory that both read, which gives all of it no sooner, whoever reads; 0 where each has its own.
+        memory: Seconds that a memory that both read takes for all of it, whoever reads; 0 if each has its own.
     """
 
     host: UnitSeconds

@@ -68,7 +68,7 @@ def counted_expectation(tokens: Mapping[int, float]) -> Expectation:
 
 
 def best_expectation(of_each: Sequence[Expectation], nodes: int) -> Expectation:
-    """Of several drafters, for each kind of prompt that of the one with the most tokens from so many nodes."""
+    """Return, for each kind of prompt, the expectation of the drafter with the most tokens from so many nodes."""
     return {
         kind: max((each[kind] for each in of_each), key=lambda one: one.finds * (one.tokens(nodes) - 1.0))
         for kind in KINDS

@@ -39,8 +39,8 @@ from engine.planning.room import budget_is_free, read_room
 from engine.sentences import figure, mark, paragraph, say
 from engine.sizes import readable
 
-# Of the budget, for a context that was not asked for where layers are streamed: beyond it a layer that stays is worth
-# more.
+# A context that was not asked for gets one part in so many of the budget where layers are streamed: beyond it a layer
+# that stays is worth more.
 _CACHE_SHARE = 8
 # Budgets are set in steps of this.
 _BUDGET_STEP_BYTES = 100_000_000

@@ -33,7 +33,7 @@ class TargetFacts:
     digest: str = ""
 
     def reusing(self, reuse: float | None) -> TargetFacts:
-        """The same, of whose experts rows choose this share again; None where it is not known."""
+        """Return these facts with the share of experts that rows choose again; None if it is not known."""
         mixture = self.config.mixture
         if mixture is None:
             return self

@@ -22,7 +22,7 @@ from engine.plain_data import from_plain
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 
 _FOLDER = "profiles"
-# Of an earlier figure, after each reply.
+# Share of an earlier figure that stays after each reply.
 _MEMORY = 0.7
 # Rounds at a reply's start in which pages are read for the first time.
 _WARMING = 2

@@ -57,7 +57,7 @@ class UnitTimes:
         self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
 
     def at(self, width: int, fused: bool = False) -> Units:
-        """Of a forward of so many rows.
+        """Return the times of both units in a forward of so many rows.
 
         Args:
             width: Its rows.

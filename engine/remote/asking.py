@@ -35,7 +35,7 @@ class CountedTurns:
 
     Attributes:
         turns: Without attachments: these are in their texts.
-        tokens: Their number.
+        tokens: Number of tokens.
     """
 
     turns: tuple[ChatMessage, ...]
@@ -56,7 +56,7 @@ def count_text(text: str, scale: float) -> int:
 
 
 def count_turns(turns: Sequence[ChatMessage], tools: ToolUse, scale: float) -> CountedTurns:
-    """Turns and their number of tokens, by an estimate."""
+    """Return turns and their number of tokens by an estimate."""
     texts = [turn.content for turn in turns]
     texts += [part for turn in turns for call in turn.calls for part in (call.name, call.arguments)]
     texts += [part for tool in tools.offered for part in (tool.name, tool.description, tool.parameters)]
@@ -67,14 +67,14 @@ def count_turns(turns: Sequence[ChatMessage], tools: ToolUse, scale: float) -> C
 def path_and_body(
     request: Generate, turns: Sequence[ChatMessage], opening: str, model: str, kind: ServerKind
 ) -> tuple[str, dict[str, Any]]:
-    """The request for a server.
+    """Return the path and the body of the request for a server.
 
     Args:
-        request: What is wanted.
-        turns: Its conversation as it fits, without the reply that is continued.
+        request: Request to answer.
+        turns: Conversation as it fits, without the reply that is continued.
         opening: The beginning of that reply; empty for none.
         model: The server's name for the model.
-        kind: Of server.
+        kind: Kind of server.
 
     Raises:
         InvalidOption: No server does this.

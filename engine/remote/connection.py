@@ -30,7 +30,7 @@ class Connection:
     """Connections to one server. Used from one event loop.
 
     Args:
-        server: Where to.
+        server: Server to ask.
         key: To be sent; None for the one that is kept.
     """
 
@@ -52,7 +52,7 @@ class Connection:
         await self._http.aclose()
 
     async def ask(self, path: str, body: object = None, model: str = "", limit_s: float = ASKING_S) -> Any:
-        """The JSON that the server answers: to GET without a body, to POST with one.
+        """Return the JSON that the server answers to GET, or to POST with a body.
 
         Raises:
             RemoteError: in one of its kinds.
@@ -64,7 +64,7 @@ class Connection:
             raise no_server(self.server) from error
 
     async def text(self, path: str, body: object = None, model: str = "", limit_s: float = ASKING_S) -> str:
-        """The same for an answer that is any text."""
+        """Return the server's answer as text."""
 
         async def read() -> bytes:
             async with self.stream(path, body, model, Bound(most_s=limit_s)) as response:
@@ -73,7 +73,7 @@ class Connection:
         return (await self.within(limit_s, read())).decode("utf-8", "replace")
 
     async def within(self, limit_s: float, work: Coroutine[Any, Any, Result]) -> Result:
-        """The result of some work with the server.
+        """Return the result of some work with the server.
 
         Raises:
             RemoteError: It takes longer.
@@ -87,7 +87,7 @@ class Connection:
     async def stream(
         self, path: str, body: object, model: str, bound: Bound
     ) -> AsyncIterator[httpx2.Response]:
-        """An answer that is read as it comes; whatever fails meanwhile is raised as Tenon's error.
+        """Open an answer that is read as it comes; failures are raised as Tenon's errors.
 
         Raises:
             TenonError: in one of the kinds of `failures`.

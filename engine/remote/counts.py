@@ -26,7 +26,7 @@ _DRAFTS, _DRAFTED, _ACCEPTED = (
 _WRITTEN = "vllm:generation_tokens"
 #: Over less than this a speed says nothing.
 LEAST_MS = 50.0
-# No computer writes, or reads, more tokens a second for one person, and no draft is longer.
+# No computer writes, or reads, more tokens a second for one user, and no draft is longer.
 _FASTEST_WRITING, _FASTEST_READING, _LONGEST_DRAFT = 1e5, 1e6, 1000
 
 
@@ -37,7 +37,7 @@ class DraftCounts:
     Attributes:
         steps: Drafts that were checked.
         drafted: Tokens in them.
-        accepted: Those that held.
+        accepted: Guesses that held.
         shared: Replies to others are counted too.
     """
 
@@ -47,7 +47,7 @@ class DraftCounts:
     shared: bool = False
 
     def added_to(self, timings: Timings) -> Timings:
-        """The timings with these figures; as they were where nothing was drafted, or the figures cannot be."""
+        """Return the timings with these figures, or as they were if the figures say nothing or cannot be."""
         if not (
             0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps)
             and self.drafted
@@ -67,7 +67,7 @@ class DraftCounts:
 
 
 def with_llama_timings(timings: Timings, told: Mapping[str, Any]) -> Timings:
-    """The timings of llama.cpp's server or Tenon's, where they are told and can be, else those measured here."""
+    """Return the timings that the server tells if they can be, else those measured here."""
     prompt_n, cache_n = (_count(told.get(name)) for name in ("prompt_n", "cache_n"))
     predicted_n = _written(timings, told.get("predicted_n"))
     prompt_ms, predicted_ms = (_ms(timings, told.get(name)) for name in ("prompt_ms", "predicted_ms"))
@@ -90,7 +90,7 @@ def with_llama_timings(timings: Timings, told: Mapping[str, Any]) -> Timings:
 
 
 def with_usage(timings: Timings, usage: Mapping[str, Any]) -> Timings:
-    """The timings with the server's counts of tokens in the place of those counted here."""
+    """Return the timings with the server's counts of tokens in place of those counted here."""
     details = usage.get("prompt_tokens_details")
     cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
     prompt, predicted = _count(usage.get("prompt_tokens")), _written(timings, usage.get("completion_tokens"))
@@ -106,7 +106,7 @@ def with_usage(timings: Timings, usage: Mapping[str, Any]) -> Timings:
 
 
 def of_request(metrics: object) -> DraftCounts | None:
-    """Counts of one reply from vLLM's ``metrics`` beside it; None where it has none."""
+    """Return one reply's counts from vLLM's ``metrics`` beside it, or None."""
     found = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
     if not isinstance(found, dict):
         return None
@@ -116,7 +116,7 @@ def of_request(metrics: object) -> DraftCounts | None:
 
 
 def read_counters(page: str, model: str) -> Counter[str]:
-    """The counters of vLLM for a model, from its page for Prometheus, summed over its engines."""
+    """Return the counters of vLLM for a model, from its page for Prometheus, summed over its engines."""
     found: Counter[str] = Counter()
     for sample in _SAMPLE.finditer(page):
         name, labels, value = sample.groups(default="")
@@ -128,12 +128,12 @@ def read_counters(page: str, model: str) -> Counter[str]:
 
 
 def between(before: Mapping[str, int], after: Mapping[str, int], own_tokens: int) -> DraftCounts | None:
-    """Counts between two looks at the counters.
+    """Return the counts between two looks at the counters.
 
     Args:
         before: Just before the reply.
         after: Just after it.
-        own_tokens: Of the reply; where the server has written more, others were served too.
+        own_tokens: Tokens of the reply itself; where the server has written more, others were served too.
     """
     steps, drafted, accepted, written = (
         after.get(name, 0) - before.get(name, 0) for name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN)
@@ -144,7 +144,7 @@ def between(before: Mapping[str, int], after: Mapping[str, int], own_tokens: int
 
 
 def with_server_mean(timings: Timings, info: object) -> Timings:
-    """The timings with SGLang's mean of all replies since its start, where its drafts have any."""
+    """Return the timings with SGLang's mean of all replies since its start, if its drafts have one."""
     states = info.get("internal_states") if isinstance(info, dict) else None
     means = [
         mean
@@ -167,7 +167,7 @@ def _written(timings: Timings, told: object) -> int:
 
 
 def _ms(timings: Timings, told: object) -> float:
-    """A part of a reply's time as it is told; 0 for none, and for one of another reply."""
+    """Return a part of a reply's time, or 0 for none and for one of another reply."""
     ms = _number(told)
     return ms if ms <= 2 * (timings.prompt_ms + timings.predicted_ms) + 1e3 else 0.0
 
@@ -178,6 +178,6 @@ def _speed(tokens: int, ms: float, fastest: float) -> float | None:
 
 
 def _number(value: object) -> float:
-    """A number that is told; 0 for anything else, which means nothing here."""
+    """Return a number that is told, or 0 for anything else."""
     usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
     return float(value) if usable else 0.0  # type: ignore[arg-type]

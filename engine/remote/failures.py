@@ -66,13 +66,13 @@ class ContextTooSmall(PromptTooLong):
 def refusal(
     server: Endpoint, status: int, body: object, headers: Mapping[str, str], has_key: bool, model: str = ""
 ) -> TenonError:
-    """The error for an answer with a status that is none of success, or for an error within a stream.
+    """Return the error for an answer whose status is no success, or for an error within a stream.
 
     Args:
         server: Who answered.
         status: Of HTTP; 0 within a stream, where the error itself may have one.
         body: The answer as JSON, or None.
-        headers: Of the answer.
+        headers: Headers of the answer.
         has_key: A key was sent.
         model: The one that was asked for; empty where none was.
     """
@@ -131,7 +131,7 @@ def refusal(
 
 
 def no_server(server: Endpoint) -> RemoteUnreachable:
-    """The error for an address at which something else answers."""
+    """Return the error for an address at which something else answers."""
     return RemoteUnreachable(
         "At {address} is no server of models that speaks OpenAI's protocol: check the address, its port, and a "
         "sign-in page or proxy between.",
@@ -140,7 +140,7 @@ def no_server(server: Endpoint) -> RemoteUnreachable:
 
 
 def unreachable(server: Endpoint, error: Exception) -> RemoteError:
-    """The error for a request that got no answer."""
+    """Return the error for a request that got no answer."""
     details = repr(error)
     if isinstance(error, AnswerTooLong):
         return RemoteBroken(
@@ -182,7 +182,7 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
 
 
 def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
-    """The error for a connection that ended before the reply did."""
+    """Return the error for a connection that ended before the reply did."""
     return RemoteBroken(
         "The connection to {server} broke off before the reply was complete: try again.",
         server=server.name,
@@ -191,7 +191,7 @@ def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
 
 
 def endless(server: Endpoint, limit_s: float) -> RemoteBroken:
-    """The error for a reply that does not get on, or does not end."""
+    """Return the error for a reply that does not get on, or does not end."""
     return RemoteBroken(
         "{server} did not bring the reply on within {minutes} minutes, so it was ended here: try again when the server "
         "has less to do.",
@@ -201,7 +201,7 @@ def endless(server: Endpoint, limit_s: float) -> RemoteBroken:
 
 
 def empty(server: Endpoint) -> RemoteBroken:
-    """The error for a reply that ended before it began."""
+    """Return the error for a reply that ended before it began."""
     return RemoteBroken(
         "{server} ended the reply before its first word: shorten the message, which may be longer than the model's "
         "context there, or look into the server's log.",
@@ -210,7 +210,7 @@ def empty(server: Endpoint) -> RemoteBroken:
 
 
 def unreadable(server: Endpoint, details: str = "") -> RemoteBroken:
-    """The error for an answer that is none of the protocol's."""
+    """Return the error for an answer that is not the protocol's."""
     return RemoteBroken(
         "{server} sent something that is no part of a reply: try again, or check what stands between it and this "
         "computer.",
@@ -220,7 +220,7 @@ def unreadable(server: Endpoint, details: str = "") -> RemoteBroken:
 
 
 def _context_error(fields: Mapping[str, object], words: str, status: int) -> ContextTooSmall | None:
-    """The error for a prompt that does not fit, with the server's numbers; None for any other."""
+    """Return the error for a prompt that does not fit, with the server's numbers, or None."""
     named = any(code in (fields.get("code"), fields.get("type")) for code in _CODES)
     context, prompt = positive(fields.get("n_ctx")), positive(fields.get("n_prompt_tokens"))
     context = context or _number(_CONTEXTS, words)
@@ -244,7 +244,7 @@ def _number(patterns: tuple[re.Pattern[str], ...], words: str) -> int | None:
 
 
 def positive(value: object) -> int | None:
-    """A number of tokens that a server tells; None for what can be none."""
+    """Return a number of tokens that a server tells, or None if it is no such number."""
     return (
         value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else None
     )
@@ -268,6 +268,6 @@ def _retry_after(headers: Mapping[str, str]) -> int | None:
 
 
 def _quoted(told: object) -> str:
-    """The server's own words, on one line and not too many."""
+    """Return the server's own words, on one line and not too many."""
     words = " ".join(str(told).split()) if isinstance(told, str) else ""
     return words if len(words) <= _LONGEST_QUOTE else f"{words[: _LONGEST_QUOTE - 1]}…"

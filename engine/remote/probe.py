@@ -34,7 +34,7 @@ def probe(server: Endpoint, key: str | None = None) -> Endpoint:
     """Ask a server what it is; it is neither kept nor changed.
 
     Args:
-        server: Its name and address.
+        server: Name and address.
         key: To be sent; None for the one that is kept.
 
     Raises:
@@ -52,7 +52,7 @@ def probe(server: Endpoint, key: str | None = None) -> Endpoint:
 
 
 def unencrypted(server: Endpoint, has_key: bool) -> str:
-    """A sentence for a key that others can read on its way; empty where none is sent so."""
+    """Return a sentence for a key that others can read on its way, or an empty text."""
     if not has_key or server.encrypted or server.is_here:
         return ""
     return say(
@@ -63,7 +63,7 @@ def unencrypted(server: Endpoint, has_key: bool) -> str:
 
 
 async def learn(connection: Connection) -> Endpoint:
-    """The server with its kind and its models, as `probe` finds them."""
+    """Return the server with its kind and its models, as `probe` finds them."""
     server = connection.server
     listed = _objects(_field(await connection.ask("/v1/models"), "data", server))
     models = [ServedModel(name, positive(one.get("max_model_len"))) for one in listed if (name := _name(one))]
@@ -87,7 +87,7 @@ async def learn(connection: Connection) -> Endpoint:
 
 
 async def learn_model(connection: Connection, name: str) -> tuple[Endpoint, ServedModel]:
-    """The server and one of its models, which is brought into memory where that is what decides on its context.
+    """Return the server and one of its models, loaded if only that decides on its context.
 
     Raises:
         RemoteError: The server does not answer, or has no such model any more.
@@ -108,7 +108,7 @@ async def learn_model(connection: Connection, name: str) -> tuple[Endpoint, Serv
 
 
 async def _asked(connection: Connection, path: str, body: object = None) -> Mapping[str, Any]:
-    """An answer that is an object; an empty one where this kind of server has nothing at this address."""
+    """Return an answer that is an object, empty if the server has nothing at this address."""
     try:
         found = await connection.ask(path, body)
     except TenonError:
@@ -117,7 +117,7 @@ async def _asked(connection: Connection, path: str, body: object = None) -> Mapp
 
 
 def _with_props(model: ServedModel, props: Mapping[str, Any]) -> ServedModel:
-    """A model of llama.cpp's server or of Tenon's, by the server's properties."""
+    """Return a model of llama.cpp's server or of Tenon's, by the server's properties."""
     settings = props.get("default_generation_settings")
     context = positive(settings.get("n_ctx")) if isinstance(settings, dict) else None
     told, template = props.get("thinking"), str(props.get("chat_template", ""))
@@ -179,6 +179,6 @@ def _objects(value: object) -> list[Mapping[str, Any]]:
 
 
 def _name(one: Mapping[str, Any]) -> str:
-    """A model's name; empty for one that cannot be shown or sent."""
+    """Return a model's name, or an empty text for one that cannot be shown or sent."""
     name = one.get("id")
     return name if isinstance(name, str) and name.isprintable() and len(name) <= 300 else ""

@@ -39,7 +39,7 @@ class RemoteModel:
         server: With what was learned of it just now.
         context: Tokens of prompt and reply together; None where nobody has said.
         scale: Tokens that the server counted in the last prompt, over those estimated for it.
-        notes: Sentences for the person.
+        notes: Sentences for the user.
 
     Raises:
         TenonError: The server does not answer, or has no such model.
@@ -76,7 +76,7 @@ class RemoteModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """True if a request with these options is one for this model; a server removed or changed since is another."""
+        """Return True if a request with these options is for this model; a server changed since is another."""
         try:
             server, name = find_remote(options.model)
         except TenonError:
@@ -85,11 +85,11 @@ class RemoteModel:
         return (server.address, name, options.context) == (here.address, self.name, self.options.context)
 
     def has_room(self, replies: int) -> bool:
-        """True if one more reply may be asked for beside so many."""
+        """Return True if one more reply may be asked for beside so many."""
         return replies < _MOST_REPLIES
 
     def count(self, command: CountTokens, check: Callable[[], None]) -> int:
-        """Number of tokens in a request's prompt: the server's, where it counts; else an estimate.
+        """Return the number of tokens of a request's prompt by the server's count, or by an estimate.
 
         Raises:
             TenonError: The request makes no sense.
@@ -110,7 +110,7 @@ class RemoteModel:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def wait_for(self, work: Coroutine[Any, Any, Result], check: Callable[[], None]) -> Result:
-        """The result of some work on the net, which a cancel ends."""
+        """Return the result of some work on the net, which a cancel ends."""
         future = self.start(work)
         try:
             while True:
@@ -124,7 +124,7 @@ class RemoteModel:
             future.cancel()
 
     def remember_context(self, context: int) -> None:
-        """The server has said how much its context holds."""
+        """Remember how much context the server says that it holds."""
         self.context = context
         self.report = replace(self.report, context=context)
 

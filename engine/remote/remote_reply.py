@@ -134,7 +134,7 @@ class RemoteReply:
         self._emit(Finished(self._request.request_id, self._finished()))
 
     def _fit(self) -> CountedTurns:
-        """The turns that fit by estimate, the oldest left out; all of them where nobody knows what fits."""
+        """Return the turns that fit by estimate, without the oldest, or all if the context is not known."""
         request, model = self._request, self._model
         if request.raw_prompt is not None:
             raw = request.raw_prompt
@@ -172,7 +172,7 @@ class RemoteReply:
         return found.prompt
 
     def _learn_from(self, error: ContextTooSmall, limit: int | None) -> int | None:
-        """Learn context and length of the prompt from a refusal; returns the limit of tokens that fits behind it."""
+        """Learn context and length of the prompt from a refusal; returns the limit of tokens that fits after it."""
         model = self._model
         if error.context is not None and (model.context is None or error.context < model.context):
             model.remember_context(error.context)
@@ -184,7 +184,6 @@ class RemoteReply:
         return limit
 
     def _answer(self, turns: CountedTurns, limit: int | None) -> Iterator[None]:
-        """One try."""
         request = replace(self._request, max_tokens=limit)
         path, body = path_and_body(
             request, turns.turns, self._opening, self._model.name, self._model.server.kind
@@ -264,7 +263,7 @@ class RemoteReply:
             came.put(None)
 
     async def _counters(self) -> Counter[str]:
-        """The server's counters now; none where it does not tell them."""
+        """Return the server's counters now; none if it does not tell them."""
         try:
             page = await self._model.connection.text("/metrics", limit_s=_COUNTERS_S)
         except TenonError:
@@ -272,7 +271,6 @@ class RemoteReply:
         return read_counters(page, self._model.name)
 
     def _take(self, text: str) -> None:
-        """A piece of the reply."""
         if text not in self._numbers:
             self._numbers[text] = len(self._texts)
             self._texts.append(text)
@@ -287,7 +285,7 @@ class RemoteReply:
             self._emit(TokensAdded(self._request.request_id, text, ()))
 
     def _measured(self) -> Timings:
-        """The figures as they look from here: a piece counts as a token until the server has told its count."""
+        """Return the figures measured here; a piece counts as a token until the server tells its count."""
         now = time.perf_counter()
         pieces = self._pieces
         # While it goes on the time runs on between two pieces; they may come in bursts.

@@ -59,7 +59,7 @@ async def pieces(
 
     Args:
         connection: To the server.
-        path: Of the protocol.
+        path: Path of the protocol.
         body: The request.
         begun: The beginning of the reply that is continued; empty for none.
         told: Filled in as the server tells it.
@@ -95,7 +95,7 @@ async def pieces(
 
 
 async def _events(connection: Connection, response: httpx2.Response) -> AsyncIterator[object]:
-    """The values of an answer's events; of an answer that is no stream, its one value."""
+    """Yield the values of an answer's events, or the one value of an answer that is no stream."""
     kind = response.headers.get("content-type", "")
     if "json" in kind:
         yield _value(connection, (await response.aread()).decode("utf-8", "replace"))
@@ -152,14 +152,14 @@ class _Written:
         return limit is not None and self.pieces > limit and self._size > _LEAST_CHARACTERS * limit
 
     def _taken(self, value: object) -> str:
-        """A text of the reply, as far as it has room; empty for anything else."""
+        """Return a text of the reply as far as it has room, or an empty text for anything else."""
         text = value if isinstance(value, str) else ""
         room = max(self._most - self._size, 0)
         self._size += len(text)
         return text[:room]
 
     def take(self, data: Mapping[str, Any], told: Told) -> list[str]:
-        """The text that a chunk adds; what else it says goes to ``told``."""
+        """Return the text that a chunk adds; everything else goes to ``told``."""
         for name in ("timings", "usage"):
             if isinstance(data.get(name), dict):
                 setattr(told, name, data[name])
@@ -183,7 +183,7 @@ class _Written:
         return [text for text in texts if text]
 
     def end(self) -> list[str]:
-        """The text that the end adds."""
+        """Return the text that the end adds."""
         calls = [] if self._call is None else [replace(self._call, arguments="".join(self._arguments))]
         self._call, self._arguments = None, []
         held, self._held, self._echo = self._held, "", ""
@@ -192,7 +192,7 @@ class _Written:
         return [text for text in (held, closed, *map(DESCRIBED.written, calls)) if text]
 
     def _thought(self, text: str) -> str:
-        if not text or self._answers:  # a thought behind the answer has no place
+        if not text or self._answers:  # a thought after the answer has no place
             return ""
         if self._thinks:
             return text
@@ -208,7 +208,7 @@ class _Written:
         return closed + text
 
     def _without_echo(self, text: str) -> str:
-        """Text that goes on behind the beginning; none as long as it may be the beginning itself."""
+        """Text that goes on after the beginning; none as long as it may be the beginning itself."""
         if not self._echo:
             return text
         self._held += text
@@ -219,7 +219,7 @@ class _Written:
         return fresh
 
     def _called(self, calls: object) -> list[str]:
-        """Calls that are complete because another one begins."""
+        """Return the calls that are complete because another one begins."""
         done: list[str] = []
         for call in calls if isinstance(calls, list) else []:
             function = call.get("function") if isinstance(call, dict) else None

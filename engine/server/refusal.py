@@ -55,7 +55,7 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of the answer."""
+        """Headers of the answer."""
         return {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
 
 

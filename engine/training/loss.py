@@ -136,7 +136,7 @@ class Entropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
-        """Of what the draft made and has."""
+        """Return the gradients of what the draft learned and of its maps; the other inputs have none."""
         return (None, None, None, *(gradient * outer[0] for gradient in ctx.saved_tensors))
 
 
@@ -202,7 +202,7 @@ class FeatureObjective:
         self._ends, self._kept_aside = ends.for_products(), kept_aside
 
     def loss(self, network: FeatureGuesser, batch: FeatureBatch) -> Tensor:
-        """Of one batch."""
+        """Return the loss of one batch."""
         return draft_loss(network, self._ends, batch)
 
     def score(self, network: FeatureGuesser) -> Scores:

@@ -56,7 +56,7 @@ class TypicalAcceptance(Verifier):
 
 
 def typical_threshold(probabilities: Tensor) -> float:
-    """The probability that a typical token exceeds.
+    """Return the probability that a typical token exceeds.
 
     Args:
         probabilities: (V,) float64, summing to 1.

@@ -55,7 +55,7 @@ _NO_WEIGHTS = mark(
 )
 
 
-# Of each file's identity: this many places, and what is read at each.
+# A file's identity is read at this many places, so many bytes at each.
 _PROBES, _PROBE_BYTES = 16, 64
 
 

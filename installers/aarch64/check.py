@@ -48,8 +48,8 @@ class Wheel:
 
     Attributes:
         name: Normalized.
-        file: Its name, with the platform that it is for.
-        needs: What its metadata ask for.
+        file: Name, with the platform that it is for.
+        needs: Requirements in its metadata.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Wheel:
 
 
 def on_the_board(marker: Marker | None) -> bool:
-    """True if a requirement counts on the board."""
+    """Return True if a requirement counts on the board."""
     return marker is None or marker.evaluate(_BOARD)
 
 
@@ -114,7 +114,7 @@ def resolve() -> list[Wheel]:
 
 
 def wrong_platform(wheel: Wheel) -> bool:
-    """True if a wheel is neither for every machine nor for the board's."""
+    """Return True if a wheel is neither for every machine nor for the board's."""
     tag = wheel.file.removesuffix(".whl").rpartition("-")[2]
     return tag != "any" and "aarch64" not in tag
 

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def _disable(function: Any = None, *arguments: Any, **options: Any) -> Any:
-    """As the compiler's: the function itself, or a decorator."""
+    """Return the function itself, or a decorator, as the compiler's own does."""
     return function if function is not None else _disable
 
 

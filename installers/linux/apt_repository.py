@@ -45,7 +45,7 @@ def add_packages(folder: Path, packages: list[Path], key: str) -> None:
 
 
 def sources() -> str:
-    """The file for /etc/apt/sources.list.d; the key goes to the folder that it names."""
+    """Return the file for /etc/apt/sources.list.d; the key goes to the folder that it names."""
     fields = {
         "Types": "deb", "URIs": ADDRESS, "Suites": SUITE, "Components": COMPONENT,
         "Signed-By": f"/usr/share/keyrings/{_KEYRING}",

@@ -29,7 +29,7 @@ def build_archive(bundle: Path, work: Path, dist: Path, released: datetime) -> P
     """Pack the bundle, and what a desktop reads about it, in a folder ``share``.
 
     Args:
-        bundle: Its folder.
+        bundle: Folder.
         work: Folder for what is only needed on the way.
         dist: Folder for the result.
         released: The time of this version and of every file, so that equal files give an equal archive.

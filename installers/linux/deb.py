@@ -35,20 +35,20 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def debian_architecture() -> str:
-    """This machine's, by Debian's name."""
+    """Return this machine's architecture by Debian's name."""
     return _ARCHITECTURES[architecture()]
 
 
 def debian_version(own: str) -> str:
-    """A version by Debian's rules, which sort ``0.2.0~rc1`` before ``0.2.0`` and ``0.2.0rc1`` behind it."""
+    """Return a version by Debian's rules, which sort ``0.2.0~rc1`` before ``0.2.0`` and ``0.2.0rc1`` after it."""
     return re.sub(r"(?<=\d)(?=[a-z])", "~", own)
 
 
 def control(installed_kb: int, glibc: str) -> str:
-    """The package's control file.
+    """Return the package's control file.
 
     Args:
-        installed_kb: What it takes on the disk, in KiB.
+        installed_kb: Size on the disk, in KiB.
         glibc: The least version of the C library that it runs with.
     """
     fields = {
@@ -80,7 +80,7 @@ def _folded(paragraphs: tuple[str, ...]) -> str:
 
 
 def copyright_file() -> str:
-    """The terms, in Debian's machine-readable format."""
+    """Return the terms, in Debian's machine-readable format."""
     return f"""Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: {COMMAND}
 
@@ -122,7 +122,7 @@ def build_deb(bundle: Path, work: Path, dist: Path, released: date) -> Path:
     """Wrap the bundle.
 
     Args:
-        bundle: Its folder.
+        bundle: Folder.
         work: Folder for what is only needed on the way.
         dist: Folder for the result.
         released: The date of this version.

@@ -51,7 +51,7 @@ def write_share(share: Path, released: date) -> None:
 
 
 def desktop_entry() -> str:
-    """The file for menus and double-clicks, as freedesktop.org's Desktop Entry Specification has it."""
+    """Return the file for menus and double-clicks, as freedesktop.org's Desktop Entry Specification has it."""
     values = {
         "Type": "Application",
         "Name": NAME,
@@ -122,7 +122,7 @@ def metainfo(released: date) -> str:
 
 
 def mime_types() -> str:
-    """The file types, by suffix and by their first bytes, as freedesktop.org's shared MIME database takes them."""
+    """Return the file types by suffix and first bytes, as freedesktop.org's shared MIME database takes them."""
     root = Element("mime-info", xmlns="http://www.freedesktop.org/standards/shared-mime-info")
     for kind in FILE_TYPES:
         entry = SubElement(root, "mime-type", type=kind.mime)
@@ -140,7 +140,7 @@ def _document(root: Element) -> str:
 
 
 def man_page(released: date) -> str:
-    """The page that ``man tenon`` shows."""
+    """Return the page that ``man tenon`` shows."""
     return f""".TH {COMMAND.upper()} 1 {released.isoformat()} "{NAME} {version()}" "User Commands"
 .SH NAME
 {COMMAND} \\- {SUMMARY[0].lower()}{SUMMARY[1:]}

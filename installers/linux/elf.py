@@ -10,7 +10,7 @@ _NEEDED = re.compile(rb"\0GLIBC_(\d+)\.(\d+)(?:\.\d+)?(?=\0)")
 
 
 def glibc_needed(bundle: Path) -> str:
-    """The least version of glibc that everything in a folder runs with, such as ``2.36``."""
+    """Return the least version of glibc that everything in a folder runs with, such as ``2.36``."""
     newest = (2, 0)
     for path in bundle.rglob("*"):
         if path.is_symlink() or not path.is_file():

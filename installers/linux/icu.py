@@ -21,7 +21,7 @@ _LOCALE = re.compile(r"(coll/)?([a-z]{2,3})(_\w+)?\.res", re.ASCII)
 
 
 def wanted(name: str) -> bool:
-    """True if an entry stays.
+    """Return True if an entry stays.
 
     Args:
         name: Such as ``coll/de.res``, without the name of the whole.
@@ -33,7 +33,7 @@ def wanted(name: str) -> bool:
 
 
 def cut_down(data: bytes) -> bytes:
-    """The same data with the entries that are wanted.
+    """Return the data with the entries that are wanted.
 
     Raises:
         ValueError: it is not laid out as it was known.
@@ -90,7 +90,7 @@ def slim(library: Path) -> None:
 
 
 def _end_of_data(whole: bytes, start: int) -> int:
-    """The end of the section that the data begin; the table of sections is at the end of a 64-bit ELF file."""
+    """Return the end of the section that the data begin, from the table of sections at the file's end."""
     (sections_at,) = struct.unpack_from("<Q", whole, 0x28)
     each, count = struct.unpack_from("<HH", whole, 0x3A)
     for number in range(count):

@@ -72,7 +72,7 @@ class Trial:
         print(f"{name}: {result}", flush=True)
 
     def table(self) -> str:
-        """The steps in Markdown."""
+        """Return the steps in Markdown."""
         lines = ["| step | seconds | result |", "|---|--:|---|"]
         return "\n".join(
             lines + [f"| {name} | {seconds:.1f} | {result} |" for name, seconds, result in self.rows]
@@ -85,7 +85,7 @@ class Trial:
             run(["import", "-display", DISPLAY, "-window", "root", str(self.pictures / f"{name}.png")])
 
     def inside(self, *command: str, user: int = 0, **variables: str) -> list[str]:
-        """A command line that runs something there, as root where no other user is named."""
+        """Return a command line that runs something there, as root where no other user is named."""
         environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",
@@ -96,7 +96,7 @@ class Trial:
         return ["chroot", *identity, str(self.folder), "env", "-i", *pairs, *command]
 
     def as_person(self, *command: str, **display: str) -> list[str]:
-        """The same, as the ordinary user on a display."""
+        """Return a command line that runs something there as the ordinary user on a display."""
         home = f"/home/{PERSON}"
         variables = {"HOME": home, "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": f"{home}/.run", **display}
         return self.inside(*command, user=PERSON_ID, **variables)
@@ -151,7 +151,7 @@ def remove(folder: Path) -> None:
 
 
 def make_system(trial: Trial, suite: str, mirror: str) -> str:
-    """A minimal Debian with an ordinary user, and mounts as a running system has them."""
+    """Make a minimal Debian with an ordinary user and the mounts of a running system."""
     base = trial.folder.with_name(f"{suite}.bare")
     if not base.exists():
         # The script of all releases of today, which an older debootstrap does not know by their names.
@@ -177,7 +177,7 @@ def make_system(trial: Trial, suite: str, mirror: str) -> str:
 
 
 def start_displays() -> list[subprocess.Popen[bytes]]:
-    """An X server and a Wayland compositor, which everybody may use."""
+    """Start an X server and a Wayland compositor that everybody may use."""
     Path("/tmp/.X11-unix").mkdir(exist_ok=True)
     Path(SOCKETS).mkdir(exist_ok=True)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -195,14 +195,14 @@ def start_displays() -> list[subprocess.Popen[bytes]]:
 
 
 def screen_rows() -> list[bytes]:
-    """The rows of pixels on the X server's screen."""
+    """Return the rows of pixels on the X server's screen."""
     command = ["import", "-display", DISPLAY, "-window", "root", "-depth", "8", "rgb:-"]
     pixels = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
     return [pixels[start : start + 3 * WIDTH] for start in range(0, 3 * WIDTH * HEIGHT, 3 * WIDTH)]
 
 
 def self_test(trial: Trial, **display: str) -> str:
-    """The program's own: window, engine, answer.
+    """Run the program's own test: window, engine, answer.
 
     Raises:
         Failed: it did, or there is something to tell, such as that the kernels do not fit.
@@ -254,7 +254,7 @@ class OpenWindow:
         return f"{len(self.replies()[-1])} characters"
 
     def replies(self) -> list[str]:
-        """The whole replies in the person's database."""
+        """Return the whole replies in the user's database."""
         file = self._trial.folder / f"home/{PERSON}/.local/share/{COMMAND}/tenon.sqlite3"
         if not file.exists():
             return []
@@ -335,14 +335,14 @@ class OpenWindow:
                 raise Failed(f"{log.name} says {mistakes[0]}")
 
     def close(self) -> str:
-        """End it as a desktop does when the person logs out."""
+        """End it as a desktop does when the user logs out."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGTERM)
         return f"ended with {self._process.wait(60)}"
 
 
 def variant(package: Path, work: Path, number: int, stand_in: bool) -> Path:
-    """The package as a later version, with a shell script in the program's place where asked."""
+    """Make the package as a later version, with a shell script in the program's place if asked."""
     tree = work / "variant"
     if not tree.exists():
         run(["dpkg-deb", "--raw-extract", str(package), str(tree)])
@@ -365,7 +365,7 @@ def variant(package: Path, work: Path, number: int, stand_in: bool) -> Path:
 
 
 def leftovers(trial: Trial) -> str:
-    """Remove the package; what is left of it must be the person's own.
+    """Remove the package; what is left of it must be the user's own.
 
     Raises:
         Failed: something else is.
@@ -380,7 +380,7 @@ def leftovers(trial: Trial) -> str:
 
 
 def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) -> None:
-    """All the steps, in their order."""
+    """Run all the steps in order."""
     trial.step(f"bare {suite}", lambda: make_system(trial, suite, mirror))
     trial.step("install", lambda: trial.install(package))
     trial.step("self-test under X", lambda: self_test(trial, DISPLAY=DISPLAY))

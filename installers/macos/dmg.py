@@ -39,7 +39,7 @@ def build_dmg(application: Path, work: Path, dist: Path) -> Path:
     shutil.rmtree(content, ignore_errors=True)
     content.mkdir(parents=True)
     subprocess.run(["ditto", str(application), str(content / application.name)], check=True)
-    (content / "Applications").symlink_to("/Applications")  # where the person drags it
+    (content / "Applications").symlink_to("/Applications")  # where the user drags it
     target = dist / f"{COMMAND}-{version()}-macos-{architecture()}.dmg"
     subprocess.run(["hdiutil", "create", "-volname", NAME, "-srcfolder", str(content), "-format", "ULMO", "-ov",
                     str(target)], check=True)  # fmt: skip

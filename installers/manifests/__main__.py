@@ -17,7 +17,7 @@ RELEASES = f"{HOMEPAGE}/releases"
 
 
 def manifests(release: Path) -> dict[str, str]:
-    """The manifests by their paths.
+    """Return the manifests by their paths.
 
     Args:
         release: Folder with the release's files.

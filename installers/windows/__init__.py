@@ -1,1 +1,1 @@
-"""Windows: an installer for one person, without administrator rights."""
+"""Windows: an installer for one user, without administrator rights."""

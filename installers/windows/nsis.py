@@ -27,12 +27,12 @@ def bundle_files(bundle: Path) -> list[PurePosixPath]:
 
 
 def file_list(bundle: Path, files: Iterable[PurePosixPath]) -> str:
-    """The macros that install and uninstall exactly these files, and register the file types.
+    """Return the macros that install and uninstall exactly these files and register the file types.
 
     A removal by list never takes a file that somebody else put into the folder.
 
     Args:
-        bundle: Where they lie while the installer is built.
+        bundle: Folder of the files while the installer is built.
         files: Relative to it.
     """
     files = list(files)
@@ -83,7 +83,7 @@ def _below(path: PurePosixPath) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text in a quoted NSIS string, where a dollar begins a variable."""
+    """Return a text for a quoted NSIS string, where a dollar begins a variable."""
     return text.replace("$", "$$")
 
 

@@ -20,7 +20,7 @@ _OWN = ("$PLUGINSDIR/", "uninstall.exe")
 
 
 def names_on_windows(files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
-    """A bundle's files, the program by the name that it has on Windows."""
+    """Return a bundle's files, the program by the name that it has on Windows."""
     return [PurePosixPath(PROGRAM) if file == PurePosixPath(COMMAND) else file for file in files]
 
 
@@ -33,7 +33,7 @@ def write_stand_in(files: Iterable[PurePosixPath], folder: Path) -> None:
 
 
 def listed(installer: Path) -> set[PurePosixPath]:
-    """The payload of an installer, as 7z reads it.
+    """Return the payload of an installer, as 7z reads it.
 
     Raises:
         CalledProcessError: it is none, or damaged.

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,15 @@ def test_a_row_that_is_measured_again_takes_the_old_one_s_place(
         "1",
         "tests.benchmarks.cost FOLDER",
     )
+
+
+@pytest.mark.parametrize("table", benchmarks.TABLES)
+def test_rows_say_what_was_measured_where_when_and_how(table: str) -> None:
+    rows = json.loads((benchmarks.RESULTS / f"{table}.json").read_text(encoding="utf-8"))["rows"]
+    assert len({row["what"] for row in rows}) == len(rows) > 0
+    for row in rows:
+        assert row["figure"] >= 0
+        assert row["machine"]
+        assert date.fromisoformat(row["date"])
+        module = row["command"].split()[0]
+        assert not module.startswith("tests.") or importlib.util.find_spec(module) is not None

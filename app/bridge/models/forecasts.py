@@ -50,7 +50,7 @@ class Forecasts(QObject):
         self._waiting: list[ModelOutline] = []
         self._running: list[ModelOutline] = []  # those that the engine was asked about
         self._question: Question | None = None
-        self._settled: LoadOptions | None = None  # what the person had settled when these were asked
+        self._settled: LoadOptions | None = None  # what the user had settled when these were asked
         self._outlining = 0  # models of the catalogue that are on their way to be asked about
         self._looks = 0
 
@@ -122,7 +122,7 @@ class Forecasts(QObject):
         self._take(outline)
 
     def _take_none(self, error: TenonError) -> None:
-        """A model of the catalogue that cannot be outlined has no figures."""
+        """Note that a model of the catalogue has no figures."""
         self._outlining -= 1
 
     def _take(self, outline: ModelOutline) -> None:

@@ -190,7 +190,7 @@ class Installed(QObject):
 
 
 def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
-    """The model that answers first: the chosen one, or where that is a bundled one that is not here, another.
+    """Return the model that answers first: the chosen one, or another if that is not on this computer.
 
     A copy of Tenon may lack the bundled model, because it could not be fetched, and an earlier one had others.
 
@@ -201,7 +201,7 @@ def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
         return chosen
     others = [ref for ref in recent if os.path.exists(ref)]
     with suppress(OSError):
-        # Where words go is the person's choice: no server takes the place of a model of this computer.
+        # Where words go is the user's choice: no server takes the place of a model of this computer.
         listed = [entry for entry in _listed() if entry.kind == "target" and not entry.problem]
         others += [entry.ref for entry in listed if not entry.server or entry.ref == chosen]
     return chosen if chosen in others else next(iter(others), chosen)
@@ -243,7 +243,7 @@ def _listed() -> tuple[InstalledEntry, ...]:
 
 
 def _remote(taken: set[str]) -> Iterator[InstalledEntry]:
-    """The models of the servers that were added."""
+    """Yield the models of the servers that were added."""
     for server in endpoints():
         for model in server.models:
             ref = server.reference(model.name)

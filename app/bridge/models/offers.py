@@ -30,7 +30,7 @@ _CHAT_WORDS = ("instruct", "chat", "-it", "conversational")
 
 
 def connect() -> Hub:
-    """The hub that models come from. Imports its client library, which takes a while."""
+    """Return the hub that models come from; importing its client library takes a while."""
     from engine.hub.connection import Hub
 
     return Hub()
@@ -64,7 +64,7 @@ class Downloads(QObject):
         self._worker.run(self._statuses_of_left_ones, self._take_all, self._refuse)
 
     def add(self, plans: Sequence[DownloadPlan], refused: Callable[[TenonError], None]) -> None:
-        """Put models at the end of the queue, one behind the other.
+        """Put models at the end of the queue, one after the other.
 
         ``refused`` is called where there is no room for one of them.
         """
@@ -163,7 +163,7 @@ class Downloads(QObject):
 
 
 def _left_ones(models: Path) -> bool:
-    """True if an earlier run left a download; looked up without importing what downloads."""
+    """Return True if an earlier run left a download; looked up without importing what downloads."""
     return any((models / ".incoming").glob("*/download.json"))
 
 
@@ -191,7 +191,7 @@ class Offers(QObject):
         self.missed: dict[str, Missed] = {}
 
     def catalogue(self) -> tuple[ListedModel, ...]:
-        """The catalogue, which is here without the net."""
+        """Return the catalogue, which needs no network."""
         return tuple(map(listed, catalogue()))
 
     def search(self, text: str) -> None:
@@ -227,7 +227,7 @@ class Offers(QObject):
         )
 
     def fetch(self, offer: OfferEntry, drafts: tuple[str, ...] = (), draft_for: str = "") -> None:
-        """Put what was offered into the queue, with drafts behind it.
+        """Put what was offered into the queue, with drafts after it.
 
         ``draft_for`` names an installed model that it is to guess for itself; empty for none.
         """
@@ -255,7 +255,7 @@ class Offers(QObject):
         self.missed_changed.emit()
 
     def forget_missed(self, name: str) -> None:
-        """It is tried again, or given up."""
+        """Forget a missed offer, which is tried again or given up."""
         if self.missed.pop(name, None) is not None:
             self.missed_changed.emit()
 
@@ -273,7 +273,7 @@ class Offers(QObject):
 
 
 def listed(model: CatalogueModel) -> ListedModel:
-    """A model of the catalogue, as it is shown."""
+    """Return a model of the catalogue, as it is shown."""
     return ListedModel(
         reference=model.name,
         title=model.title,

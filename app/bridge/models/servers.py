@@ -38,7 +38,7 @@ class Servers(QObject):
         """Ask a server what it has, and keep it; `added` or `refused` follows.
 
         Args:
-            address: As the person has typed it.
+            address: Address as the user has typed it.
             key: Empty for none, or for the one that is kept already.
             name: Empty for the host's.
         """

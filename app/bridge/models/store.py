@@ -78,20 +78,20 @@ class ModelStore(QObject):
         self.downloads.resume_left_ones()
 
     def look_around(self) -> None:
-        """The page is shown: see what changed since, and predict what is not predicted yet."""
+        """Look for changes when the page is shown, and predict what is not predicted yet."""
         self.installed.refresh()
         self.servers.ask_again()
         self.forecasts.ask(self.offers.catalogue())
         self.look_at_installed()
 
     def recommended(self) -> tuple[Recommendation, ...]:
-        """The models of the catalogue for this computer, as far as that is known."""
+        """Return the catalogue's models that suit this computer, as far as that is known."""
         forecasts = self.forecasts
         return self._choice.choose(self.offers.catalogue(), forecasts.known, not forecasts.under_way)
 
     @Slot()
     def predict_again(self) -> None:
-        """The machine was measured: predict again what was predicted already."""
+        """Predict everything again after the machine was measured."""
         if self.forecasts.known:
             self.forecasts.forget()
             self.forecasts.ask(self.offers.catalogue())
@@ -106,11 +106,11 @@ class ModelStore(QObject):
             self.find_pairs()
 
     def entry(self, name: str) -> InstalledEntry | None:
-        """An installed model by its name."""
+        """Return an installed model by its name."""
         return next((entry for entry in self.installed.entries if entry.name == name), None)
 
     def in_use(self, entry: InstalledEntry) -> bool:
-        """True if it answers, or guesses for what answers, from the next message on."""
+        """Return True if it answers, or guesses for what answers, from the next message on."""
         return entry.ref in (self._settings.model, *self._settings.drafts_of(self._settings.model))
 
     def find_pairs(self) -> None:
@@ -167,7 +167,7 @@ class ModelStore(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """The models are elsewhere: what names them does too."""
+        """Follow the models to another folder, in whatever names them."""
         self._settings.follow_models(current_reference)
         self.forecasts.forget()
         self.installed.refresh()

@@ -61,7 +61,7 @@ class ConversationRecord:
         return ConversationRecord(replace(self.conversation, leaf_id=leaf_id), messages)
 
     def renumbered(self, first_id: int) -> ConversationRecord:
-        """The same with ids from ``first_id`` on, in the order that they had."""
+        """Return the record with ids from ``first_id`` on, in the order that they had."""
         ids = {message.id: number for number, message in enumerate(self.messages, first_id + 1)}
         conversation = replace(
             self.conversation, id=first_id, leaf_id=ids.get(self.conversation.leaf_id or 0)
@@ -78,13 +78,13 @@ class ConversationRecord:
         return ConversationRecord(conversation, messages)
 
     def shown(self) -> list[Message]:
-        """The path that is shown, oldest first."""
+        """Return the path that is shown, oldest first."""
         tree = MessageTree(self.messages)
         return tree.path_to(tree.tip(self.conversation.leaf_id))
 
 
 def to_json(records: Iterable[ConversationRecord]) -> str:
-    """The file's text."""
+    """Return the file's text."""
     conversations = [conversation_values(record.settled()) for record in records]
     whole = {"format": FORMAT, "version": VERSION, "conversations": conversations}
     return json.dumps(whole, ensure_ascii=False, indent=1)

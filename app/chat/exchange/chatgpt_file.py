@@ -19,7 +19,7 @@ _TEXTS = ("text", "multimodal_text")
 
 
 def is_conversation(values: Any) -> bool:
-    """True if this looks like one of its conversations."""
+    """Return True if this looks like one of its conversations."""
     return isinstance(values, dict) and isinstance(values.get("mapping"), dict)
 
 

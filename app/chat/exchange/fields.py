@@ -9,11 +9,11 @@ from app.words import tr
 from engine.errors import ImportInvalid
 from engine.json_text import whole_characters
 
-_LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far behind
+_LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far after
 
 
 def text(values: dict[str, Any], name: str) -> str:
-    """A string; empty where there is none.
+    """Return a string, or an empty text.
 
     Raises:
         ImportInvalid: It is something else.
@@ -27,14 +27,14 @@ def text(values: dict[str, Any], name: str) -> str:
 
 
 def texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
-    """The strings of a list; what is no string is left out."""
+    """Return the strings of a list; what is no string is left out."""
     value = values.get(name)
     found = value if isinstance(value, list) else []
     return tuple(whole_characters(item) for item in found if isinstance(item, str))
 
 
 def flag(values: dict[str, Any], name: str) -> bool:
-    """True if a field is true."""
+    """Return True if a field is true."""
     return values.get(name) is True
 
 
@@ -47,13 +47,13 @@ def moment(values: dict[str, Any], name: str, default: float | None = None) -> f
 
 
 def reference(values: dict[str, Any], name: str) -> int | str | None:
-    """The id of something else; None where there is none."""
+    """Return the id of something else, or None."""
     value = values.get(name)
     return value if isinstance(value, (int, str)) else None
 
 
 def objects(values: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """The objects of a list; nothing where there is none.
+    """Return the objects of a list; nothing where there is none.
 
     Raises:
         ImportInvalid: It is no list of objects.

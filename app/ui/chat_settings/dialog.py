@@ -171,7 +171,7 @@ class ChatSettingsDialog(RingedDialog):
         )
 
     def sizeHint(self) -> QSize:
-        """As high as the rows, as far as the window around it lets it."""
+        """Return a size as high as the rows, as far as the window around it lets it."""
         room = self.room(40)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         height = self._column.totalHeightForWidth(width) + self._theme.type.px(84)
@@ -228,7 +228,7 @@ class ChatSettingsDialog(RingedDialog):
 
 
 def _temperature_words(settings: Settings, advice: ModelAdvice | None) -> str:
-    """The temperature that holds where the chat has none, and where it comes from."""
+    """Return the temperature that holds if the chat has none, and its origin."""
     if settings.temperature is not None:
         return figures.digits(settings.temperature, 6)
     chosen = {name: getattr(settings, name) for name in ADVISED}

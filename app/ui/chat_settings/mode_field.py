@@ -44,6 +44,6 @@ class ModeField(ListBox):
         self.setCurrentIndex(max(0, self.findData(chosen)))
 
     def mode(self) -> str | None:
-        """The mode's name; None for the first entry."""
+        """Return the mode's name, or None for the first entry."""
         name = self.currentData()
         return None if name is None else str(name)

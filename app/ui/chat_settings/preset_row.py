@@ -61,7 +61,7 @@ class PresetRow(QWidget):
         return str(self.names.currentData() or "")
 
     def set_narrow(self, narrow: bool) -> None:
-        """True if the list goes below its label."""
+        """Put the list below its label, or beside it."""
         down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._row.setDirection(down if narrow else right)
 

@@ -81,7 +81,7 @@ class TrialColumn(QWidget):
             bar.setValue(bar.maximum())
 
     def _mark(self) -> None:
-        """Mark the text behind the first difference, and bring its beginning into view."""
+        """Mark the text after the first difference, and bring its beginning into view."""
         if self._difference is None:
             self.text.setExtraSelections([])
             return

@@ -82,7 +82,7 @@ def _text_words(agreement: Agreement) -> str:
 
 
 def as_text(model: str, prompt: str, trials: Sequence[Trial], agreement: Agreement | None) -> str:
-    """The whole comparison, to be pasted elsewhere."""
+    """Return the whole comparison as text to paste elsewhere."""
     parts = [tr("Model: {name}", name=model), tr("Prompt: {prompt}", prompt=prompt)]
     for trial in trials:
         head = tr("{mode}: {figures}", mode=mode_title(trial.mode), figures=state_words(trial, False))

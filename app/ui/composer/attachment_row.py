@@ -23,7 +23,7 @@ _WIDEST_NAME_PX = 220
 
 
 class AttachmentRow(QWidget):
-    """As many lines as the chips take; not there without files."""
+    """Row of chips on as many lines as they take, hidden without files."""
 
     changed = Signal()
     given_up = Signal(int)  # key of a file that was being read

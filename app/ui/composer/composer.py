@@ -19,7 +19,7 @@ from app.words import tr
 
 
 class Composer(QWidget):
-    """Emits what the person wants; it decides nothing."""
+    """Emits what the user wants; it decides nothing."""
 
     send_requested = Signal(str, object)  # text, tuple of Attachment
     attach_requested = Signal()
@@ -72,7 +72,7 @@ class Composer(QWidget):
         self.prompt.setFocus(reason)
 
     def set_busy(self, busy: bool) -> None:
-        """True if this conversation's reply is under way or queued."""
+        """Show whether this conversation's reply is under way or queued."""
         if busy != self.send_button.stops:
             self.send_button.set_stops(busy)
             self._enable()
@@ -83,7 +83,7 @@ class Composer(QWidget):
         self.meter.set_narrow(narrow)
 
     def set_placeholder(self, text: str) -> None:
-        """Placeholder of the empty field."""
+        """Set the placeholder of the empty field."""
         self.prompt.setPlaceholderText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -92,11 +92,11 @@ class Composer(QWidget):
         self.resized.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The edge answers the pointer."""
+        """Repaint the edge for the pointer."""
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The edge answers the pointer."""
+        """Repaint the edge for the pointer."""
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -47,7 +47,7 @@ class ContextMeter(QWidget):
         self._show()
 
     def set_narrow(self, narrow: bool) -> None:
-        """A percentage instead of the tokens."""
+        """Show a percentage instead of the tokens."""
         self._narrow = narrow
         self._show()
 

@@ -21,7 +21,7 @@ _SIDE_PX = 10
 
 
 class ModeButton(QAbstractButton):
-    """Shows the chosen mode, and behind it the one that really ran where that is another."""
+    """Shows the chosen mode, and after it the one that really ran where that is another."""
 
     mode_chosen = Signal(str)
     menu_requested = Signal()
@@ -70,7 +70,7 @@ class ModeButton(QAbstractButton):
             self._describe()
 
     def sizeHint(self) -> QSize:
-        """As wide as its words."""
+        """Return a size as wide as its words."""
         words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
         return QSize(_SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
 

@@ -76,7 +76,7 @@ class PromptEdit(LongTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The keys of a composer."""
+        """Handle the keys of a composer."""
         key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if shift:
@@ -97,17 +97,17 @@ class PromptEdit(LongTextEdit):
         self._fit()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """The frame shows the focus."""
+        """Show the focus on the frame."""
         super().focusInEvent(event)
         self.focus_changed.emit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The frame shows the focus."""
+        """Show the focus on the frame."""
         super().focusOutEvent(event)
         self.focus_changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """A new font needs a new height."""
+        """Fit the height to a new font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._height:
             self._fit()
@@ -139,7 +139,7 @@ class PromptEdit(LongTextEdit):
 
     @Slot()
     def _repaint_placeholder(self) -> None:
-        """It comes and goes as a whole, where Qt repaints only the letter that was typed."""
+        """Repaint the placeholder as a whole, since Qt repaints only the letter that was typed."""
         if self.document().isEmpty() != self._was_empty:
             self._was_empty = not self._was_empty
             self.viewport().update()

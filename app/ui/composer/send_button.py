@@ -50,7 +50,7 @@ class SendButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A square, or wide enough for the word."""
+        """Return a square, or a size wide enough for the word."""
         side = self._theme.type.px(32)
         if not self._stops or self._narrow:
             return QSize(side, side)

@@ -30,7 +30,7 @@ class ArticleText:
         self._library = library
 
     def of(self, article: Article) -> str:
-        """Its Markdown, as things are now."""
+        """Markdown, as things are now."""
         facts = self._facts()
 
         def word_for(kind: str, name: str) -> str:
@@ -68,7 +68,7 @@ class ArticleText:
 
 
 def article_link(article: Article) -> str:
-    """A link to an article, in Markdown."""
+    """Return a link to an article, in Markdown."""
     return f"[{article.title}]({ARTICLE}:{article.name})"
 
 

@@ -86,7 +86,7 @@ class HelpOpening(QObject):
             self._shown().show_article(name)
 
     def for_palette(self, typed: str) -> list[Command]:
-        """The articles that are listed below the commands for what was typed."""
+        """Return the articles to list below the commands for what was typed."""
         if len(typed.strip()) < _LEAST_LETTERS:
             return []
         return [self._command(article) for article in help_library().search(typed, _MOST_IN_PALETTE)]

@@ -30,7 +30,7 @@ _GAP_PX = 24
 
 
 class Contents(QWidget):
-    """As high as its longest column.
+    """Columns of links, as high as the longest.
 
     Attributes:
         sections: A text of links each.
@@ -161,7 +161,7 @@ class HelpPage(PlacePage):
         self.search.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """The next visit begins anew."""
+        """Reset the page for the next visit."""
         super().hideEvent(event)
         if not event.spontaneous():
             self.show_contents()

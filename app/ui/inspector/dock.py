@@ -102,7 +102,7 @@ class InspectorDock(QObject):
         return self.panel
 
     def _replies(self) -> list[Message]:
-        """Those of the path that is shown."""
+        """Return the replies of the path that is shown."""
         return [message for message in self._page.messages if message.role == "assistant"]
 
     @Slot()

@@ -111,7 +111,7 @@ class DraftTree(QWidget):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click takes the keyboard's focus and chooses nothing."""
+        """Take the keyboard's focus at a click, without choosing anything."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def event(self, event: QEvent) -> bool:
@@ -185,7 +185,7 @@ class DraftTree(QWidget):
             self._paint_probes(painter, box, node.probes)
 
     def _paint_probes(self, painter: QPainter, box: QRectF, probes: int) -> None:
-        """As many faint dots below a node, from the right, as there is room for."""
+        """Paint as many faint dots below a node, from the right, as there is room for."""
         size, step, below = _PROBE_PX
         color = self._theme.color("mute")
         color.setAlphaF(_PROBE_OPACITY)

@@ -99,7 +99,7 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
 
 
 def is_continued(message: Message) -> bool:
-    """True if the figures leave out what stood there before it was continued."""
+    """Return True if the figures leave out what stood there before it was continued."""
     details = message.details
     return message.kept_characters > 0 or (details is not None and details.continued)
 

@@ -270,7 +270,7 @@ class Inspector(QWidget):
 
 
 def step_words(number: int, record: RoundRecord) -> str:
-    """Outcome of a round; of a path that goes on behind the reply's end only what was taken counts."""
+    """Outcome of a round; of a path that goes on after the reply's end only what was taken counts."""
     if not record.tested:
         return tr("step {number}: nothing was guessed", number=number)
     accepted = min(len(record.accepted), len(record.emitted))

@@ -35,12 +35,12 @@ def round_scale(largest: float, steps: int) -> list[float]:
 
 
 def scale_word(value: float) -> str:
-    """A mark of the scale in words: no more digits than it has."""
+    """Return a mark of the scale with as many digits as it needs."""
     return figures.digits(value, 6)
 
 
 def still_plot(parent: QWidget) -> pg.PlotWidget:
-    """A plot without menus, buttons or a reaction to the mouse, which belongs to the panel around it."""
+    """Return a plot without menus, buttons or a reaction to the mouse, which belongs to the panel around it."""
     plot = pg.PlotWidget(parent, background=None)
     plot.setMenuEnabled(False)
     plot.setMouseEnabled(False, False)
@@ -58,8 +58,8 @@ class LinePlot(QWidget):
 
     Args:
         detail: The unit, beside the title; the speed that values are compared with takes its place.
-        unit: The unit as a screen reader says it behind a number.
-        steps: Of the scale, 3 or 2; it says how high the plot is.
+        unit: The unit as a screen reader says it after a number.
+        steps: Steps of the scale, 3 or 2, which decide the plot's height.
     """
 
     def __init__(

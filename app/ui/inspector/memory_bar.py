@@ -41,7 +41,7 @@ _NO_MODEL = mark("No model is in memory.")
 
 
 def share_words(share: MemoryShare) -> str:
-    """A share in the legend's words."""
+    """Return a share in the legend's words."""
     name = share.part or tr(_USES[share.use])
     if share.layers and not share.part:
         name = tr("%n layer(s)", share.layers)
@@ -72,7 +72,7 @@ class MemoryBar(LegendBar):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As high as the rows and legends are at this width."""
+        """Return a size as high as the rows and legends are at this width."""
         px = self._theme.type.px
         height = px(_ROW_PX) if not self._places else 0
         for place in self._places:
@@ -115,7 +115,7 @@ class MemoryBar(LegendBar):
         return top + row + self.paint_legend(painter, top + row, legend)
 
     def _words(self, painter: QPainter, top: float, label: str, words: str, role: str = "mute") -> float:
-        """A line of words with its label; returns the words' width in px."""
+        """Paint a line of words with its label; return the words' width in px."""
         box = QRectF(0, top, self.width(), self._theme.type.px(_ROW_PX))
         painter.setFont(self._theme.font(TextStyle.SMALL_BOLD))
         painter.setPen(self._theme.color("text"))

@@ -70,7 +70,7 @@ class PlanView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line for each row."""
+        """Return a height of a line for each row."""
         return QSize(300, self._theme.type.px(_ROW_PX) * max(1, len(self._rows)))
 
     def event(self, event: QEvent) -> bool:
@@ -146,7 +146,7 @@ def _has_bar(row: PlanRow) -> bool:
 
 
 def _sentence(row: PlanRow) -> str:
-    """A row in full."""
+    """Return a row in full."""
     if row.measured is None or row.predicted is None or row.reason:
         return row_words(row)
     return tr(

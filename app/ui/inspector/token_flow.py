@@ -16,7 +16,7 @@ _LEAST_PX = 4
 
 
 def shown_text(token: TracedToken) -> str:
-    """A token's text as it is painted: what cannot be seen gets a sign."""
+    """Return a token's text as it is painted: what cannot be seen gets a sign."""
     text = token.text.strip(" ")
     if token.text == "":
         return "end"
@@ -74,15 +74,15 @@ class TokenFlow:
 
     @property
     def height(self) -> int:
-        """Of all lines, in px."""
+        """Height of all lines, in px."""
         return round(self._top) + self.row_px if self.boxes else 0
 
     def at(self, x: float, y: float) -> int | None:
-        """The token at a place, None where there is none."""
+        """Return the token at a place, or None."""
         return next((index for index, box in enumerate(self.boxes) if box.contains(x, y)), None)
 
     def in_line_beside(self, index: int, step: int) -> int | None:
-        """The token of the line above (-1) or below (1) that stands nearest to one; None where there is no line."""
+        """Return the token nearest to one on the line above (-1) or below (1), or None if there is no line."""
         box = self.boxes[index]
         line = [
             other

@@ -23,7 +23,7 @@ _Look = tuple[Origin, str, str]  # its words, and the role of the colour under i
 
 
 def token_font(theme: Theme, origin: Origin) -> QFont:
-    """The font of a token."""
+    """Return the font of a token."""
     return theme.font(TextStyle.UI_BOLD if origin is Origin.CORRECTED else TextStyle.UI)
 
 
@@ -72,12 +72,12 @@ class TokenLegend(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as everything is in one line."""
+        """Return a size as wide as everything is in one line."""
         places = self._places(1 << 20)
         return QSize(round(places[-1][0] + self._needed(places[-1][2])) + 1, self._line_px())
 
     def heightForWidth(self, width: int) -> int:
-        """As high as the lines are."""
+        """Return a height as high as the lines are."""
         return (self._places(width)[-1][1] + 1) * self._line_px()
 
     def paintEvent(self, event: QPaintEvent) -> None:

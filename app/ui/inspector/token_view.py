@@ -100,7 +100,7 @@ class TokenView(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """As high as the lines are at this width."""
+        """Return a size as high as the lines are at this width."""
         needed = self._flow.height if self._shown else self._hint_height()
         return QSize(200, max(needed, self._theme.type.px(_ROW_PX)) + 4)
 
@@ -220,7 +220,7 @@ class TokenView(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine, text)
 
     def _frames(self, chosen: list[int]) -> list[QRectF]:
-        """A frame for each line that the chosen tokens stand on."""
+        """Return a frame for each line that the chosen tokens stand on."""
         frames: list[QRectF] = []
         for index in chosen:
             box = self._flow.boxes[index].adjusted(-1, -1, 1, 1)

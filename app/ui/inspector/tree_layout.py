@@ -16,13 +16,13 @@ class PlacedNode:
     """A token of the tree.
 
     Attributes:
-        fate: Its end. ``corrected`` and ``plain`` are the target's own token behind the path, where some
+        fate: End. ``corrected`` and ``plain`` are the target's own token after the path, where some
             guess was refused and where there was none.
-        column: Its depth; the root's is 0.
+        column: Depth; the root's is 0.
         row: 0 is the path's; above it rows are negative.
-        parent: Its parent's index among the placed nodes, -1 for the root.
-        score: Its cumulative log-probability under the drafter, None where that is not known.
-        probes: Number of probes behind it.
+        parent: Parent's index among the placed nodes, -1 for the root.
+        score: Cumulative log-probability under the drafter, None where that is not known.
+        probes: Number of probes after it.
     """
 
     text: str
@@ -80,7 +80,7 @@ class _Placing:
         self.taken: set[tuple[int, int]] = set()
 
     def nearer_side(self, column: int) -> int:
-        """True if a free row of a column is nearer to the path above (-1) or below (1)."""
+        """Return True if a free row of a column is nearer to the path above (-1) or below (1)."""
         distance = 1
         while (column, -distance) in self.taken and (column, distance) in self.taken:
             distance += 1

@@ -25,7 +25,7 @@ _GAP_PX = 6
 
 
 def member_colour(member: int) -> str:
-    """The role of a member's colour."""
+    """Return the role of a member's colour."""
     return MEMBER_COLOURS[member % len(MEMBER_COLOURS)]
 
 
@@ -42,7 +42,7 @@ class VotesView(QWidget):
 
     @property
     def members(self) -> tuple[MemberYield, ...]:
-        """Those that are shown."""
+        """Members that are shown."""
         return self._members
 
     def set_votes(self, members: Sequence[MemberYield], weights: Sequence[tuple[float, ...]]) -> None:

@@ -72,7 +72,7 @@ class Bars(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """As high as its rows."""
+        """Return a size as high as its rows."""
         return QSize(280, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -129,7 +129,7 @@ class Bars(QWidget):
             mark = QRectF(x - _MARK_PX / 2, top - 3, _MARK_PX, height + 6)
             painter.fillRect(mark, color("map"))
             if mark.left() < after + metrics.horizontalAdvance(words) + 16:
-                after = max(after, mark.right())  # the words stand behind it where they do not fit before
+                after = max(after, mark.right())  # the words stand after it where they do not fit before
         painter.setPen(color("text" if known else "sub"))
         box = QRectF(after + 8, row.top(), max(self.width() - after - 8, 0), row.height())
         painter.drawText(box, LEFT, metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width()))
@@ -164,7 +164,7 @@ class Legend(QWidget):
         self._fit()
 
     def set_assumed(self, assumed: bool) -> None:
-        """True if predictions come from speeds that were never measured."""
+        """Show whether predictions come from speeds that were never measured."""
         self._assumed = assumed
         self._fit()
 
@@ -199,6 +199,6 @@ class Legend(QWidget):
 
 
 def tick_step(most: float) -> float:
-    """The distance of an axis's ticks: 1, 2 or 5 times a power of ten, so that there are four at most."""
+    """Return the distance of an axis's ticks, 1, 2 or 5 times a power of ten, for four ticks at most."""
     power = 10.0 ** math.floor(math.log10(most / _TICKS))
     return next(factor * power for factor in (1, 2, 5, 10) if most / (factor * power) <= _TICKS)

@@ -63,7 +63,7 @@ class Card(QWidget):
 
 
 class Cards(QWidget):
-    """All of them in one frame, with lines between them."""
+    """Rows in one frame, with lines between them."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,7 +87,7 @@ class Cards(QWidget):
             card.set_words(one)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """As many side by side as there is room for."""
+        """Put as many cards side by side as there is room for."""
         super().resizeEvent(event)
         self._arrange()
 

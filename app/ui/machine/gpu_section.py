@@ -85,7 +85,7 @@ class GpuSection(QFrame):
         self._arrange()
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as its wider button: sentences wrap."""
+        """Return a least size as narrow as its wider button: sentences wrap."""
         widest = max(button.sizeHint().width() for button in (self.main_button, self.remove_button))
         return QSize(widest + 2 * _SIDE_PX, super().minimumSizeHint().height())
 
@@ -144,7 +144,7 @@ def facts_words(support: GpuSupport) -> str:
 
 
 def progress_words(support: GpuSupport) -> str:
-    """Action that is under way, and its progress."""
+    """Return the action that is under way, and its progress."""
     done, total = size(support.done_bytes), size(support.total_bytes)
     if support.step == "receiving" and support.total_bytes:
         return tr("Fetching, {done} of {total}", done=done, total=total)
@@ -174,7 +174,7 @@ def notes_words(support: GpuSupport) -> str:
 
 
 def _looks(support: GpuSupport) -> bool:
-    """True if nothing is known yet."""
+    """Return True if nothing is known yet."""
     return support.state == "looking"
 
 

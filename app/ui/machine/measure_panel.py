@@ -88,7 +88,7 @@ class MeasurePanel(QFrame):
         """Show how things are.
 
         Args:
-            plan: Of the model that is shown; None while there is none.
+            plan: Plan of the model that is shown, or None.
             measuring: Progress so far.
             rows: Results of the measurement.
             report: The machine; None before it is known.
@@ -124,7 +124,7 @@ class MeasurePanel(QFrame):
 
 
 def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[BenchmarkRow, ...]) -> list[Bar]:
-    """A bar for each mode that can run, the fastest measured first, and those that are not measured behind."""
+    """Return a bar for each mode that can run, the fastest first, those without a measurement last."""
     predicted = {}
     if plan is not None:
         predicted = {mode.mode: mode.tokens_per_second for mode in plan.modes if not mode.refusal}

@@ -92,7 +92,7 @@ class MachinePage(PlacePage):
         self._refresh()
 
     def event(self, event: QEvent) -> bool:
-        """Settings may have been changed in a dialog over the window."""
+        """Look at the settings again when the window comes back from a dialog."""
         if event.type() == QEvent.Type.WindowActivate:
             self._refresh()
         return super().event(event)
@@ -127,7 +127,6 @@ class MachinePage(PlacePage):
 
     @Slot()
     def _refresh(self) -> None:
-        """Show everything as it is."""
         if not self.isVisible():
             return
         options, machine = self.options(), self._machine

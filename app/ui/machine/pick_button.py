@@ -19,7 +19,7 @@ _WIDEST_PX = 210
 
 
 class PickButton(QPushButton):
-    """As wide as its words, up to a limit.
+    """Button as wide as its words, up to a limit.
 
     Args:
         name: Name of the choice, for those who cannot see it.
@@ -63,7 +63,7 @@ class PickButton(QPushButton):
         return QSize(words + 2 * _SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:
-        """The words give way."""
+        """Return a width without the words, which give way."""
         return QSize(self._theme.type.px(90), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

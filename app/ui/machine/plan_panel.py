@@ -73,7 +73,7 @@ class PlanPanel(QFrame):
         self._notes.setText("\n".join([*none, *plan_notes(plan)]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The buttons go under the title where there is no room beside it."""
+        """Put the buttons under the title if there is no room beside it."""
         super().resizeEvent(event)
         px, down, along = (
             self._theme.type.px,

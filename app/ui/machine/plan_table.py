@@ -91,7 +91,7 @@ class PlanTable(QWidget):
         self._arrange()
 
     def sizeHint(self) -> QSize:
-        """As high as its rows are at this width."""
+        """Return a size as high as its rows are at this width."""
         return QSize(400, self._head_height() + sum(place.box.height() for place in self._places))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -193,7 +193,7 @@ class PlanTable(QWidget):
         return _Place(row, self._reason(row), QRect(0, top, self.width(), height), tuple(lines))
 
     def _refused_indent(self) -> int:
-        """Left edge of the reasons of refused modes: behind the longest of their names."""
+        """Left edge of the reasons of refused modes: after the longest of their names."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         names = (metrics.horizontalAdvance(mode_title(row.mode)) for row in self._rows if row.refusal)
         return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
@@ -233,7 +233,7 @@ class PlanTable(QWidget):
             self._paint_cells(painter, place.box.top(), head, index)
 
     def _paint_cells(self, painter: QPainter, top: int, height: int, index: int | None) -> None:
-        """The figures of a row, or the titles of the columns."""
+        """Paint the figures of a row, or the titles of the columns."""
         right = self.width() - _SIDE_PX
         for column, width in reversed(list(zip(self._columns, self._widths, strict=True))):
             box = QRectF(right - width, top, width, height)

@@ -27,12 +27,12 @@ def shared_text(
     measured: tuple[BenchmarkRow, ...],
     now: datetime,
 ) -> str:
-    """Everything that the page shows; no folder and no name of a person is in it.
+    """Everything that the page shows; no folder and no name of a user is in it.
 
     Args:
         report: The machine; None before it is known.
-        plan: Of the model that is shown; None where there is none.
-        measured: Its modes.
+        plan: Plan of the model that is shown, or None.
+        measured: Measured modes.
         now: The moment.
     """
     parts = []

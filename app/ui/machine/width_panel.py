@@ -52,12 +52,12 @@ class WidthPanel(QFrame):
 
 
 def mode_with_widths(plan: PlanReport) -> ModePrediction | None:
-    """The fastest mode that has widths; None where no mode has."""
+    """Return the fastest mode that has widths, or None if no mode has."""
     return next((mode for mode in plan.modes if mode.widths and not mode.refusal), None)
 
 
 def width_bars(mode: ModePrediction) -> list[Bar]:
-    """A bar for each width of a mode."""
+    """Return a bar for each width of a mode."""
     bars = []
     for width in mode.widths:
         chosen = width.rows == mode.draft_nodes + 1

@@ -151,7 +151,7 @@ def speed_figure(tokens_per_second: float) -> str:
 
 
 def speed_words(mode: str, measured: float | None, predicted: float | None, instead: str) -> str:
-    """A mode's speed and what was predicted; with no measured speed the words in place of it."""
+    """Return a mode's measured speed, or words in its place, and the predicted one."""
     if measured is None:
         return f"{mode}: {instead or tr('not measured')}"
     said = speed_figure(measured)
@@ -162,13 +162,13 @@ def speed_words(mode: str, measured: float | None, predicted: float | None, inst
 
 
 def usual_context(plan: PlanReport | None) -> int | None:
-    """The context that the mode of a plan has room for; None where that is not known."""
+    """Return the context that the mode of a plan has room for, or None if that is not known."""
     modes = () if plan is None else plan.modes
     return next((mode.context for mode in modes if plan is not None and mode.mode == plan.chosen), None)
 
 
 def context_words(context: int | None, usual: int | None = None) -> str:
-    """A context in words.
+    """Return a context in words.
 
     Args:
         context: Tokens; None for the usual one.

@@ -37,11 +37,11 @@ class CardContent:
     """Content of a card.
 
     Attributes:
-        prediction: Its prediction for this machine.
+        prediction: Prediction for this machine.
         badge: The use that it is recommended for, in the window's language.
         installed_ref: Reference for `LoadOptions.model` if it is installed; empty if it is not.
         download: On its way; None where it is not.
-        draft_bytes: Of the draft that comes along; 0 for none.
+        draft_bytes: Size of the draft that comes along; 0 for none.
         primary: True if its button is the one of the page.
         asked: True if the hub is being asked for it.
         plainly: True if nothing is said of modes, formats and experts.

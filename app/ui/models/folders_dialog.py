@@ -36,7 +36,7 @@ class MoveDialog(ModelDialog):
 
 
 class FoldersDialog(ModelDialog):
-    """Shows them, and asks the store for what the person wants.
+    """Shows them, and asks the store for what the user wants.
 
     Attributes:
         own: The buttons of Tenon's own folder, by what they do.

@@ -121,7 +121,7 @@ class GetDialog(ModelDialog):
 
     @Slot()
     def go_on(self) -> None:
-        """The token is kept."""
+        """Go on after the token was kept."""
         self.token.clear()
         super().accept()
 

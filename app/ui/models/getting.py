@@ -1,4 +1,4 @@
-"""From a click on Get to the queue: the hub is asked, the person too where there is something to decide."""
+"""From a click on Get to the queue: the hub is asked, the user too where there is something to decide."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Getting(QObject):
 
         Args:
             model: The model to get.
-            with_draft: True if its first draft comes along, unless the person says otherwise.
+            with_draft: True if its first draft comes along, unless the user says otherwise.
             ask: True to show what would come first; what is gated or large is shown in any case.
             draft_for: Name of an installed model that it is to guess for; empty for none.
         """

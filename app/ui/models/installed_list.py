@@ -39,7 +39,7 @@ class InstalledContent:
         in_use: True if it answers, or guesses for what answers.
         speed: The predicted speed in words; empty for none.
         read_share: Part of it that has been read, where it is being checked; None where it is not.
-        pairs: Its pairs as a draft, as far as they are known.
+        pairs: Pairs as a draft, as far as they are known.
         draft: A draft that could be fetched for it; None for none.
         only_continues: True if it has no way of writing a chat, and only continues texts.
     """
@@ -149,7 +149,7 @@ class InstalledRow(RuledRow):
 
 
 class InstalledList(QFrame):
-    """All of them, of this computer or of servers."""
+    """All models, of this computer or of servers."""
 
     use_requested = Signal(str)  # reference
     verify_requested = Signal(str)  # name

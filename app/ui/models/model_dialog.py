@@ -64,13 +64,13 @@ class ModelDialog(RingedDialog):
         filled(QVBoxLayout(self), (self.area, 1), buttons, margins=0, spacing=0)
 
     def add_words(self, words: str, kind: str = "sub") -> QLabel:
-        """A paragraph."""
+        """Add a paragraph and return its label."""
         label = PlainLabel(words, self, kind=kind, wrap=True)
         self.column.addWidget(label)
         return label
 
     def fit(self) -> None:
-        """As high as its words, as far as the window around it lets it."""
+        """Make the dialog as high as its words, within the window around it."""
         parent = self.parentWidget()
         room = parent.window().size() if parent is not None else None
         width = self._theme.type.px(_WIDTH_PX)

@@ -1,4 +1,4 @@
-"""News of models wherever the person is: how many come, what came, and what went wrong."""
+"""News of models wherever the user is: how many come, what came, and what went wrong."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ModelNews(QObject):
         page.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _page(self) -> ModelsPage:
-        """The page, in view."""
+        """Show the page of models and return it."""
         from app.ui.models.models_page import ModelsPage  # with the first of these commands
 
         self._places.go(MODELS)

@@ -42,7 +42,7 @@ class ModelShelf:
         return next(model for model in self.listed if model.reference == reference)
 
     def search(self, text: str) -> None:
-        """The catalogue's models with these words; those of the hub follow when it has answered."""
+        """Show the catalogue's models with these words; the hub's follow when it has answered."""
         words = text.lower().split()
         self.listed = tuple(
             model
@@ -57,7 +57,7 @@ class ModelShelf:
         self.listed = tuple(models)
 
     def draft_pays(self, model: ListedModel) -> bool:
-        """True if the model is predicted to be fastest with a draft."""
+        """Return True if the model is predicted to be fastest with a draft."""
         prediction = self._store.forecasts.known.get(model.reference)
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 
@@ -110,12 +110,12 @@ class ModelShelf:
         return paragraph(here, tr(_SOURCES[found.basis]))
 
     def downloads(self) -> list[DownloadStatus]:
-        """Downloads on their way, and those that could not be begun."""
+        """Return the downloads on their way, and those that could not be begun."""
         store = self._store
         return [*store.downloads.entries.values(), *(missed.entry for missed in store.offers.missed.values())]
 
     def queue_words(self) -> str:
-        """Number of downloads on their way."""
+        """Return the number of downloads on their way, in words."""
         count = self._store.downloads.under_way
         if not count:
             return ""
@@ -142,7 +142,7 @@ class ModelShelf:
         return tuple(rows)
 
     def rows(self, chat: bool, draft: bool, memory: bool, asked: str) -> tuple[RowContent, ...]:
-        """The table.
+        """Return the rows of the table.
 
         Args:
             chat: Only models made for conversations.
@@ -162,7 +162,7 @@ class ModelShelf:
         return tuple(found)
 
     def _missing_draft(self, entry: InstalledEntry) -> ListedModel | None:
-        """The smallest draft of the catalogue for an installed model, where none of them is here."""
+        """Return the catalogue's smallest draft for an installed model that has none here."""
         model = next((model for model in self._catalogue.values() if entry.comes_from(model)), None)
         if model is None or entry.kind != "target" or not model.drafts:
             return None
@@ -171,7 +171,7 @@ class ModelShelf:
         return None if here else drafts[0]
 
     def draft_for(self, name: str) -> ListedModel | None:
-        """The draft to fetch for an installed model."""
+        """Return the draft to fetch for an installed model."""
         entry = self._store.entry(name)
         return None if entry is None else self._missing_draft(entry)
 

@@ -49,7 +49,7 @@ class RowContent:
     """Content of a row.
 
     Attributes:
-        prediction: Its prediction for this machine; None while that is not known.
+        prediction: Prediction for this machine; None while that is not known.
         size_bytes: Size of the download; None while that is not known.
         state: Text in place of Get: "Installed", or the progress of its download; empty for the button.
     """

@@ -34,7 +34,7 @@ _ROWS_AT_FIRST = 8
 
 
 class ModelsPage(PlacePage):
-    """Shows what the model store knows, and asks it for what the person wants."""
+    """Shows what the model store knows, and asks it for what the user wants."""
 
     chat_requested = Signal(str)  # reference of a model
 
@@ -188,7 +188,7 @@ class ModelsPage(PlacePage):
         self._store.look_around()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The buttons lose their words where there is no room for all of them."""
+        """Hide the buttons' words if there is no room for all of them."""
         super().resizeEvent(event)
         for style in (Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly):
             for button in self._head_buttons:
@@ -303,7 +303,7 @@ class ModelsPage(PlacePage):
         return button
 
     def _filter(self, text: str, on: bool) -> QToolButton:
-        """A switch that filters the table: a check mark and a fill where it is on."""
+        """Make a switch that filters the table, with a check mark and a fill when it is on."""
         button = LabelledButton(self._search_row)
         button.setProperty("kind", "filter")
         button.setText(text)

@@ -47,7 +47,7 @@ class Tag(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as its words."""
+        """Return a size as wide as its words."""
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL_MEDIUM))
         icon = _ICON_PX + 4 if self._icon else 0
         return QSize(2 * _SIDE_PX + icon + metrics.horizontalAdvance(self.text) + 1, self._theme.type.px(22))

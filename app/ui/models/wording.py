@@ -36,7 +36,7 @@ _LICENCES = {
 
 
 def licence_title(licence: str) -> str:
-    """A licence as people write it; empty where it is not known."""
+    """Return a licence as people write it, or an empty text if it is not known."""
     return "" if licence in ("other", "unknown") else _LICENCES.get(licence, licence)
 
 
@@ -64,7 +64,7 @@ def gpu_words(prediction: Prediction) -> str:
 
 
 def forecast_words(prediction: Prediction) -> str:
-    """A prediction in one line: "Fits, 7.4 of 13.6 GB, 3.6 GB on the GPU, about 14.2 tok/s"."""
+    """Return a prediction in one line: "Fits, 7.4 of 13.6 GB, 3.6 GB on the GPU, about 14.2 tok/s"."""
     speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second or 0.0))
     return joined(fit_title(prediction), memory_words(prediction), gpu_words(prediction), speed)
 
@@ -78,7 +78,7 @@ def mixture_words(model: ListedModel) -> str:
 
 
 def pace_in_words(tokens_per_second: float) -> str:
-    """The speed beside that of a person who reads: 14.2 -> "Faster than you read"."""
+    """Return the speed compared with reading: 14.2 -> "Faster than you read"."""
     words_per_second = tokens_per_second * _WORDS_PER_TOKEN
     if words_per_second < _READING_WORDS_PER_S / 1.4:
         return tr("Slower than you read")
@@ -88,12 +88,12 @@ def pace_in_words(tokens_per_second: float) -> str:
 
 
 def best_mode(prediction: Prediction) -> str:
-    """The mode it would run in; empty where it cannot."""
+    """Return the mode it would run in, or an empty text if it cannot."""
     return mode_title(prediction.mode) if prediction.mode else ""
 
 
 def joined(*words: str) -> str:
-    """A list of facts, without those that are empty."""
+    """Return the facts that are not empty, joined."""
     return ", ".join(word for word in words if word)
 
 

@@ -40,8 +40,8 @@ class ServerPage(PlacePage):
 
     Attributes:
         switch_button: On or off.
-        port: Where it listens.
-        copy_buttons: Of address and key, and of the settings of each program.
+        port: Port on which the server listens.
+        copy_buttons: Copy buttons of address and key, and of the settings of each program.
     """
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
@@ -236,7 +236,7 @@ def _panel(title: str | None) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _titled(title: str, value: QWidget) -> QWidget:
-    """A value under its name."""
+    """Return a widget with a value under its name."""
     both = QWidget()
     filled(QVBoxLayout(both), PlainLabel(title, both, kind="small"), value, margins=0, spacing=2)
     return both

@@ -65,7 +65,7 @@ class ActionRow(QWidget):
             self.line.addStretch(1)
 
     def show_detail(self, words: str) -> None:
-        """Say something below the help: a folder, a state. A long path is broken behind its separators."""
+        """Say something below the help: a folder, a state. A long path is broken after its separators."""
         self.detail.setText(re.sub(r"([/\\])", "\\1\u200b", words))
         self.detail.setToolTip(words)
         self.detail.setAccessibleName(words)

@@ -34,7 +34,7 @@ class ChoiceButton(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """As high as the fields beside it."""
+        """Return a size as high as the fields beside it."""
         return QSize(120, self._theme.type.px(32))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -92,7 +92,7 @@ class ChoiceField(Field):
         self.add(self.button, title, help_text, 1)
 
     def value(self) -> Any:
-        """The key of what is chosen."""
+        """Return the key of the chosen entry."""
         return self._value
 
     def show_value(self, value: Any) -> None:

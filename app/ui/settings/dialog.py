@@ -86,7 +86,7 @@ class SettingsDialog(RingedDialog):
         self.head.search.setFocus()
 
     def sizeHint(self) -> QSize:
-        """As the design has it, as far as the window around it lets it."""
+        """Return a size as the design has it, as far as the window around it lets it."""
         wanted = QSize(self._theme.type.px(_SIZE.width()), self._theme.type.px(_SIZE.height()))
         return wanted.boundedTo(self.room(_MARGIN_PX)).expandedTo(_LEAST)
 
@@ -103,7 +103,7 @@ class SettingsDialog(RingedDialog):
         return bool(self._typed) or PAGES[self.page_list.current].per_model
 
     def row(self, name: str) -> SettingRow:
-        """The row of a setting; its page is made where it was not yet."""
+        """Return the row of a setting, and make its page if needed."""
         return self.stack.page(_page_of(name)).rows[name]
 
     def go(self, page_name: str) -> None:
@@ -216,7 +216,6 @@ class SettingsDialog(RingedDialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Show how everything stands."""
         self._refresh_rows(dict(self.stack.rows()))
         changes = self.pending.changes()
         state, load_ms = self._workspace.model.state, self._desk.load_ms()
@@ -294,7 +293,7 @@ class SettingsDialog(RingedDialog):
 
 
 def _page_of(name: str) -> int:
-    """The number of the page that has a setting."""
+    """Return the number of the page that has a setting."""
     for number, page in enumerate(PAGES):
         if any(getattr(item, "name", "") == name for item in page.items()):
             return number

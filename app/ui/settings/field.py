@@ -20,7 +20,7 @@ class Field(QWidget):
         wide: True if it needs the row's whole width.
     """
 
-    edited = Signal()  # by the person; not when a value is shown
+    edited = Signal()  # by the user; not when a value is shown
     wide = False
 
     def __init__(self, parent: QWidget) -> None:

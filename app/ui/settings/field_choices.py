@@ -59,7 +59,7 @@ class FieldChoices(QObject):
 
 
 def _figure(row: PlanRow | None) -> str:
-    """A mode's speed, and whether it was measured or predicted; empty where nothing is known."""
+    """Return a mode's speed and whether it was measured or predicted, or an empty text."""
     if row is None or row.expected is None:
         return ""
     if row.measured is None:

@@ -35,7 +35,7 @@ class Fields:
         self._offered = offered
 
     def make(self, name: str, parent: QWidget) -> Field:
-        """The field of a setting that has a row."""
+        """Return the field of a setting that has a row."""
         setting = Settings.declared()[name]
         title, help_text, control = tr(setting.title), tr(setting.help_text), setting.control
         if isinstance(control, Switch):

@@ -24,7 +24,7 @@ class Head(QWidget):
 
     Args:
         model: Reference of the chosen model.
-        model_name: Its name in the window.
+        model_name: Name in the window.
     """
 
     def __init__(self, theme: Theme, model: str, model_name: str, parent: QWidget) -> None:

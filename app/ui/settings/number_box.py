@@ -44,7 +44,7 @@ class NumberBox(QDoubleSpinBox):
         self.lineEdit().installEventFilter(self)
 
     def number(self) -> int | float | None:
-        """The value in the setting's own unit."""
+        """Return the value in the setting's own unit."""
         shown = self.value()
         if self._number.empty and shown == self.minimum():
             return None
@@ -73,7 +73,7 @@ class NumberBox(QDoubleSpinBox):
         return state, text, position
 
     def valueFromText(self, text: str) -> float:
-        """Number in the box, at most the maximum."""
+        """Return the number in the box, at most the maximum."""
         typed = self._typed(text)
         if self._is_words(text) or typed is None:
             return self.minimum()
@@ -95,7 +95,7 @@ class NumberBox(QDoubleSpinBox):
         super().focusOutEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A double click takes the whole number, not the digits between two separators."""
+        """Select the whole number at a double click, not the digits between two separators."""
         if event.type() == QEvent.Type.MouseButtonDblClick:
             self.selectAll()
             return True
@@ -106,7 +106,7 @@ class NumberBox(QDoubleSpinBox):
         event.ignore()
 
     def _go_to_number(self) -> None:
-        """The word is replaced whole, and behind the unit nothing is written."""
+        """Select the word as a whole, and keep the caret before the unit."""
         line, text = self.lineEdit(), self.text()
         if self._is_words(text):
             line.selectAll()
@@ -151,7 +151,7 @@ class NumberBox(QDoubleSpinBox):
         return f".,{self.locale().decimalPoint()}{self.locale().groupSeparator()}"
 
     def _typed(self, text: str) -> float | None:
-        """The number that is written; None for none."""
+        """Return the number that is written, or None."""
         digits, locale = self._digits(text), self.locale()
         number, right = locale.toDouble(digits)
         if not right and self._number.places:

@@ -45,12 +45,12 @@ class NumberField(Field):
         self.fit()
 
     def fit(self) -> None:
-        """The number's field is as wide as its longest words at the size of text in use."""
+        """Make the number's field as wide as its longest words at the text size in use."""
         if self.slider is not None:
             self.box.setFixedWidth(self._theme.type.px(_EXACT_PX))
 
     def value(self) -> int | float | None:
-        """The number in the setting's own unit; None for none."""
+        """Return the number in the setting's own unit, or None."""
         return self.box.number()
 
     def show_value(self, value: Any) -> None:
@@ -70,7 +70,7 @@ class NumberField(Field):
             self.slider.show_in_use(self._scale.position_of(self._shown(value)) if numeric else None)
 
     def _shown(self, value: float | None) -> float | None:
-        """A value of the setting in the unit that is shown; None where words stand for it."""
+        """Return a value in the unit that is shown, or None for the control's words."""
         if value is None or (self._number.least_words and value == self._number.least):
             return None
         return value / self._number.unit_size

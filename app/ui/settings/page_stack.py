@@ -61,7 +61,7 @@ class PageStack(QScrollArea):
             head.show()
 
     def page(self, number: int) -> PageView:
-        """A page, made where it was not yet."""
+        """Return a page, and make it if needed."""
         if number not in self._pages:
             page = PageView(self._theme, PAGES[number], self._fields, self._column)
             self._pages[number] = page
@@ -69,12 +69,12 @@ class PageStack(QScrollArea):
         return self._pages[number]
 
     def pages(self) -> Iterator[PageView]:
-        """Those that were made, in their order."""
+        """Pages that were made, in their order."""
         for number in sorted(self._pages):
             yield self._pages[number]
 
     def rows(self) -> Iterator[tuple[str, SettingRow]]:
-        """The rows of settings that were made."""
+        """Yield the rows of settings that were made."""
         for page in self.pages():
             yield from page.rows.items()
 

@@ -60,7 +60,7 @@ class PageView(QWidget):
     """Made when it is shown first, or searched.
 
     Attributes:
-        rows: Of the settings on it, by name.
+        rows: Rows of the settings on it, by name.
         action_rows: The other rows, by name.
     """
 
@@ -164,7 +164,6 @@ class PageView(QWidget):
 
 
 def _texts(item: Item) -> tuple[str, ...]:
-    """Texts of an item."""
     if isinstance(item, Note):
         return (tr(item.words),)
     if isinstance(item, Action):

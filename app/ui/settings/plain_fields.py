@@ -27,11 +27,11 @@ class SwitchBox(QCheckBox):
         self._theme = theme
 
     def hitButton(self, pos: QPoint) -> bool:
-        """All of it is to be clicked on."""
+        """Return True anywhere on the field: all of it can be clicked."""
         return self.rect().contains(pos)
 
     def outline(self) -> QRect:
-        """The box, around which the ring of the focus goes."""
+        """Return the box, around which the ring of the focus goes."""
         return self._box().toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -53,7 +53,7 @@ class SwitchField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> bool:
-        """True if it is on."""
+        """Return True if it is on."""
         return self.box.isChecked()
 
     def show_value(self, value: Any) -> None:
@@ -75,7 +75,7 @@ class NamesField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> Any:
-        """The name."""
+        """Return the name."""
         return self.box.currentData()
 
     def show_value(self, value: Any) -> None:
@@ -95,7 +95,7 @@ class LineField(Field):
         self.add(self.line, title, help_text, 1)
 
     def value(self) -> str:
-        """The text."""
+        """Return the text."""
         return self.line.text()
 
     def show_value(self, value: Any) -> None:
@@ -122,11 +122,11 @@ class TextField(Field):
         self.fit()
 
     def fit(self) -> None:
-        """As high as its lines at the size of text in use."""
+        """Make the field as high as its lines at the text size in use."""
         self.setFixedHeight(self._lines * self.edit.fontMetrics().lineSpacing() + 22)
 
     def value(self) -> str:
-        """The text."""
+        """Return the text."""
         return self.edit.toPlainText()
 
     def show_value(self, value: Any) -> None:

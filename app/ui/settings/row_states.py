@@ -42,7 +42,7 @@ class RowStates:
         self._reasons = self._workspace.settings_desk.reasons()
 
     def numbers_in_force(self) -> dict[str, float]:
-        """Sampling in the chat that is shown, as far as its model has told."""
+        """Return the sampling of the chat that is shown, as far as its model has told."""
         return {name: number.value for name, number in self._in_force(self._pending.applied).items()}
 
     def _in_force(self, settings: Settings) -> dict[str, InForce]:
@@ -56,9 +56,9 @@ class RowStates:
         """Show how a row stands; returns whether its height is another now.
 
         Args:
-            name: Its setting.
+            name: Name of the setting.
             row: The row.
-            scope: As in `PendingSettings`.
+            scope: Scope as in `PendingSettings`.
             in_use: Values that the engine works with, by the names of settings.
         """
         pending, setting = self._pending, Settings.declared()[name]
@@ -97,7 +97,7 @@ class RowStates:
         return problem or self._origin(name)
 
     def _origin(self, name: str) -> str:
-        """Origin of a number that the person leaves open; empty for everything else."""
+        """Origin of a number that the user leaves open; empty for everything else."""
         number = self._in_force(self._pending.chosen).get(name)
         if number is None or number.origin == "set":
             return ""

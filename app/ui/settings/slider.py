@@ -33,7 +33,7 @@ class Slider(QSlider):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """As high as the fields beside it."""
+        """Return a size as high as the fields beside it."""
         return QSize(120, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:

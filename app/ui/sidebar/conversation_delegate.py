@@ -82,7 +82,7 @@ class ConversationDelegate(QStyledItemDelegate):
         painter.restore()
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """A line edit over the row."""
+        """Return a line edit over the row."""
         editor = QLineEdit(parent)
         editor.setProperty("kind", "rename")
         editor.setAccessibleName(tr("Title") if index.data(ID_ROLE) is not None else tr("Name of the folder"))
@@ -104,7 +104,7 @@ class ConversationDelegate(QStyledItemDelegate):
         paint_words(painter, self._theme, box, str(index.data()), TextStyle.SMALL_BOLD, "mute", flags)
 
     def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: Row) -> None:
-        """The head of a group that folds: its icon, its name, how many chats are in it."""
+        """Paint the head of a group that folds: its icon, its name, its number of chats."""
         fill = QRectF(option.rect.adjusted(_MARGIN_PX, 0, -_MARGIN_PX, 0))
         self._paint_fill(painter, option, index, fill, selected=False)
         box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX - 1, 0, -_MARGIN_PX - _PADDING_PX, 0)
@@ -134,7 +134,7 @@ class ConversationDelegate(QStyledItemDelegate):
     def _paint_fill(
         self, painter: QPainter, option: QStyleOptionViewItem, index: Index, fill: QRectF, selected: bool
     ) -> None:
-        """The ground of a row: chosen, under the pointer, with the keyboard, or where a drop would land."""
+        """Paint the ground of a row: chosen, under the pointer, focused, or the target of a drop."""
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         focused = self.keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
         if selected or hovered:

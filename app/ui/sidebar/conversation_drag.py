@@ -12,14 +12,14 @@ CHAT_TYPE = "application/x-tenon-chat"
 
 
 def carried(conversation_id: int) -> QMimeData:
-    """Data of a drag: nothing that another program would take."""
+    """Return the data of a drag, which no other program takes."""
     data = QMimeData()
     data.setData(CHAT_TYPE, str(conversation_id).encode())
     return data
 
 
 def chat_of(data: QMimeData) -> int | None:
-    """The chat that is dragged; None where it is something else."""
+    """Return the chat that is dragged, or None."""
     number = bytes(data.data(CHAT_TYPE).data()).decode("ascii", "ignore") if data.hasFormat(CHAT_TYPE) else ""
     return int(number) if number.isdigit() else None
 
@@ -70,7 +70,7 @@ class ChatDrag(QListView):
         event.acceptProposedAction()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """It will land elsewhere."""
+        """Forget the target of a drag that left."""
         self.mark_drop(-1)
 
     def dropEvent(self, event: QDropEvent) -> None:

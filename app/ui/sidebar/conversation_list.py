@@ -137,7 +137,7 @@ class ConversationList(ChatDrag):
             self.edit(self._conversations.index(at))
 
     def menu(self, conversation_id: int) -> QMenu:
-        """A chat's menu."""
+        """Return a chat's menu."""
         return chat_menu(self._theme, self, self._row_of(conversation_id), self._folders)
 
     def folder_menu(self, conversation_id: int) -> QMenu:
@@ -145,7 +145,7 @@ class ConversationList(ChatDrag):
         return folder_menu(self._theme, self, self._row_of(conversation_id), self._folders)
 
     def head_menu(self, folder: str) -> QMenu:
-        """A folder's menu."""
+        """Return a folder's menu."""
         at = self._conversations.head_of(folder)
         assert at is not None
         return head_menu(self._theme, self, self._conversations.row(at))
@@ -217,7 +217,7 @@ class ConversationList(ChatDrag):
         return QStyle.visualRect(self.layoutDirection(), row, self._delegate.menu_rect(row))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The three dots do not choose a row; a head is folded or unfolded."""
+        """Open a menu at the three dots, fold a head, or choose a row."""
         self._delegate.keyboard = False
         place = event.position().toPoint()
         index = self.indexAt(place)
@@ -292,7 +292,7 @@ class ConversationList(ChatDrag):
         self.viewport().update()
 
     def _stay_on(self, head: Row) -> None:
-        """The keyboard stays on a head that was folded or unfolded."""
+        """Keep the keyboard on a head that was folded or unfolded."""
         for at in range(self._conversations.rowCount()):
             if self._conversations.row(at).group == head.group:
                 self._make_current(at)

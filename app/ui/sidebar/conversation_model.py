@@ -50,7 +50,7 @@ class ConversationModel(QAbstractListModel):
         return self._rows[at]
 
     def head_of(self, folder: str) -> int | None:
-        """The row of a folder's head."""
+        """Return the row of a folder's head."""
         return next((at for at, row in enumerate(self._rows) if row.group and row.folder == folder), None)
 
     def _show(self) -> None:
@@ -77,14 +77,14 @@ class ConversationModel(QAbstractListModel):
             self.dataChanged.emit(index, index, [BUSY_ROLE])
 
     def row_of(self, conversation_id: int | None) -> int | None:
-        """The row of a conversation, None where it is not shown."""
+        """Return the row of a conversation, or None if it is not shown."""
         if conversation_id is None:
             return None
         ids = (row.conversation_id for row in self._conversations)
         return next((at for at, known in enumerate(ids) if known == conversation_id), None)
 
     def first_row(self) -> int | None:
-        """The first row that the keyboard can be on."""
+        """Return the first row that the keyboard can be on."""
         return next(
             (at for at, row in enumerate(self._rows) if row.conversation_id is not None or row.group), None
         )
@@ -92,7 +92,7 @@ class ConversationModel(QAbstractListModel):
     # --- QAbstractListModel -----------------------------------------------------------------------------------
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """Number of rows, heads included."""
+        """Return the number of rows, heads included."""
         return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     def data(

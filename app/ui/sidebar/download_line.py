@@ -53,7 +53,7 @@ class DownloadLine(QToolButton):
         return figures.percent(self._share)
 
     def sizeHint(self) -> QSize:
-        """A line of words and a bar."""
+        """Return the size of a line of words and a bar."""
         return QSize(100, self._theme.type.px(_HEIGHT_PX))
 
     def paintEvent(self, event: QPaintEvent) -> None:

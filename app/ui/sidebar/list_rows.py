@@ -14,7 +14,7 @@ PINNED = mark("Pinned")
 HITS = mark("In messages")
 ARCHIVED = mark("Archived")
 
-# Names of groups that fold: a folder's has its name behind this, so that it is never that of the archive.
+# Names of groups that fold: a folder's has its name after this, so that it is never that of the archive.
 _FOLDER = "folder/"
 ARCHIVE_GROUP = "archive"
 
@@ -23,7 +23,7 @@ GROUPS = (mark("Today"), mark("Yesterday"), mark("Previous 7 days"), mark("Older
 
 
 def age_group(updated_at: float, today: date) -> str:
-    """The group's name.
+    """Return the group's name.
 
     Args:
         updated_at: Seconds since 1970, UTC.
@@ -49,9 +49,9 @@ class Row:
         hit: The message that was found.
         folder: The folder that it is in, or is the head of.
         archived: True if the chat is archived.
-        group: Of a head that folds: the name by which that is remembered.
+        group: Name by which a folding head is remembered.
         folded: True if it is folded.
-        count: Of such a head: how many chats are in it.
+        count: Number of chats in a folding head.
     """
 
     title: str
@@ -66,12 +66,12 @@ class Row:
 
 
 def folder_group(folder: str) -> str:
-    """The name of a folder's group."""
+    """Return the name of a folder's group."""
     return _FOLDER + folder
 
 
 def is_folded(group: str, remembered: Collection[str]) -> bool:
-    """True if a group is folded: the archive is until that is changed, a folder is not."""
+    """Return True if a group is folded: the archive is until that is changed, a folder is not."""
     return (group in remembered) != (group == ARCHIVE_GROUP)
 
 

@@ -43,11 +43,11 @@ class NavRow(QToolButton):
         self.set_chosen(False)
 
     def sizeHint(self) -> QSize:
-        """As high as the design says."""
+        """Return a size as high as the design says."""
         return QSize(super().sizeHint().width(), self._theme.type.px(_ROW_PX))
 
     def set_chosen(self, chosen: bool) -> None:
-        """True if its page is shown."""
+        """Show whether the place's page is shown."""
         self.setChecked(chosen)
         self.setIcon(themed_icon(self._theme, self._icon, "acc" if chosen else "sub"))
 

@@ -101,7 +101,7 @@ class Sidebar(QWidget):
         self._explain()
 
     def sizeHint(self) -> QSize:
-        """As wide as was chosen, and wider with larger text."""
+        """Return a size as wide as was chosen, and wider with larger text."""
         return QSize(self._theme.type.px(self._width_px), 400)
 
     def set_width(self, width_px: int) -> None:

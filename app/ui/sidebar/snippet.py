@@ -10,7 +10,7 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
 _LINES = 2
-_BEFORE = 24  # characters kept in front of the first word that was found, so that it stands on the first line
+_BEFORE = 24  # characters kept before the first word that was found, so that it stands on the first line
 _BETWEEN = "•· "  # parts items and cells: nothing to begin with
 
 
@@ -42,7 +42,7 @@ def paint_snippet(painter: QPainter, theme: Theme, hit: SearchHit, box: QRect) -
 
 
 def shortened(hit: SearchHit) -> tuple[str, list[tuple[int, int]]]:
-    """The snippet without what stands far in front of the first word found, and where the words are in it."""
+    """Return the snippet from shortly before the first word found, and the places of the words in it."""
     first = hit.marks[0][0] if hit.marks else 0
     if first <= _BEFORE:
         return hit.snippet, list(hit.marks)

@@ -32,7 +32,7 @@ class Outlined(Protocol):
     """A widget of which the ring goes around a part."""
 
     def outline(self) -> QRect:
-        """The part, in the widget's own px."""
+        """Return the part, in the widget's own px."""
 
 
 def _in_window(widget: QWidget) -> QRect:

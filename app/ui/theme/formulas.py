@@ -57,7 +57,7 @@ class Formulas(QObject):
         return self._shapes.get(formula)
 
     def awaited(self, formula: Formula) -> bool:
-        """True if the formula's shape is still to come."""
+        """Return True if the formula's shape is still to come."""
         return formula in self._asked
 
     def paint(
@@ -70,7 +70,7 @@ class Formulas(QObject):
             origin: The left end of its baseline.
             shape: The shape to paint.
             em_px: Size of the font.
-            color: Of what has none of its own.
+            color: Colour of what has none of its own.
         """
         ratio = painter.device().devicePixelRatioF()
         key = (shape.svg, em_px, color.rgba(), ratio)

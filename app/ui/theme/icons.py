@@ -21,7 +21,7 @@ def _svg(name: str) -> str:
 
 
 def tinted_pixmap(name: str, color: str, size_px: int, ratio: float = 1.0) -> QPixmap:
-    """An icon in one colour.
+    """Return an icon in one colour.
 
     Args:
         name: File name in assets/icons without its ending.
@@ -57,7 +57,7 @@ class TintedIconEngine(QIconEngine):
         self._role = role
 
     def clone(self) -> QIconEngine:
-        """A copy for a detached QIcon."""
+        """Return a copy for a detached QIcon."""
         return TintedIconEngine(self._theme, self._name, self._role)
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
@@ -70,11 +70,11 @@ class TintedIconEngine(QIconEngine):
         )
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """The icon at a ratio of 1."""
+        """Return the icon at a ratio of 1."""
         return self.scaledPixmap(size, mode, state, 1.0)
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
-        """The icon for a screen of the given ratio; the size is in logical px (tried with Qt 6.8 and 6.11)."""
+        """Return the icon for a screen's ratio; the size is in logical px (tried with Qt 6.8 and 6.11)."""
         side = max(1, min(size.width(), size.height()))
         return tinted_pixmap(self._name, self._color(mode), side, scale)
 
@@ -84,7 +84,7 @@ class TintedIconEngine(QIconEngine):
 
 
 def themed_icon(theme: Theme, name: str, role: str = "sub") -> QIcon:
-    """An icon that follows the theme.
+    """Return an icon that follows the theme.
 
     Args:
         theme: Gives the colour.

@@ -37,7 +37,7 @@ class Lexers(QObject):
         maker.made.connect(self._take)
 
     def lexer(self, language: str) -> Lexer | None:
-        """The lexer of a language; None where there is none, or it is still to come: then `came` follows."""
+        """Return the lexer of a language, or None if there is none or it is still to come (then `came` follows)."""
         language = language.lower()
         if self._maker is not None and language not in self._asked and title_of(language):
             self._asked.add(language)
@@ -51,7 +51,7 @@ class Lexers(QObject):
 
 
 def title_of(language: str) -> str:
-    """The name of a language that there is a lexer for; empty where there is none."""
+    """Return the name of a language that has a lexer, or an empty text."""
     return _titles().get(language.lower(), "")
 
 

@@ -194,7 +194,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 
 def stylesheet(palette: Palette, type_scale: Typography) -> str:
-    """The style sheet of a theme at a font size."""
+    """Return the style sheet of a theme at a font size."""
     px = type_scale.px
     colors = {name: value for name, value in vars(palette).items() if isinstance(value, str)}
     return _SHEET.substitute(

@@ -22,7 +22,7 @@ def usual_points(platform: str, desktop: str) -> float:
     """Size of the general font, in points, where nobody has changed it.
 
     Args:
-        platform: As ``sys.platform`` names it.
+        platform: Platform as ``sys.platform`` names it.
         desktop: ``XDG_CURRENT_DESKTOP``, names with colons between them; empty where there is none.
     """
     if platform == "win32":
@@ -34,9 +34,9 @@ def usual_points(platform: str, desktop: str) -> float:
 
 
 def system_text_scale(font: QFont | None = None) -> float:
-    """The general font's size beside the usual one, 1 to 2.
+    """Return the system's text size as a multiple of the usual one, 1 to 2.
 
-    Less than 1 counts as 1: where Qt knows nothing of a desktop its own small font is no wish of the person's.
+    Less than 1 counts as 1: where Qt knows nothing of a desktop its own small font is no wish of the user's.
 
     Args:
         font: The general font; None asks the system.

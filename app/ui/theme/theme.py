@@ -21,7 +21,7 @@ _LARGEST_TEXT = 2.0
 
 
 def system_is_dark() -> bool:
-    """True if the system asks for a dark theme; where it does not say, its palette is read."""
+    """Return True if the system asks for a dark theme; where it does not say, its palette is read."""
     scheme = QGuiApplication.styleHints().colorScheme()
     if scheme == Qt.ColorScheme.Unknown:
         palette = QGuiApplication.palette()
@@ -63,11 +63,11 @@ class Theme(QObject):
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     def color(self, role: str) -> QColor:
-        """The colour of a role of `Palette`."""
+        """Return the colour of a role of `Palette`."""
         return QColor(getattr(self.palette, role))
 
     def font(self, style: TextStyle) -> QFont:
-        """A font of the type scale."""
+        """Return a font of the type scale."""
         return self.type.font(style)
 
     def set_dark(self, dark: bool | None) -> None:
@@ -87,7 +87,7 @@ class Theme(QObject):
         return Typography(min(_LARGEST_TEXT, self._scale * self._system_scale), *self._families)
 
     def spaced(self, room_px: float) -> float:
-        """The height of a row, or the room between two things, at the density in use."""
+        """Return a height or a distance at the density in use."""
         return room_px * _COMPACT if self.compact else room_px
 
     def set_compact(self, compact: bool) -> None:

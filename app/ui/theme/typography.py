@@ -73,7 +73,7 @@ class Typography:
         return self._medium
 
     def px(self, size: float) -> int:
-        """A length of text in px, scaled with the font size setting."""
+        """Return a length of text in px, scaled with the font size setting."""
         return round(size * self.scale)
 
     def line_height(self, style: TextStyle) -> int:
@@ -81,7 +81,7 @@ class Typography:
         return self.px(style.value[1])
 
     def font(self, style: TextStyle) -> QFont:
-        """A new font in a style."""
+        """Return a new font in a style."""
         known = self._fonts.get(style)
         if known is not None:
             return QFont(known)

@@ -45,7 +45,7 @@ BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock 
 
 
 def make_block_widget(theme: Theme, block: Block, parent: QWidget) -> BlockWidget:
-    """A new widget for a block."""
+    """Make a widget for a block."""
     if block.kind is BlockKind.CODE:
         return CodeBlock(theme, block, parent)
     if block.kind is BlockKind.FORMULA:

@@ -1,4 +1,4 @@
-"""The person's own message: a bubble at the right, its text exactly as typed, and what can be done with it."""
+"""The user's own message: a bubble at the right, its text exactly as typed, and what can be done with it."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ class OwnMessage(QWidget):
         self._bubble.setVisible(files or not self.joined)
 
     def set_message(self, message: Message) -> None:
-        """The message is known otherwise; its text never changes."""
+        """Take the message's new state; its text never changes."""
         self.message = message
 
     def set_alternatives(self, ids: Sequence[int]) -> None:
-        """The versions of this message, itself included, oldest first."""
+        """Set the versions of this message, itself included, oldest first."""
         if self.buttons.set_alternatives(ids, self.message.id):
             self.height_changed.emit()
 
@@ -176,11 +176,11 @@ class OwnMessage(QWidget):
         return bottom + _ROW_GAP_PX + row.height()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The pointer brings the buttons."""
+        """Show the buttons under the pointer."""
         self.buttons.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer takes them along."""
+        """Hide the buttons when the pointer leaves."""
         self.buttons.set_seen(False)
 
     def edit(self) -> None:

@@ -78,7 +78,7 @@ class CodeText(SelectableText, QTextEdit):
         self.setAccessibleName(tr("Code"))
 
     def whole_source(self) -> str:
-        """The code in its fence."""
+        """Return the code in its fence."""
         return Block(BlockKind.CODE, self._code, self._language).source
 
     @property
@@ -87,7 +87,7 @@ class CodeText(SelectableText, QTextEdit):
         return self.lineWrapMode() is not QTextEdit.LineWrapMode.NoWrap
 
     def part(self, code: str) -> str:
-        """The part of a code that is shown. One with a long line is wrapped: Qt paints a line as a whole."""
+        """Return the part of a code that is shown, with long lines wrapped: Qt paints a line as a whole."""
         self._code = code
         modes = QTextEdit.LineWrapMode
         wraps = any(len(line) > LONGEST_LINE for line in code.split("\n"))
@@ -200,7 +200,7 @@ class CodeBlock(QFrame):
         return self._code
 
     def colors(self) -> set[str]:
-        """The colours in use, as ``#rrggbb``."""
+        """Return the colours in use, as ``#rrggbb``."""
         block = self._text.document().begin()
         found = set()
         while block.isValid():

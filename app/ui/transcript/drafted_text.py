@@ -40,7 +40,7 @@ def clipped(stretches: Iterable[Stretch], start: int, end: int) -> list[Stretch]
 
 
 def rendered_stretches(markdown: str, rendered: str, stretches: Sequence[Stretch]) -> list[Stretch]:
-    """The same stretches in the rendered text of a block.
+    """Return the same stretches in the rendered text of a block.
 
     The rendered text is the written one less its marks, so each rendered character is the next such one of the
     Markdown. Line ends are left out: coloured, they would cover the mark of the list's next item.
@@ -65,7 +65,7 @@ def rendered_stretches(markdown: str, rendered: str, stretches: Sequence[Stretch
 
 
 def in_utf16(text: str, stretches: Sequence[Stretch]) -> list[Stretch]:
-    """The same stretches in UTF-16 units, as Qt counts them: an emoji is two of these."""
+    """Return the same stretches in UTF-16 units, as Qt counts them: an emoji is two of these."""
     if text.isascii():
         return list(stretches)
     place, counted = 0, 0

@@ -75,7 +75,7 @@ class Finder(QObject):
 
     @Slot()
     def next(self) -> None:
-        """Go to the next place; behind the last one is the first."""
+        """Go to the next place; after the last one is the first."""
         self._step(1)
 
     @Slot()
@@ -113,7 +113,7 @@ class Finder(QObject):
         self.changed.emit()
 
     def _around(self, at: int, step: int, whole: bool) -> Iterator[Message]:
-        """The messages from one on, or behind it, and round to it again."""
+        """Yield the messages from one on, or after it, round to it again."""
         messages = self._transcript.messages
         first = 0 if whole else 1
         for offset in range(first, len(messages) + first):

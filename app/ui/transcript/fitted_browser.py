@@ -46,7 +46,7 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self.viewport().setAutoFillBackground(False)
 
     def whole_source(self) -> str:
-        """All of its text, shown or not."""
+        """Whole text, shown or not."""
         return self.beginning.text
 
     def fit(self, width: int) -> int:

@@ -82,7 +82,7 @@ class FormulaBlock(SelectableWhole):
         self._show()
 
     def whole_source(self) -> str:
-        """The formula with its marks."""
+        """Return the formula with its marks."""
         return self._block.source
 
     def selectables(self) -> list[Selectable]:
@@ -101,7 +101,7 @@ class FormulaBlock(SelectableWhole):
             self._show()
 
     def set_drafted(self, stretches: list[Stretch]) -> None:
-        """A drawing has no places to mark."""
+        """Do nothing: a drawing has no places to mark."""
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""

@@ -77,14 +77,14 @@ class FormulaObject(QPyTextObject):
 
     @staticmethod
     def _em_px(kind: QTextCharFormat, shape: FormulaShape, room_px: float) -> float:
-        """The text's size, less where the formula is wider than a line."""
+        """Return the text's size, or less if the formula is wider than a line."""
         em = FORMULA_SCALE * kind.font().pixelSize()
         width = (shape.width + 2 * _SIDE_EM) * em
         return em * room_px / width if 0 < room_px < width else em
 
 
 def without_formulas(markdown: str) -> tuple[str, list[tuple[str, Formula]]]:
-    """The Markdown with a mark in the place of each formula; and the formulas, each with its source."""
+    """Return the Markdown with a mark in place of each formula, and the formulas with their sources."""
     places = find_formulas(markdown)
     if not places:
         return markdown, []
@@ -97,7 +97,7 @@ def without_formulas(markdown: str) -> tuple[str, list[tuple[str, Formula]]]:
 
 
 def with_formulas(marked: str, formulas: list[tuple[str, Formula]]) -> str:
-    """The text with each formula's source in the place of its mark."""
+    """Return the text with each formula's source in place of its mark."""
     sources = iter([source for source, _ in formulas])
     return "".join(next(sources, "") if c == OBJECT else c for c in marked) if formulas else marked
 
@@ -164,7 +164,7 @@ def _place(cursor: QTextCursor, source: str, formula: Formula, theme: Theme) -> 
 
 
 def selected_text(cursor: QTextCursor) -> str:
-    """The selected text, with the source of each object in it; Qt's own function changes spaces that do not break."""
+    """Return the selected text with the source of each object, and with its non-breaking spaces."""
     text = cursor.selectedText().translate(_LINE_ENDS)
     if OBJECT not in text:
         return text

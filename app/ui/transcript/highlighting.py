@@ -61,7 +61,7 @@ def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
 
     Args:
         code: The whole code, or one line of it.
-        lexer: Of its language.
+        lexer: Lexer of its language.
 
     Returns:
         One list for each line; all empty where there is no lexer, or the code or a line of it is too long.
@@ -108,7 +108,7 @@ class CodeHighlighter(QSyntaxHighlighter):
         self._shown: dict[int, list[Span]] = {}
 
     def complete(self, code: str) -> None:
-        """The code has ended, or is known as a whole before it is shown: lex it once, recolour what differs."""
+        """Lex the whole code once and recolour what differs."""
         self._code = code
         if self._lexer is None:
             return

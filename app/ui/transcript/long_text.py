@@ -30,7 +30,7 @@ class Beginning:
 
     Args:
         edit: Shows the text; the button stands in it, below the text.
-        marks: What a search finds in the text, shown or not.
+        marks: Places that a search finds in the text, shown or not.
         grown: Called when more is to be shown: asks `of` again.
 
     Attributes:
@@ -48,7 +48,7 @@ class Beginning:
         self._button: QPushButton | None = None
 
     def of(self, text: str, at_first: int = SHOWN) -> str:
-        """The part of a text that is shown: all of it, but of one that is longer than what is shown at first."""
+        """Return the part of a text that is shown: all of it, or the beginning of a long one."""
         self.text = text
         self._most = max(self._most, at_first)
         end = self._most

@@ -69,12 +69,12 @@ class RowButton(LabelledButton):
 
 
 class MessageActions(QWidget):
-    """Emits what the person wants; it decides nothing. A button is made when it is shown first.
+    """Emits what the user wants; it decides nothing. A button is made when it is shown first.
 
     Args:
-        noun: The person's word for the message: ``reply`` or ``message``.
+        noun: The user's word for the message: ``reply`` or ``message``.
         order: The buttons from the left to the right, the arrows among them.
-        more: Actions of a menu behind a last button; none for no menu.
+        more: Actions of a menu after a last button; none for no menu.
     """
 
     triggered = Signal(object)  # Action
@@ -97,7 +97,7 @@ class MessageActions(QWidget):
         self._row = filled(QHBoxLayout(self), margins=0, spacing=2)
 
     def button(self, action: Action) -> RowButton:
-        """The button of an action that is shown in the row."""
+        """Return the button of an action that is shown in the row."""
         return self._buttons[action]
 
     @property
@@ -111,7 +111,7 @@ class MessageActions(QWidget):
         return self._alternatives
 
     def can_press(self, action: Action) -> bool:
-        """True if the action's button is there and leads somewhere."""
+        """Return True if the action's button is there and leads somewhere."""
         button = self._buttons.get(action)
         return button is not None and not button.isHidden() and button.isEnabled()
 
@@ -131,7 +131,7 @@ class MessageActions(QWidget):
             button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focused(self) -> Action | None:
-        """The action whose button has the keyboard."""
+        """Return the action whose button has the keyboard."""
         return next((action for action, button in self._buttons.items() if button.hasFocus()), None)
 
     def natural_size(self) -> QSize:
@@ -151,7 +151,7 @@ class MessageActions(QWidget):
                 self._show(action, action in self._shown)
 
     def set_alternatives(self, ids: Sequence[int], message_id: int) -> bool:
-        """The versions of the message, oldest first, of which one is shown; less than two need no arrows.
+        """Set the versions of the message, oldest first; fewer than two need no arrows.
 
         Returns:
             True if that is new.
@@ -182,7 +182,7 @@ class MessageActions(QWidget):
             button.update()
 
     def say_copied(self) -> None:
-        """A tick in place of the copy icon, for a moment."""
+        """Show a tick in place of the copy icon for a moment."""
         self._buttons[Action.COPY].setIcon(themed_icon(self._theme, "check", "acc"))
         QTimer.singleShot(_COPIED_MS, self, self._forget_copied)
 
@@ -271,7 +271,7 @@ class MessageActions(QWidget):
 
 
 def reply_actions(reply: Message, last: bool) -> set[Action]:
-    """The actions that make sense, the arrows aside; an error that is told has its own button to try again.
+    """Return the actions that make sense, without the arrows; an error has its own button to try again.
 
     Args:
         reply: The reply as it is now.

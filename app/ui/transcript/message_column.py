@@ -106,7 +106,7 @@ class MessageColumn(QScrollArea):
         return self._follow
 
     def view_of(self, message_id: int) -> MessageView | None:
-        """A message's widget; None where it is none now."""
+        """Return a message's widget, or None if it has none now."""
         view = self.message_views.of(message_id)
         return None if view is None or view.isHidden() else view
 
@@ -207,7 +207,7 @@ class MessageColumn(QScrollArea):
         self._place_jump()
 
     def top_view(self) -> tuple[MessageView, int] | None:
-        """The message at the top of the view, and how far below it begins (a negative number: above)."""
+        """Return the message at the top of the view, and how far below the edge it begins (negative: above)."""
         value = self.verticalScrollBar().value()
         for view in self.message_views.all:
             if view.y() + view.height() > value:

@@ -1,4 +1,4 @@
-"""Editor of a person's own message: its text in a field, with Cancel and Send."""
+"""Editor of a user's own message: its text in a field, with Cancel and Send."""
 
 from __future__ import annotations
 

@@ -62,16 +62,16 @@ class MessageSpan:
         self.newer[:0] = self._views.drop(first, keep_used=True)
 
     def shared_with(self, messages: list[Message]) -> int:
-        """Number of messages from the first on that can stay as they are."""
+        """Return how many messages, from the first on, can stay as they are."""
         return sum(1 for _ in takewhile(_is_same, zip(self.messages, messages, strict=False)))
 
     def change(self, message: Message) -> None:
-        """A message that is no widget is known otherwise."""
+        """Take the new state of a message that has no widget."""
         self.older = [message if old.id == message.id else old for old in self.older]
         self.newer = [message if old.id == message.id else old for old in self.newer]
 
 
 def _is_same(pair: tuple[Message, Message]) -> bool:
-    """True if a view of the first message can show the second: not where a finished reply goes on."""
+    """Return True if a view of the first message can show the second: not where a finished reply goes on."""
     before, after = pair
     return before.id == after.id and (before.state.unfinished or not after.state.unfinished)

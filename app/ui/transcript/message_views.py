@@ -68,20 +68,20 @@ class MessageViews(QObject):
         self._blinker.timeout.connect(self._blink)
 
     def __contains__(self, message_id: int) -> bool:
-        """True if a message is a widget now."""
+        """Return True if a message is a widget now."""
         return message_id in self._by_id
 
     def of(self, message_id: int) -> MessageView | None:
-        """A message's widget; None where it is none now."""
+        """Return a message's widget, or None if it has none now."""
         return self._by_id.get(message_id)
 
     def reply(self, message_id: int) -> ReplyView | None:
-        """A reply's widget; None where it is none now, or the message is one's own."""
+        """Return a reply's widget, or None if it has none now or the message is the user's."""
         view = self._by_id.get(message_id)
         return view if isinstance(view, ReplyView) else None
 
     def make(self, message: Message) -> MessageView:
-        """A message's widget; its place in `all` is the caller's to give."""
+        """Make a message's widget; the caller puts it into `all`."""
         kept = self._by_id.get(message.id)
         if kept is not None and kept not in self.all:
             kept.show()
@@ -159,7 +159,7 @@ class MessageViews(QObject):
                 del self._by_id[view.message.id]
 
     def mark_last(self, end_built: bool = True) -> None:
-        """The last one has more to offer than the others, and may have a caret that blinks.
+        """Mark the last message, which offers more actions and may have a caret that blinks.
 
         Args:
             end_built: True if the conversation's last message is a widget.
@@ -189,13 +189,13 @@ class MessageViews(QObject):
             view.set_drafted_shown(shown)
 
     def set_engine(self, engine: EngineState) -> None:
-        """The engine's state changed."""
+        """Take the engine's new state."""
         self._engine = engine
         for view in self._replies():
             view.set_engine(engine)
 
     def choose_blinking(self) -> None:
-        """The caret blinks while a reply waits, and stays lit while text comes."""
+        """Let the caret blink while a reply waits, and stay lit while text comes."""
         last = self.all[-1] if self.all else None
         waits = isinstance(last, ReplyView) and last.message.state is MessageState.WAITING
         if waits and not self._blinker.isActive() and animation_ms(_BLINK_MS):
@@ -221,5 +221,5 @@ class MessageViews(QObject):
 
 
 def _is_used(view: MessageView) -> bool:
-    """True if something would be lost with a widget."""
+    """Return True if something would be lost with a widget."""
     return view.editor is not None if isinstance(view, OwnMessage) else view.message.state.unfinished

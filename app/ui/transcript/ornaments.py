@@ -68,7 +68,7 @@ def paint_ornaments(painter: QPainter, document: QTextDocument, theme: Theme, se
 
     Args:
         painter: In the document's coordinates.
-        document: As laid out.
+        document: Document as laid out.
         theme: Colours and sizes.
         seen: The part of the document to paint.
     """
@@ -150,7 +150,7 @@ def _paint_bullet(painter: QPainter, block: QTextBlock, place: QPointF, theme: T
 
 
 def _paint_task(painter: QPainter, block: QTextBlock, middle: QPointF, theme: Theme) -> None:
-    """A box in the place of the bullet, with a tick where the task is done."""
+    """Paint a box in place of the bullet, with a tick if the task is done."""
     half = theme.type.px(_TASK_PX) / 2
     painter.setPen(QPen(theme.color("sub"), 1.4))
     painter.setBrush(Qt.BrushStyle.NoBrush)

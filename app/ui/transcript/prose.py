@@ -72,7 +72,7 @@ class ProseBlock(FittedBrowser):
             self._show_drafted()
 
     def whole_source(self) -> str:
-        """Its Markdown."""
+        """Markdown."""
         return self._text
 
     def selectables(self) -> list[Selectable]:
@@ -93,7 +93,7 @@ class ProseBlock(FittedBrowser):
         return self.marks.choose(number)
 
     def last_line(self) -> QRect:
-        """The last line from the left edge of its text to where the next character stands, behind the caret's place."""
+        """Return the last line, from the left edge of its text to the place of the next character."""
         block = self.document().lastBlock()
         place = self.document().documentLayout().blockBoundingRect(block).topLeft()
         line = block.layout().lineAt(block.layout().lineCount() - 1)

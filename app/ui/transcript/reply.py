@@ -119,7 +119,7 @@ class ReplyView(QWidget):
             self.blocks.show_unconfirmed(text)
 
     def set_message(self, message: Message) -> None:
-        """The reply's state, figures, notices or whole text changed."""
+        """Take the reply's new state, figures, notices or text."""
         before, self.message = self.message, message
         if message.state.unfinished and _without_figures(before) == _without_figures(message):
             self._show_strip()  # several times a second, and nothing else has to be looked at
@@ -130,7 +130,7 @@ class ReplyView(QWidget):
         self._show_state()
 
     def set_engine(self, engine: EngineState) -> None:
-        """The engine's state changed; only a reply that is still to come shows it."""
+        """Take the engine's new state, which only a reply that is still to come shows."""
         self._engine = engine
         if self.message.state in (MessageState.QUEUED, MessageState.WAITING):
             self._show_strip()
@@ -147,7 +147,7 @@ class ReplyView(QWidget):
             self._show_state()
 
     def set_alternatives(self, ids: Sequence[int]) -> None:
-        """The versions of this reply, itself included, oldest first."""
+        """Set the versions of this reply, itself included, oldest first."""
         if self.buttons.set_alternatives(ids, self.message.id):
             self._changed()
 
@@ -311,5 +311,5 @@ class ReplyView(QWidget):
 
 
 def _without_figures(message: Message) -> Message:
-    """A reply less its figures, and less its text, which comes by itself while it is written."""
+    """Return a reply without its figures, and without its text while that is written."""
     return replace(message, content="", drafted=NO_STRETCHES, statistics=None)

@@ -34,7 +34,7 @@ class ReplyBlocks(QWidget):
     """Finished blocks are parsed once; only the tail is parsed again.
 
     That happens at most every 33 ms, and less often when one pass takes long, so that the window stays free for
-    the person. Nothing else on the way of a text holds it back.
+    the user. Nothing else on the way of a text holds it back.
     """
 
     height_changed = Signal()
@@ -77,7 +77,7 @@ class ReplyBlocks(QWidget):
         return any(block.kind is BlockKind.CODE for block in self._blocks)
 
     def code_above(self, bottom: int) -> str | None:
-        """The code of the last code block that begins above a place, in px; else of the first; None without any."""
+        """Return the last code that begins above a place in px, else the first, or None without any."""
         codes = [
             (widget.y(), block.text)
             for widget, block in zip(self.widgets, self._blocks, strict=True)
@@ -120,7 +120,7 @@ class ReplyBlocks(QWidget):
             self.refresh()
 
     def set_caret(self, lit: bool | None) -> None:
-        """A caret at the end, lit or in the dark half of its blinking; None takes it away."""
+        """Show a caret at the end, lit or dark; None removes it."""
         changed = (lit is None) != (self._caret is None)
         self._caret = lit
         if changed and not self._text:
@@ -129,7 +129,7 @@ class ReplyBlocks(QWidget):
             self._show_caret()
 
     def show_unconfirmed(self, text: str) -> None:
-        """Show a guess of what follows behind the text, in place of the last; it is no part of the text."""
+        """Show a guess of what follows after the text, in place of the last; it is no part of the text."""
         if text != self._guess or self._guessed_at != len(self._text):
             self._guess, self._guessed_at = text, len(self._text)
             self._refresh_soon()
@@ -284,7 +284,7 @@ class ReplyBlocks(QWidget):
 
     @Slot()
     def _forget_heights(self) -> None:
-        """A block is of another height, and all below it stand elsewhere."""
+        """Forget the heights from a block on that changed its height."""
         self._bottoms.clear()
         self._tell_height()
 
@@ -294,7 +294,7 @@ class ReplyBlocks(QWidget):
 
 
 def _as_text(block: Block) -> Block:
-    """A formula that is too long for one is text."""
+    """Return a formula's block as text if it is too long to draw."""
     long = block.kind is BlockKind.FORMULA and len(block.text) > SHOWN
     return Block(BlockKind.PARAGRAPH, block.source) if long else block
 

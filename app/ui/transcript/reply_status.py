@@ -69,7 +69,7 @@ class ReplyStatus:
 
 
 def reply_status(message: Message, engine: EngineState, prefill: float | None) -> ReplyStatus:
-    """The strip of a reply.
+    """Return the content of a reply's strip.
 
     Args:
         message: The reply.
@@ -109,7 +109,7 @@ def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
 
 
 def speed_figures(statistics: ReplyStatistics, live: bool) -> tuple[Figure, ...]:
-    """The three figures of a reply: its speed, its first token, and its mode with what that gains.
+    """Return a reply's three figures: its speed, its first token, and its mode's gain.
 
     The disk is named while a model is read from it, because its speed is the disk's.
     """

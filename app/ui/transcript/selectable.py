@@ -53,7 +53,7 @@ class SelectableText(_Text):
         self._select(0 if from_start else len_of(self), to)
 
     def selected_source(self) -> str:
-        """Selected text: the source where that is everything, else the words."""
+        """Return the selected text: the source if all is selected, else the words."""
         cursor = self.textCursor()
         whole = cursor.selectionStart() == 0 and cursor.selectionEnd() == len_of(self)
         return self.whole_source() if whole and cursor.hasSelection() else selected_text(cursor)
@@ -76,7 +76,7 @@ class SelectableWhole(QFrame):
     """A block that is selected as one.
 
     Attributes:
-        copies: As with a text.
+        copies: Function that makes the text to copy, as with a text.
         selected: True if it is selected; it is painted accordingly.
     """
 
@@ -96,15 +96,15 @@ class SelectableWhole(QFrame):
         self._select(False)
 
     def select_from_anchor(self, to_end: bool) -> None:
-        """A drag that began here reaches on."""
+        """Select from the place where a drag began here."""
         self._select(True)
 
     def select_up_to(self, place: QPoint, from_start: bool) -> None:
-        """A drag that began elsewhere reached it."""
+        """Select up to the place that a drag from elsewhere reached."""
         self._select(True)
 
     def selected_source(self) -> str:
-        """Its source, where it is selected."""
+        """Source, where it is selected."""
         return self.whole_source() if self.selected else ""
 
     def copy_selection(self) -> bool:

@@ -50,11 +50,11 @@ class TranscriptSelection(QObject):
         self._share(parts)
 
     def text(self) -> str:
-        """Selected text, as Markdown where whole blocks are selected."""
+        """Return the selected text, as Markdown if whole blocks are selected."""
         return "\n\n".join(text for part in self._all() if (text := part.selected_source()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The pointer and the keys of the block that has the keyboard."""
+        """Handle the pointer, and the keys of the block that has the keyboard."""
         part = _part_of(watched)
         if part is None:
             return False
@@ -166,7 +166,7 @@ class TranscriptSelection(QObject):
 
 
 def _parts(view: MessageView) -> Iterator[Selectable]:
-    """The blocks of a message that can be selected, in their order."""
+    """Yield the blocks of a message that can be selected, in order."""
     if isinstance(view, OwnMessage):
         found: list[Selectable] = [view.body]
     else:

@@ -68,7 +68,7 @@ class TableBlock(SelectableWhole):
             self._grid.mark(self._markdown, stretches)
 
     def whole_source(self) -> str:
-        """Its Markdown."""
+        """Markdown."""
         return self._markdown
 
     def selectables(self) -> list[Selectable]:

@@ -110,7 +110,7 @@ class TableCell:
 
     @property
     def text(self) -> str:
-        """Its text, all of it, with the source of formulas."""
+        """Text, all of it, with the source of formulas."""
         if self._cut:
             return prose_text(self.markdown)
         cursor = QTextCursor(self.document)
@@ -247,11 +247,11 @@ class TableGrid(QWidget):
             self.update()
 
     def awaits(self, formulas: frozenset[Formula]) -> bool:
-        """True if one of these formulas stands here as its source."""
+        """Return True if one of these formulas stands here as its source."""
         return any(not cell.awaited.isdisjoint(formulas) for cell in self._cells())
 
     def text(self) -> str:
-        """The table as tab-separated lines."""
+        """Return the table as tab-separated lines."""
         return "\n".join("\t".join(cell.text for cell in row) for row in self._rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -274,7 +274,7 @@ class TableGrid(QWidget):
             top += height
 
     def _frame(self) -> QRect:
-        """The part that the frame lets through; the table's corners are round like the frame's."""
+        """Return the part within the frame, whose corners are round."""
         viewport = self.parentWidget()
         return self.rect() if viewport is None else viewport.rect().translated(-self.pos())
 

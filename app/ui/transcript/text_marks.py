@@ -15,7 +15,7 @@ from app.ui.transcript.drafted_text import Stretch, in_utf16
 
 
 def drafted_format(theme: Theme) -> QTextCharFormat:
-    """A fill and a line, so that colour does not stand alone."""
+    """Return a fill and a line, so that colour does not stand alone."""
     shape = QTextCharFormat()
     shape.setBackground(theme.color("accs"))
     shape.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
@@ -24,7 +24,7 @@ def drafted_format(theme: Theme) -> QTextCharFormat:
 
 
 def found_format(theme: Theme, current: bool) -> QTextCharFormat:
-    """A fill; the place that the search stands at is filled strongly and underlined."""
+    """Return a fill, strong and underlined at the current place of the search."""
     shape = QTextCharFormat()
     shape.setBackground(theme.color("map" if current else "maps"))
     shape.setForeground(theme.color("bg" if current else "mapt"))
@@ -33,7 +33,7 @@ def found_format(theme: Theme, current: bool) -> QTextCharFormat:
 
 
 def cursors(document: QTextDocument, stretches: Sequence[Stretch]) -> list[QTextCursor]:
-    """A selection for each stretch of a document's text."""
+    """Return a selection for each stretch of a document's text."""
     found = []
     for start, end in in_utf16(document.toPlainText(), stretches) if stretches else ():
         cursor = QTextCursor(document)
@@ -63,7 +63,7 @@ class TextMarks:
         return len(self._places) + self._unseen_places
 
     def set_unseen(self, text: str, show_more: Callable[[], None]) -> None:
-        """The text goes on with this, which is not shown; ``show_more`` shows some of it and calls `refresh`."""
+        """Set the rest of the text, of which ``show_more`` shows a part and calls `refresh`."""
         self._unseen, self._show_more = text, show_more
 
     def show_drafted(self, stretches: Sequence[Stretch]) -> None:
@@ -79,7 +79,7 @@ class TextMarks:
         self.refresh()
 
     def refresh(self) -> None:
-        """The text or the theme changed."""
+        """Mark the text again after it or the theme changed."""
         before = bool(self._places or self._drafted)
         self._places = [] if self._pattern is None else places(self._pattern, self._edit.toPlainText())
         self._unseen_places = 0 if self._pattern is None else len(places(self._pattern, self._unseen))

@@ -28,7 +28,7 @@ class ReadingPlace(QObject):
 
     @Slot()
     def remember(self) -> None:
-        """A message is about to be deleted."""
+        """Remember the view before a message is deleted."""
         top = self._column.top_view()
         self._top = None if top is None else (top[0].message.id, top[1])
         self._follows = self._column.follows
@@ -38,7 +38,7 @@ class ReadingPlace(QObject):
         self._top = None
 
     def go_back(self) -> None:
-        """The message is there again."""
+        """Go back to the view that was before the message was deleted."""
         if self._top is None:
             return
         if self._follows:
@@ -51,7 +51,7 @@ class ReadingPlace(QObject):
 class Transcript(MessageColumn):
     """Messages, oldest on top.
 
-    Only the messages near the end become widgets at once; others follow in short slices when the person scrolls
+    Only the messages near the end become widgets at once; others follow in short slices when the user scrolls
     to them, and those that were left far behind are given up.
 
     Args:
@@ -81,7 +81,7 @@ class Transcript(MessageColumn):
         return self._span.messages
 
     def is_last(self, message_id: int) -> bool:
-        """True if a message is the last one."""
+        """Return True if a message is the last one."""
         if self._span.newer:
             return self._span.newer[-1].id == message_id
         return bool(self.message_views.all) and self.message_views.all[-1].message.id == message_id
@@ -142,7 +142,7 @@ class Transcript(MessageColumn):
         self.messages_changed.emit()
 
     def add_message(self, message: Message) -> None:
-        """A new message at the end; one's own is always scrolled to."""
+        """Add a message at the end, and scroll to it if it is the user's."""
         if message.id in self.message_views:
             self.change_message(message)
             return
@@ -164,7 +164,7 @@ class Transcript(MessageColumn):
         self.messages_changed.emit()
 
     def change_message(self, message: Message) -> None:
-        """A message's state, figures, notices or text changed."""
+        """Take a message's new state, figures, notices or text."""
         reply = self.message_views.reply(message.id)
         if reply is not None:
             reply.set_message(message)
@@ -191,7 +191,7 @@ class Transcript(MessageColumn):
             reply.set_prefill(fraction)
 
     def selected_phrase(self) -> str:
-        """Selected text of a message, where it is short and on one line."""
+        """Return the selected text of a message if it is short and on one line."""
         focus = QApplication.focusWidget()
         inside = isinstance(focus, QTextEdit) and self.isAncestorOf(focus)
         selected = focus.textCursor().selectedText() if inside and isinstance(focus, QTextEdit) else ""

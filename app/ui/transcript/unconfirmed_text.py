@@ -1,4 +1,4 @@
-"""Text that nobody has confirmed: painted in grey behind a reply, and no part of any document."""
+"""Text that nobody has confirmed: painted in grey after a reply, and no part of any document."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class UnconfirmedText(QWidget):
         line_height = self._theme.type.line_height(TextStyle.READING)
         self._lines, top, left = [], 0, first_left
         if left + metrics.horizontalAdvance(self.text.split(maxsplit=1)[0]) > width:
-            left, top = 0, line_height  # the first word does not fit behind the text
+            left, top = 0, line_height  # the first word does not fit after the text
         for paragraph in self.text.split("\n")[:_MOST_LINES]:
             layout = QTextLayout(paragraph, font)
             layout.setTextOption(option)

@@ -68,7 +68,7 @@ class AboutDialog(RingedDialog):
         self.resize(self.sizeHint())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The sentence wraps, and the texts below it leave it the room."""
+        """Give a wrapped sentence its room, above the texts below it."""
         super().resizeEvent(event)
         self._told.setMinimumHeight(self._told.heightForWidth(self._told.width()))
 

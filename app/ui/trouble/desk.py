@@ -19,7 +19,7 @@ from app.words import tr
 from engine.errors import NewerDatabase, StorageError
 from engine.messages import ErrorReport
 
-# More dialogs than this in one session would keep the person from what still works.
+# More dialogs than this in one session would keep the user from what still works.
 _MOST_DIALOGS = 3
 _NOT_SAVED = (StorageError.__name__, NewerDatabase.__name__)
 _COMMANDS = {
@@ -36,9 +36,9 @@ class TroubleDesk(QObject):
 
     Args:
         workspace: Told what to do otherwise.
-        page: Its replies have trouble.
+        page: Page whose replies have trouble.
         toast: Tells of trouble that no reply has.
-        commands: Of the window; those of Help are added.
+        commands: Commands of the window; those of Help are added.
     """
 
     setting_wanted = Signal(str)  # its name: settings are to open there

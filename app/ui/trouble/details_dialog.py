@@ -1,4 +1,4 @@
-"""Dialog with all that is known of an error: for the person, and to be copied for somebody who mends it."""
+"""Dialog with all that is known of an error: for the user, and to be copied for somebody who mends it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DetailsDialog(RingedDialog):
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
-        """As wide as the design says, where the window has room for it."""
+        """Return a size as wide as the design says, where the window has room for it."""
         room = self.room(32)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         layout = self.layout()

@@ -43,7 +43,7 @@ class DetailsFoot(QFrame):
         )
 
     def add(self, button: QToolButton) -> None:
-        """Put one more button behind the one that copies."""
+        """Put one more button after the one that copies."""
         self._line.insertWidget(1, button)
 
     @Slot()

@@ -42,7 +42,7 @@ class ShortageBar(LegendBar):
         self.setToolTip(self.accessibleName())
 
     def sizeHint(self) -> QSize:
-        """As high as the legend needs at this width."""
+        """Return a size as high as the legend needs at this width."""
         px = self._theme.type.px
         return QSize(300, px(_ROW_PX) + self.legend_px((words for _, _, words in self._parts), px(_LABEL_PX)))
 

@@ -79,7 +79,7 @@ class UnsavedBar(QFrame):
             announce(self, self.accessibleName(), urgent=True)
 
     def sizeHint(self) -> QSize:
-        """As high as its words need at the window's width; buttons stand below them where that is small."""
+        """Fit the bar to its words at the window's width; buttons stand below them if that is small."""
         parent, directions = self.parentWidget(), QBoxLayout.Direction
         assert parent is not None
         width = parent.width()

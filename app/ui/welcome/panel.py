@@ -166,7 +166,7 @@ class WelcomePanel(QScrollArea):
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A column in the middle, not wider than it reads well."""
+        """Keep a column in the middle, not wider than it reads well."""
         super().resizeEvent(event)
         least = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
         side = max(least, (self.viewport().width() - self._theme.type.px(_WIDTH_PX)) // 2)
