@@ -54,17 +54,25 @@ from engine.messages import (
 )
 from engine.modes import descriptors
 from engine.placement.device import is_full
-from engine.planning.forecast import forecast, predictions
 from engine.planning.hardware import (
     find_gpu,
     give_back_device_memory,
     held_bytes,
+    measure_report,
     memory_shortage,
+    read_report,
 )
-from engine.planning.hardware_report import measure_report, read_report
-from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.pairs import draft_problems, pairs
-from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
+from engine.planning.planner import (
+    ModelPlanner,
+    Settled,
+    check_mode,
+    forecast,
+    mode_that_runs,
+    model_planner,
+    predictions,
+    settle,
+)
 from engine.remote.remote_model import RemoteModel
 from engine.remote.remote_reply import RemoteReply
 from engine.reply import ReplyRun

@@ -34,7 +34,6 @@ from engine.modes import MODES
 from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
 from engine.placement.source import TargetSource
-from engine.planning.format_choice import FULL
 from engine.planning.hardware import (
     available_memory_bytes,
     free_device_bytes,
@@ -44,11 +43,9 @@ from engine.planning.hardware import (
     read_host_memory,
 )
 from engine.planning.kernel_table import prefer_fastest
-from engine.planning.load_plan import LoadPlan
-from engine.planning.memory_places import GpuInUse, memory_places
-from engine.planning.model_planner import ModelPlanner, model_planner
-from engine.planning.planner import choose_drafts, settle
-from engine.planning.probes.processor import usable_cores
+from engine.planning.load_plan import FULL, GpuInUse, LoadPlan, memory_places
+from engine.planning.planner import ModelPlanner, choose_drafts, model_planner, settle
+from engine.planning.probes.host import usable_cores
 from engine.sentences import figure, mark, say
 from engine.text.preparation import Preparation
 from engine.text.token_texts import TokenTexts

@@ -38,9 +38,8 @@ from engine.messages import (
 from engine.model.sampling import LoggedSampler, MaskedSampler
 from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
-from engine.planning.model_planner import ModelPlanner
-from engine.planning.planner import Settled
-from engine.planning.probes.other_work import OtherWork
+from engine.planning.planner import ModelPlanner, Settled
+from engine.planning.probes.host import OtherWork
 from engine.request import begun_thought, last_question
 from engine.sentences import mark, say
 from engine.text.output_form import TokenMask
@@ -49,8 +48,7 @@ from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
 from engine.text.thoughts import thought_tokens
 from engine.text.tokenizer import TURN_BEGINNINGS
-from engine.verifying.rules import RULES
-from engine.verifying.verdict import Verifier
+from engine.verifying.rules import RULES, Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1

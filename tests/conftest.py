@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from engine.hub import model_folders
-from engine.planning.probes import other_work
+from engine.planning.probes import host
 from engine.sentences import LANGUAGE
 from tests.support.real_models import ABSENT, real_model
 
@@ -42,7 +42,7 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else this machine does: what tests measure is taken as measured on one that rests."""
-    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: 0.0)
+    monkeypatch.setattr(host, "share_of_others", lambda begin, end: 0.0)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ from engine.messages import (
     MeasuringProgress,
     ReportMachine,
 )
-from engine.planning.probes.power import is_hot, read_power
+from engine.planning.probes.host import is_hot, read_power
 
 _REPLIES_EACH = 1 + sum(map(len, STANDARD_PROMPTS.values()))  # the first one is for warming up
 _MAX_TOKENS = 64

@@ -19,7 +19,7 @@ from app.storage.text_file import read_import, write_export
 from app.words import mark
 from engine.errors import TenonError
 from engine.hub.model_folders import models_folder
-from engine.planning.probes.processor import usable_cores
+from engine.planning.probes.host import usable_cores
 from engine.sentences import language
 
 # One change often comes with others. It also is about what a kill of the window may cost, so none puts it off.

@@ -49,8 +49,8 @@ def add_to(commands: Any) -> None:
 def _bench(options: argparse.Namespace) -> int:
     from engine import Engine
     from engine.benchmark import Benchmark, BenchmarkFinished, BenchmarkProgress
-    from engine.planning.hardware_report import measure_report
-    from engine.planning.model_planner import model_planner
+    from engine.planning.hardware import measure_report
+    from engine.planning.planner import model_planner
     from engine.request import check_limit
 
     check_limit(options.max_tokens)
@@ -87,7 +87,7 @@ def _bench(options: argparse.Namespace) -> int:
 def _calibrate(wanted: LoadOptions) -> None:
     """Calibrate Medusa heads where that was not done with these on this machine; replies of the model are written."""
     from engine.errors import TenonError
-    from engine.planning.model_planner import model_planner
+    from engine.planning.planner import model_planner
     from engine.training.calibration import TreeRequest, run
 
     planner = model_planner(wanted, untried=True)

@@ -28,7 +28,7 @@ def add_to(commands: Any) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from engine.planning.hardware_report import measure_report
+    from engine.planning.hardware import measure_report
 
     def progress(what: str, share: float) -> None:
         show_status(f"Measuring: {what} ({share:.0%})" if what else "")

@@ -15,7 +15,7 @@ from engine.messages import MachineReport
 from engine.plain_data import from_plain
 
 if TYPE_CHECKING:
-    from engine.planning.mode_plan import MachinePlan, ModePlan
+    from engine.planning.machine_planner import MachinePlan, ModePlan
 
 
 def add_to(commands: Any) -> None:
@@ -35,9 +35,8 @@ def add_to(commands: Any) -> None:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from engine.planning.forecast import reason_with_drafts
-    from engine.planning.hardware_report import measure_report
-    from engine.planning.model_planner import model_planner
+    from engine.planning.hardware import measure_report
+    from engine.planning.planner import model_planner, reason_with_drafts
     from engine.text.tokenizer import check_tokenizer
 
     wanted = load_options(options)

@@ -16,7 +16,7 @@ from engine.drafting.drafter import Drafter
 from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText
-from engine.verifying.verdict import Verdict, Verifier
+from engine.verifying.rules import Verdict, Verifier
 
 _NOTHING = Draft()
 # Near a reply's limit a draft has at most so many rows for each token that may still be emitted: a tree has several.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.drafting.lookup import MatchChances
     from engine.drafting.trees import TreeShape
     from engine.placement.plan import PlacementPlan
-    from engine.verifying.verdict import Verifier
+    from engine.verifying.rules import Verifier
 
 OfKind = TypeVar("OfKind", bound="_OfKind")
 

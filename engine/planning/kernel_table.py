@@ -29,8 +29,7 @@ from engine.kernels import library
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
-from engine.planning.probes.other_work import OtherWork
-from engine.planning.probes.processor import usable_cores
+from engine.planning.probes.host import OtherWork, usable_cores
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 # A format is judged by plain decoding and by a width that verification uses.

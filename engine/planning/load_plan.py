@@ -19,9 +19,14 @@ import torch
 
 from engine.drafting.kind import DraftKind, DraftPlan
 from engine.errors import Allowed, InvalidOption, OutOfMemory
-from engine.messages import LoadOptions, MachineReport
+from engine.gguf.stored_tensor import F32, F64
+from engine.messages import LoadOptions, MachineReport, MemoryPlace, MemoryShare
+from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig
-from engine.model.weight_format import DENSE_BF16, WeightFormat
+from engine.model.footprint import weight_bytes
+from engine.model.fused_layer import can_fuse
+from engine.model.tensors import expected_tensors
+from engine.model.weight_format import DENSE_BF16, FORMAT_NAMES, WeightFormat, stored_format, weight_format
 from engine.modes import Mode
 from engine.placement import (
     PLACEMENTS,
@@ -32,13 +37,25 @@ from engine.placement import (
     StreamedPlan,
 )
 from engine.placement.plan import Footprint, Sizes
-from engine.planning.context_range import DEFAULT_CONTEXT, SMALLEST_CONTEXT, check_context, default_context
-from engine.planning.format_choice import AUTO, cache_formats
-from engine.planning.machine_speeds import format_seconds, machine_speeds
-from engine.planning.room import budget_is_free, read_room
-from engine.sentences import figure, mark, paragraph, say
+from engine.planning.hardware import free_device_bytes
+from engine.planning.machine_speeds import budget_is_free, format_seconds, machine_speeds, read_room
+from engine.sentences import either, figure, mark, paragraph, say
 from engine.sizes import readable
 
+DEFAULT_CONTEXT = 8192
+"""A larger context has to be asked for: its cache is memory that most conversations never use."""
+SMALLEST_CONTEXT = 256
+"""One that was not asked for shrinks no further than this, so that a model fits."""
+_LEAST = 16
+AUTO, FULL = "auto", "full"
+CACHE_NAMES = (AUTO, FULL, "q8_0")
+"""The values of ``--kv-cache``."""
+FEWER_BITS = 0.9
+"""8 bits must be faster than the numbers of the file by more than measurements differ."""
+# Up to this size a file in float32 stays in it; a larger one is computed with in 16 bits.
+_EXACT_FILE_BYTES = 64 << 20
+# Up to this size the numbers of the file cost little time and memory, and are not made fewer bits for speed.
+_SMALL_MODEL_BYTES = 1 << 30
 # A context that was not asked for gets one part in so many of the budget where layers are streamed: beyond it a layer
 # that stays is worth more.
 _CACHE_SHARE = 8
@@ -72,6 +89,99 @@ _NEEDS = mark(
 
 Drafts: TypeAlias = Sequence[DraftKind]
 """The drafts that a mode takes, or none."""
+
+
+def default_context(config: ModelConfig) -> int:
+    """The tokens of context that a model gets where none are asked for and memory allows them."""
+    return min(DEFAULT_CONTEXT, config.context_length)
+
+
+def check_context(config: ModelConfig, context: int | None) -> None:
+    """Refuse a context that the model does not have.
+
+    Raises:
+        InvalidOption: with what it takes, and which of that is nearest to what is of use.
+    """
+    if context is None or _LEAST <= context <= config.context_length:
+        return
+    nearest = config.context_length if context > config.context_length else default_context(config)
+    raise InvalidOption(
+        "The context is {context} tokens, but this model takes {least} to {context_length}: "
+        "choose a length between these, or none for the model's own.",
+        context=figure(context, ","),
+        least=_LEAST,
+        context_length=figure(config.context_length, ","),
+        allowed=Allowed("context", nearest),
+    )
+
+
+def choose_format(
+    config: ModelConfig,
+    wanted: str,
+    fits: Callable[[WeightFormat], bool],
+    seconds: Callable[[WeightFormat], float],
+) -> WeightFormat:
+    """The format asked for; for ``auto`` what the file is in, and never more bits than it has.
+
+    A quantized file stays as it is. Plain numbers become 8 bits where they do not fit into memory, or where a large
+    model is read faster so, and 4 where those do not fit either.
+
+    Args:
+        config: Of the model.
+        wanted: A name from `FORMAT_NAMES`, or ``auto``.
+        fits: True if all of a model in a format has room in memory.
+        seconds: Time of a token in a format, measured here or predicted; formats are compared by it alone.
+
+    Raises:
+        InvalidOption: there is no such format.
+    """
+    if wanted in FORMAT_NAMES:
+        return weight_format(wanted)
+    if wanted != AUTO:
+        raise InvalidOption(
+            "There is no weight format {wanted}: choose auto, {names}.",
+            wanted=repr(wanted),
+            names=either(FORMAT_NAMES),
+        )
+    stored = stored_format(config)
+    if config.quantization is not None:
+        return stored
+    if _is_small_and_exact(config) and fits(weight_format("fp32")):
+        return weight_format("fp32")
+    eight = weight_format("q8_0")
+    if not fits(stored):
+        return eight if fits(eight) else weight_format("q4_k_m")
+    large = weight_bytes(config, stored) > _SMALL_MODEL_BYTES
+    return eight if large and seconds(eight) < FEWER_BITS * seconds(stored) else stored
+
+
+def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tuple[WeightFormat, ...]:
+    """The formats of keys and values to try beside these weights, in this order: the next where one has no room.
+
+    8 bits are lossy, so ``auto`` takes them only where the context that is wanted does not fit otherwise. A model whose
+    layers the kernel library does not compute keeps its cache as wide as its activations.
+
+    Raises:
+        InvalidOption: there is no such format.
+    """
+    if wanted not in CACHE_NAMES:
+        raise InvalidOption(
+            "There is no cache format {wanted}: choose {names}.",
+            wanted=repr(wanted),
+            names=either(CACHE_NAMES),
+        )
+    if wanted == FULL or not weights.packed or not can_fuse(config):
+        return (weights,)
+    small = replace(weights, cache=torch.int8)
+    return (weights, small) if wanted == AUTO else (small,)
+
+
+def _is_small_and_exact(config: ModelConfig) -> bool:
+    """True if the file holds float32, and little enough that this costs neither time nor memory."""
+    if not config.types or weight_bytes(config, weight_format("fp32")) >= _EXACT_FILE_BYTES:
+        return False
+    matrices = [name for name, shape in expected_tensors(config).items() if len(shape) == 2]
+    return all(config.types.get(name) in (F32, F64) for name in matrices)
 
 
 @dataclass(frozen=True)
@@ -414,3 +524,65 @@ def _gigabytes(size_bytes: int) -> str:
     return (
         f"{figure(size_bytes / 1e9, '.3g')} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
     )
+
+
+@dataclass(frozen=True)
+class GpuInUse:
+    """The memory of a GPU that is in use.
+
+    Attributes:
+        name: Torch's name of it.
+        total_bytes: Its size.
+    """
+
+    name: str
+    total_bytes: int
+
+    @classmethod
+    def of(cls, device: torch.device) -> GpuInUse | None:
+        """The GPU that a device is; None for the host itself."""
+        if device.type == "cpu":
+            return None
+        # Only CUDA's total is known; others are asked for what is free.
+        total = torch.cuda.mem_get_info(device)[1] if device.type == "cuda" else free_device_bytes(device)
+        return cls(str(device), total)
+
+
+def memory_places(
+    plan: LoadPlan, config: ModelConfig, memory: HostMemory, gpu: GpuInUse | None = None
+) -> tuple[MemoryPlace, ...]:
+    """Bytes of a model on the GPU, the host and the disk: there, of experts, those of one token."""
+    places = []
+    placement = plan.placement
+    layers, there = placement.layers, placement.computed_there
+    # Layers whose experts lie elsewhere count where all else of them is.
+    apart = bool(placement.part("host"))
+    if gpu is not None:
+        whole = there if apart else sum(place.device == 1.0 for place in layers)
+        weights = MemoryShare("weights", plan.on_device.weights, whole, placement.part("device"))
+        drafts = sum(draft.on_gpu for draft in plan.drafts)
+        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, weights, drafts)))
+    here = replace(plan.host, baseline=memory.process_bytes)
+    kept = len(layers) - there if apart else sum(place.host + place.copied == 1.0 for place in layers)
+    weights = MemoryShare("weights", here.weights, kept, placement.part("host"))
+    others = MemoryShare("others", memory.others_bytes)
+    drafts = sum(not draft.on_gpu for draft in plan.drafts)
+    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, weights, drafts), others)))
+    if placement.streams:
+        read = sum(place.disk == 1.0 for place in layers)
+        size_bytes = placement.read_bytes(plan.sizes(config), 1)
+        places.append(
+            MemoryPlace("disk", 0, (MemoryShare("weights", size_bytes, read, placement.part("disk")),))
+        )
+    return tuple(places)
+
+
+def _shares(taken: Footprint, weights: MemoryShare, drafts: int) -> tuple[MemoryShare, ...]:
+    shares = (
+        MemoryShare("draft", taken.draft, drafts=drafts),
+        weights,
+        MemoryShare("caches", taken.cache),
+        MemoryShare("buffers", taken.activations + taken.buffers),
+        MemoryShare("engine", taken.baseline),
+    )
+    return tuple(share for share in shares if share.size_bytes)

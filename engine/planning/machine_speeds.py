@@ -1,12 +1,29 @@
-"""The speeds that a plan is made with: the report's own where they were measured, assumed ones where they were not."""
+"""The speeds and the memory that a plan is made with: a machine's own where they were measured, else assumed ones.
+
+From them and a config alone come the seconds of the processor and of a GPU for the parts of a forward.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
 
+from engine.messages import LoadOptions
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, MachineReport
-from engine.model.weight_format import weight_format
+from engine.model.config import ModelConfig
+from engine.model.footprint import (
+    activation_bytes,
+    cache_bytes,
+    expert_sizes,
+    head_bytes,
+    layer_bytes,
+    layer_elements,
+    outside_experts,
+    read_bytes,
+    read_elements,
+)
+from engine.model.weight_format import WeightFormat, weight_format
+from engine.placement.plan import Room, Sizes, Units, UnitSeconds, dequantizing_traffic
 from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
 from engine.planning.probes.host_speed import format_speed
 
@@ -17,6 +34,21 @@ _ASSUMED_OPERATOR_S = 4e-6
 _ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
 _ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
 _ASSUMED_SSD_BYTES_PER_S = 1e9
+# Operators of a layer beside its products: on torch's, in the kernel library, on torch's with packed matrices, and a
+# GPU's launches. The last one is counted, the others were measured on the machine of BENCHMARKS.md, those of the
+# library with 10 and 60 layers of 256 columns.
+LAYER_OPERATORS, FUSED_LAYER_OPERATORS, PACKED_LAYER_OPERATORS, LAUNCHES = 100, 8, 210, 35
+# Times that torch's operators go through each activation between packed matrices; measured in the same way.
+_PASSES = 12
+# Of an expert that some row chose, on torch's: of packed matrices on a GPU each is dequantized first. Counted.
+_EXPERT_OPERATORS, _DEQUANTIZED_EXPERT_OPERATORS = 13, 54
+# Of giving a GPU rows and taking what it made of them: two copies, a conversion, and the wait. Counted, not measured.
+_EXCHANGE_OPERATORS = 4
+_HALF_BYTES = 2
+# Memory that other programs will want next.
+_HOST_RESERVE_BYTES = 256 << 20
+# Memory that the GPU's driver, its kernels and other programs need beside tensors.
+_GPU_RESERVE_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
@@ -71,3 +103,123 @@ def _assumed_host(report: MachineReport) -> HostSpeed:
         for name, each in _ASSUMED_PRODUCTS_PER_S.items()
     }
     return HostSpeed(_ASSUMED_BYTES_PER_S, _ASSUMED_OPERATOR_S, formats)
+
+
+class UnitTimes:
+    """Seconds of a model in one format behind one text.
+
+    Args:
+        config: Of the model.
+        weights: Its format on the host, and on the GPU too.
+        speeds: Of the machine.
+        position: Tokens of text before: what attention reads.
+    """
+
+    def __init__(
+        self, config: ModelConfig, weights: WeightFormat, speeds: MachineSpeeds, position: int
+    ) -> None:
+        self._speeds = speeds
+        self._config, self._weights = config, weights
+        self._head_bytes = head_bytes(config, weights)
+        self._layer_elements = layer_elements(config)
+        self._head_elements = config.vocabulary_size * config.hidden_size
+        self._row_bytes = activation_bytes(config, 1, 0)
+        self._cache_bytes = cache_bytes(config, position, weights) // config.layers
+        whole_bytes = config.layers * layer_bytes(config, weights, 0) + self._head_bytes
+        self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
+
+    def at(self, width: int, fused: bool = False) -> Units:
+        """Return the times of both units in a forward of so many rows.
+
+        Args:
+            width: Its rows.
+            fused: The kernel library computes the host's packed layers, each in one call.
+        """
+        host, gpu = self._host(width, fused and self._weights.packed), self._speeds.gpu
+        if gpu is None:
+            return Units(host, host)
+        read = read_bytes(self._config, self._weights, width)
+        traffic = dequantizing_traffic(self._weights)
+        each = _DEQUANTIZED_EXPERT_OPERATORS if self._weights.packed else _EXPERT_OPERATORS
+        memory = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
+
+        def products_s(size_bytes: float, dequantized: float, elements: float) -> float:
+            return memory.seconds(size_bytes + traffic * dequantized, width * elements)
+
+        outside = sum(outside_experts(self._config)) / self._config.layers
+        experts = self._experts_read(width)
+        device = UnitSeconds(
+            products=products_s(read, read_elements(self._config, width), self._layer_elements),
+            attention=self._cache_bytes / gpu.memory_bytes_per_s,
+            operators=(LAUNCHES + self._experts(width) * each) * gpu.operator_s,
+            head=products_s(self._head_bytes, self._head_elements, self._head_elements),
+            exchange=_EXCHANGE_OPERATORS * gpu.operator_s,
+            crossing=1.0 / gpu.from_host_bytes_per_s,
+            experts=products_s(*experts) + self._experts(width) * each * gpu.operator_s,
+            others=memory.seconds(_HALF_BYTES * outside, width * outside) + LAUNCHES * gpu.operator_s,
+        )
+        if not self._speeds.unified:
+            return Units(host, device)
+        fastest = max(gpu.memory_bytes_per_s, self._speeds.host.memory_bytes_per_s)
+        shared = UnitSeconds(read / fastest, self._cache_bytes / fastest, 0.0, self._head_bytes / fastest)
+        return Units(host, device, shared)
+
+    def _host(self, width: int, fused: bool) -> UnitSeconds:
+        host = self._speeds.host
+        packed = self._weights.packed
+        count = PACKED_LAYER_OPERATORS if packed else LAYER_OPERATORS
+        operators_s = (count + self._experts(width) * _EXPERT_OPERATORS) * host.operator_s
+        if packed:
+            operators_s += _PASSES * width * self._row_bytes / host.memory_bytes_per_s
+        experts = self._experts_read(width)
+        return UnitSeconds(
+            products=self._format.seconds(
+                read_bytes(self._config, self._weights, width), width * self._layer_elements
+            ),
+            attention=self._cache_bytes / host.memory_bytes_per_s,
+            operators=FUSED_LAYER_OPERATORS * host.operator_s if fused else operators_s,
+            head=self._format.seconds(self._head_bytes, width * self._head_elements),
+            experts=self._format.seconds(experts[0], width * experts[2]),
+        )
+
+    def _experts(self, width: int) -> float:
+        """Experts of a layer that a forward of so many rows computes, the mean of all layers."""
+        mixture = self._config.mixture
+        return 0.0 if mixture is None else mixture.read(width) * sum(mixture.layers) / len(mixture.layers)
+
+    def _experts_read(self, width: int) -> tuple[float, float, float]:
+        """Of a layer's experts, the mean of all layers: bytes and weights read, and weights that a row multiplies."""
+        mixture = self._config.mixture
+        if mixture is None:
+            return 0.0, 0.0, 0.0
+        each = sum(expert_sizes(self._config, self._weights)) / self._config.layers
+        weights = (
+            self._layer_elements - sum(outside_experts(self._config)) / self._config.layers
+        ) / mixture.chosen
+        return each * mixture.read(width), weights * mixture.read(width), weights * mixture.chosen
+
+
+def read_room(report: MachineReport, options: LoadOptions) -> Room:
+    """The memory that may be taken of a machine."""
+    ram_budget_bytes, vram_budget_bytes = options.ram_budget_bytes, options.vram_budget_bytes
+    host = report.memory.available_bytes - _HOST_RESERVE_BYTES
+    if ram_budget_bytes is not None and budget_is_free(report, ram_budget_bytes):
+        # Who names what is there has left others theirs.
+        host = ram_budget_bytes - report.memory.process_bytes
+    usable = () if vram_budget_bytes == 0 else report.gpus
+    if not usable:
+        return Room(max(host, 0))
+    gpu = max(usable, key=lambda gpu: gpu.free_bytes)
+    free = gpu.free_bytes - _GPU_RESERVE_BYTES
+    there = free if vram_budget_bytes is None else min(free, vram_budget_bytes)
+    speeds = machine_speeds(report, gpu)
+
+    def units(sizes: Sizes, width: int) -> Units:
+        return UnitTimes(sizes.config, sizes.weights, speeds, sizes.context).at(width)
+
+    return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units)
+
+
+def budget_is_free(report: MachineReport, ram_budget_bytes: int) -> bool:
+    """True if the machine has as much left as a budget names."""
+    return ram_budget_bytes - report.memory.process_bytes <= report.memory.available_bytes

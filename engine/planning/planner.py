@@ -1,23 +1,210 @@
-"""Mode of a request, settled once, with the reason."""
+"""Plan of a model with its drafts here: predictions for every mode, lessons of replies, and the mode of a request.
+
+Models that are not here yet, or not in memory, are predicted too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from engine.drafting.kinds import kind_of
-from engine.errors import InvalidOption
-from engine.hub.bundled import paired_drafts
-from engine.hub.installed import find_model
-from engine.messages import LoadOptions, Plan
+import torch
+
+from engine.drafting.kind import DraftKind
+from engine.drafting.kinds import check_draft, kind_of, read_draft
+from engine.drafting.lookup import MatchChances
+from engine.drafting.small_model import ModelDraft
+from engine.errors import CheckpointError, InvalidOption, TenonError
+from engine.hub.bundled import bundled_drafts, paired_drafts
+from engine.hub.installed import cache_folder, find_model
+from engine.messages import (
+    Basis,
+    LoadOptions,
+    MachineReport,
+    ModelOutline,
+    ModelPredicted,
+    OptionValue,
+    Plan,
+    PlanReport,
+    Prediction,
+    PredictModels,
+    PromptKind,
+    RoundRecord,
+)
+from engine.messages.machine import Gpu, HostMemory
 from engine.modes import MODES, Mode, check_options
-from engine.planning.mode_plan import MachinePlan
-from engine.planning.model_planner import ModelPlanner
+from engine.placement import PlacementPlan
+from engine.planning.hardware import hardware_hash, held_device_bytes, read_report
+from engine.planning.kernel_table import format_seconds
+from engine.planning.load_plan import LoadPlan
+from engine.planning.machine_planner import MachinePlan, MachinePlanner
+from engine.planning.machine_speeds import read_room
+from engine.planning.model_facts import TargetFacts, target_facts
+from engine.planning.profile import Profile, drafter_key, keep_profile, profile_path, read_profile
 from engine.sentences import either, mark, paragraph, say
+from engine.text.tokenizer import Tokenizer, check_tokenizer, read_templates
 
+Find = Callable[[str], Path]
 AUTO = "auto"
 
 _CANNOT = mark("The mode {mode} cannot run.")
 _CHOSEN = mark("The mode was chosen automatically, because {mode} cannot run.")
+UNTRIED_DRAFT = mark(
+    "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
+    "every mode, or choose one with a draft."
+)
+# Share of the memory that the system and a few open programs usually leave.
+_USUAL_SHARE = 0.7
+_USUAL_GPU_SHARE = 0.9
+
+
+class ModelPlanner:
+    """The plan of one model with its drafts.
+
+    Args:
+        report: The machine.
+        target: The model.
+        drafts: Its drafts. A mode takes the first of a kind that it takes, or all of these.
+        options: Settled ones.
+        profiled: Measurements of replies here are used and kept: not for another machine's report.
+
+    Attributes:
+        plan: All modes.
+        drafts: The same.
+    """
+
+    def __init__(
+        self,
+        report: MachineReport,
+        target: TargetFacts,
+        drafts: Sequence[DraftKind],
+        options: LoadOptions,
+        profiled: bool = True,
+    ) -> None:
+        self._target = target
+        self.drafts = tuple(drafts)
+        self._hardware = hardware_hash(report) if profiled and target.digest else ""
+        # Whoever needs the time of products first measures it, if the whole machine was not measured yet.
+        measure = profiled and report.speeds is None
+        seconds = (lambda: format_seconds(cache_folder())) if measure else None
+        self._machine = MachinePlanner(report, target, drafts, options, self.profile, seconds)
+        self.plan: MachinePlan = self._machine.plan()
+
+    def load_plan(self, options: LoadOptions) -> LoadPlan:
+        """Plan the load for options that are settled.
+
+        Raises:
+            OutOfMemory: it cannot be, with the least that would do.
+        """
+        return self._machine.load(MODES[options.mode], self.drafts_for(options))
+
+    def drafts_for(self, options: LoadOptions) -> tuple[DraftKind, ...]:
+        """The drafts that are loaded for settled options: those asked for, else the mode's."""
+        return self.drafts if options.drafts else self._machine.drafts_of(MODES[options.mode])
+
+    def knows(self, draft: DraftKind) -> bool:
+        """True if replies have shown what a draft is worth here."""
+        return self.profile(self.plan.weights).knows_draft(draft.digest)
+
+    def learn(
+        self,
+        rounds: Iterable[RoundRecord],
+        weights: str,
+        placement: PlacementPlan,
+        mode: str,
+        mode_options: Mapping[str, OptionValue],
+        kind: PromptKind | None,
+        chances: MatchChances | None = None,
+        reuse: float | None = None,
+    ) -> None:
+        """Keep what a reply has measured, for the plans to come; one that tells something of replies like it."""
+        if not self._hardware:
+            return
+        drafter = None
+        if MODES[mode].needs_draft:
+            drafts = self._machine.drafts_of(MODES[mode])
+            if not drafts:
+                return
+            drafter = _drafter(mode, mode_options, drafts)
+        elif MODES[mode].looks_up:
+            drafter = drafter_key(mode)
+        # Another process may have written since: what it measured is kept too.
+        path = self._path(weights)
+        profile = read_profile(path).with_reply(rounds, placement, drafter, kind).with_reuse(reuse)
+        keep_profile(path, profile if chances is None else profile.with_matches(chances))
+
+    def calibrate(
+        self,
+        options: LoadOptions,
+        forwards: Mapping[int, Mapping[int, float]],
+        drafts: Mapping[int, float],
+        speeds: Mapping[int, float],
+    ) -> None:
+        """Keep what was measured by width of the mode asked for, with its draft; see `Profile.with_calibration`."""
+        load, taken = self.load_plan(options), self._machine.drafts_of(MODES[options.mode])
+        if not self._hardware or not taken:
+            return
+        drafter = _drafter(options.mode, options.mode_options, taken)
+        path = self._path(load.weights.name)
+        profile = read_profile(path).with_calibration(load.placement, drafter, forwards, drafts, speeds)
+        keep_profile(path, profile)
+
+    def profile(self, weights: str) -> Profile:
+        """Measurements of the model's replies in a weight format."""
+        return read_profile(self._path(weights)) if self._hardware else Profile()
+
+    def _path(self, weights: str) -> Path:
+        return profile_path(cache_folder(), self._hardware, self._target.digest, weights)
+
+
+def _drafter(mode: str, mode_options: Mapping[str, OptionValue], drafts: Sequence[DraftKind]) -> str:
+    return drafter_key(MODES[mode].drafting_name(mode_options), *(draft.digest for draft in drafts))
+
+
+def model_planner(
+    options: LoadOptions,
+    report: MachineReport | None = None,
+    find: Find = find_model,
+    this_machine: bool = False,
+    untried: bool = False,
+) -> ModelPlanner:
+    """Plan a model for this machine or another one.
+
+    The drafts are those asked for. Without any a bundled draft of the model counts where replies have shown what it
+    is worth here, and where the mode asked for needs it.
+
+    Args:
+        options: Model, draft and what else is settled.
+        report: The machine; None for this one, with the speeds that are kept for it.
+        find: Brings a model's name to a folder with its config.json at least.
+        this_machine: The report is one of this machine, so that measurements of replies here count.
+        untried: Every bundled draft counts.
+
+    Raises:
+        CheckpointError: there is no such model, it cannot be used, or a draft that was asked for is another model's.
+        InvalidOption: a value is out of its range, or a draft is named twice.
+    """
+    folder = find(options.model)
+    target = target_facts(options.model, folder)
+    own = report is None or this_machine
+    machine = read_report() if report is None else report
+    names = options.drafts or bundled_drafts(options.model)
+    places = [find(name) for name in names]
+    for at, place in enumerate(places):
+        if place in places[:at]:
+            raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=names[at])
+    drafts = [read_draft(name, place, target.config) for name, place in zip(names, places, strict=True)]
+    for draft, place in zip(drafts, places, strict=True) if options.drafts else ():
+        if draft.kind != ModelDraft.kind:  # whose tokenizer, and the target's, may not be here
+            check_draft(draft, place, folder, target.config, Tokenizer, drafts)
+    planner = ModelPlanner(machine, target, drafts, options, own)
+    if options.drafts or untried:
+        return planner
+    mode = MODES.get(options.mode)
+    wanted = () if mode is None else paired_drafts(options.model, mode.drafts, mode.takes_several)
+    counted = [draft for draft in drafts if draft.name in wanted or planner.knows(draft)]
+    return planner if counted == drafts else ModelPlanner(machine, target, counted, options, own)
 
 
 @dataclass(frozen=True)
@@ -137,3 +324,127 @@ def _is_guess(plan: MachinePlan, usual: str) -> bool:
 def _predicted(plan: MachinePlan, name: str) -> float | None:
     """Tokens per second; None where they would be no more than a guess."""
     return plan.mode(name).tokens_per_second if plan.measured else None
+
+
+def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
+    """Predict every mode for an installed model on this machine.
+
+    Modes with a draft are planned with the one asked for, else with the one that they would take. What ``auto``
+    takes is what it would take now: a bundled draft counts for it once replies have shown what that is worth here.
+
+    Args:
+        options: The model and what is settled.
+        held_bytes: Of the host's memory, what the model that is loaded now would give back.
+
+    Raises:
+        CheckpointError: there is no such model, or its config cannot be used.
+        InvalidOption: a value is out of its range.
+    """
+    report = _without_model(read_report(), held_bytes)
+    auto = replace(options, mode=AUTO)
+    planner = model_planner(auto, report, this_machine=True)
+    check_tokenizer(find_model(options.model))
+    taken = settle(auto, planner).plan
+    plan = planner.plan
+    untried = not options.drafts and len(planner.drafts) < len(bundled_drafts(options.model))
+    if untried:
+        plan = model_planner(auto, report, this_machine=True, untried=True).plan
+    if not planner.plan.chosen:
+        return plan.message("", planner.plan.reason)
+    return plan.message(taken.mode, reason_with_drafts(taken.reason, plan) if untried else taken.reason)
+
+
+def reason_with_drafts(reason: str, untried: MachinePlan) -> str:
+    """The reason of what ``auto`` takes, and why it leaves a draft that the plan with untried drafts would take."""
+    left = untried.chosen and MODES[untried.chosen].needs_draft
+    return paragraph(reason, say(UNTRIED_DRAFT)) if left else reason
+
+
+def _without_model(report: MachineReport, held_bytes: int) -> MachineReport:
+    """The machine with what the loaded model holds counted as free."""
+    memory = report.memory
+    free = min(memory.available_bytes + max(held_bytes, 0), memory.total_bytes)
+    own = max(0, memory.process_bytes - held_bytes)
+    return replace(
+        report,
+        memory=replace(memory, available_bytes=free, process_bytes=own),
+        gpus=tuple(_freed(gpu, held_bytes) for gpu in report.gpus),
+    )
+
+
+def _freed(gpu: Gpu, held_bytes: int) -> Gpu:
+    held = held_device_bytes(torch.device(gpu.device)) + (max(held_bytes, 0) if gpu.unified else 0)
+    return replace(gpu, free_bytes=min(gpu.free_bytes + held, gpu.total_bytes))
+
+
+def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[ModelPredicted]:
+    """Predict each model that a command names, on this machine as it usually is.
+
+    Memory that other programs hold just now does not count: it would recommend another model at each look.
+
+    Args:
+        command: The models, and what the person has settled.
+        check: Called between models; what it raises ends the work.
+    """
+    report = _usual(read_report())
+    for model in command.models:
+        check()
+        yield ModelPredicted(command.request_id, model.reference, predict(model, command.options, report))
+
+
+def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) -> Prediction:
+    """Predict one model on a machine."""
+    room = read_room(report, options)
+    basis: Basis = "guess" if report.speeds is None else "busy" if report.speeds.busy else "rest"
+    about = Prediction(room_bytes=room.host_bytes, basis=basis, machine=hardware_hash(report))
+    try:
+        target = target_facts(model.reference, Path(model.place))
+        check_tokenizer(Path(model.place))
+        if not target.missing_bytes:
+            about = replace(about, only_continues=_only_continues(Path(model.place)))
+        if options.context:
+            options = replace(options, context=min(options.context, target.config.context_length))
+        plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
+    except TenonError as error:
+        return replace(about, problem=error.message)
+    if not plan.chosen:
+        return replace(about, problem=plan.reason)
+    best = plan.mode(plan.chosen)
+    memory = best.memory_bytes
+    return replace(
+        about,
+        mode=best.mode,
+        tokens_per_second=best.tokens_per_second,
+        memory_bytes=memory.get("host", 0),
+        gpu_bytes=sum(taken for device, taken in memory.items() if device != "host"),
+        from_disk=best.disk_bytes_per_round > 0,
+        with_draft=MODES[best.mode].needs_draft,
+    )
+
+
+def _only_continues(path: Path) -> bool:
+    """True of a base model, which brings no template; of files that cannot be read loading tells."""
+    try:
+        return not read_templates(path)
+    except (OSError, TypeError, ValueError):
+        return False
+
+
+def _usual(report: MachineReport) -> MachineReport:
+    """The machine with as much memory free as usually is, whatever is open now."""
+    total = report.memory.total_bytes
+    gpus = tuple(
+        replace(gpu, free_bytes=int((_USUAL_SHARE if gpu.unified else _USUAL_GPU_SHARE) * gpu.total_bytes))
+        for gpu in report.gpus
+    )
+    return replace(report, memory=HostMemory(total, int(_USUAL_SHARE * total)), gpus=gpus)
+
+
+def _drafts(model: ModelOutline, target: TargetFacts) -> tuple[DraftKind, ...]:
+    """The draft's facts; none of one that cannot be used, which is no reason not to take the model."""
+    if model.draft_place is None:
+        return ()
+    try:
+        return (read_draft(model.reference, Path(model.draft_place), target.config),)
+    except CheckpointError:
+        return ()

@@ -19,7 +19,7 @@ from engine.drafting.lookup import CLASSES, MatchChances, Matched
 from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
 from engine.plain_data import from_plain
-from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
+from engine.planning.cost_model import KINDS, Expectation, TokenYield, fit_yield
 
 _FOLDER = "profiles"
 # Share of an earlier figure that stays after each reply.

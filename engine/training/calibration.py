@@ -51,7 +51,7 @@ from engine.model.token_tree import DraftShape
 from engine.modes.ghidorah import MODE
 from engine.modes.ppd import MODE as PPD
 from engine.placement.device import Link
-from engine.planning.model_planner import model_planner
+from engine.planning.planner import model_planner
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.making import TextRequest, check_texts, texts_of
@@ -64,7 +64,7 @@ from engine.training.tree_counts import (
     replies_in,
     replies_of,
 )
-from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.rules import SampleAndMatch
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 

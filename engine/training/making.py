@@ -24,8 +24,8 @@ from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.token_tree import ProbeMask
 from engine.placement.resident import Resident
-from engine.planning.model_planner import model_planner
-from engine.planning.probes.processor import usable_cores
+from engine.planning.planner import model_planner
+from engine.planning.probes.host import usable_cores
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft_networks import (
     DraftNetwork,

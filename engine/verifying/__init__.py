@@ -1,1 +1,1 @@
-"""Verifiers: which drafted path does the target agree with? One file per rule."""
+"""Verifiers: which drafted path does the target agree with?"""

@@ -48,11 +48,14 @@ from engine.placement.plan import Sizes
 from engine.placement.source import TargetSource
 from engine.plain_data import from_plain
 from engine.planning.cost_model import TargetCost
-from engine.planning.machine_speeds import machine_speeds
+from engine.planning.machine_speeds import (
+    FUSED_LAYER_OPERATORS,
+    PACKED_LAYER_OPERATORS,
+    machine_speeds,
+    read_room,
+)
 from engine.planning.model_facts import target_facts
 from engine.planning.probes.host_speed import operator_seconds
-from engine.planning.room import read_room
-from engine.planning.unit_times import FUSED_LAYER_OPERATORS, PACKED_LAYER_OPERATORS
 from engine.training.calibration import forward_seconds
 from engine.weights.checkpoint import Checkpoint
 from tests.support.matrices import matrix

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import blocks
-from engine.planning.probes.processor import usable_cores
+from engine.planning.probes.host import usable_cores
 from tests.support.matrices import raw_matrix
 
 VOCABULARY = 32000

@@ -49,7 +49,7 @@ from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
-from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.rules import SampleAndMatch
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 _PORT = 8379

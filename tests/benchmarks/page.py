@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.kernels import library
-from engine.planning.probes.processor import read_processor
+from engine.planning.probes.host import read_processor
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "BENCHMARKS.md"

@@ -30,7 +30,7 @@ from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
-from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.rules import SampleAndMatch
 from tests.support.toy import TEXTS, TOY, TOY_DRAFT
 
 

@@ -30,7 +30,7 @@ from engine.messages import LoadOptions
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.text.stop import ReplyText
-from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.rules import SampleAndMatch
 
 PROMPT = "Write a long story about a lighthouse keeper who finds a map.\n\n"
 _KERNELS = ("tenon_layer_forward", "tenon_matmul", "tenon_forward")

@@ -33,8 +33,8 @@ from engine.messages import (
     Reply,
     Timings,
 )
-from engine.planning.forecast import UNTRIED_DRAFT
-from engine.planning.probes import other_work
+from engine.planning.planner import UNTRIED_DRAFT
+from engine.planning.probes import host
 from engine.planning.profile import read_profile
 from tests.support.machines import CONFIGS, write_outline
 from tests.support.toy import ship
@@ -94,7 +94,7 @@ def test_each_mode_gets_a_row_and_the_profile_its_figures(engine: Running, llama
 def test_what_was_measured_on_a_busy_machine_is_marked_and_not_kept(
     engine: Running, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: 0.3)
+    monkeypatch.setattr(host, "share_of_others", lambda begin, end: 0.3)
     (row,) = finished(run(engine, LoadOptions(model=str(llama_folder)), "plain")).rows
     assert row.busy
     assert not (cache_folder() / "profiles").exists()

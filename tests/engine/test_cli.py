@@ -21,7 +21,7 @@ from engine.model.weight_format import weight_format
 from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
 from engine.plain_data import from_plain
-from engine.planning import hardware_report
+from engine.planning import hardware
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.prompt_tokens import write_prompt_tokens
@@ -47,7 +47,7 @@ def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.
 def test_a_benchmark_of_no_tokens_is_refused_before_anything_is_measured(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], llama_folder: Path
 ) -> None:
-    monkeypatch.setattr(hardware_report, "measure_report", lambda told: pytest.fail("it measured"))
+    monkeypatch.setattr(hardware, "measure_report", lambda told: pytest.fail("it measured"))
     assert main(["bench", "--model", str(llama_folder), "--max-tokens", "0"]) == 2
     assert capsys.readouterr().err == "tenon: The limit of tokens is 0, but it must be at least 1.\n"
 

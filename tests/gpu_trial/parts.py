@@ -47,8 +47,13 @@ from engine.model.linear import DequantizedLinear, Linear
 from engine.placement import ColumnsPlan
 from engine.placement.device import copies_to
 from engine.planning.cost_model import DraftCost, TargetCost
-from engine.planning.hardware import find_gpu, free_device_bytes, read_host_memory
-from engine.planning.hardware_report import measure_report, read_report
+from engine.planning.hardware import (
+    find_gpu,
+    free_device_bytes,
+    measure_report,
+    read_host_memory,
+    read_report,
+)
 from engine.planning.load_plan import LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.model_facts import target_facts

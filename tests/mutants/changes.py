@@ -447,7 +447,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("_WARMING = 2", "_WARMING = 0", "rounds that read pages for the first time count"),
     ),
     *_of(
-        "engine/planning/context_range.py",
+        "engine/planning/load_plan.py",
         "tests/engine/planning/test_context_range.py",
         ("min(DEFAULT_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
         ("_LEAST <= context <=", "0 <= context <=", "a context of no tokens is taken"),

@@ -13,13 +13,13 @@ from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
 from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
-from engine.planning import hardware, hardware_report
+from engine.planning import hardware
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
 
 hardware.process_bytes = lambda: 0  # budgets are the model's alone
-hardware_report.read_gpus = lambda: ()  # type: ignore[assignment]
+hardware.read_gpus = lambda: ()  # type: ignore[assignment]
 
 
 class Loading:

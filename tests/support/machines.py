@@ -20,8 +20,7 @@ from engine.messages.machine import MachineReport
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import Slot, expected_tensors, layer_slots
 from engine.plain_data import from_plain
-from engine.planning.machine_planner import MachinePlanner
-from engine.planning.mode_plan import MachinePlan
+from engine.planning.machine_planner import MachinePlan, MachinePlanner
 from engine.planning.model_facts import TargetFacts
 from engine.weights.checkpoint import CheckpointOutline
 

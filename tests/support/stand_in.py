@@ -19,7 +19,7 @@ def use_gpu(
 ) -> None:
     """This machine has one GPU, the stand-in."""
     gpu = Gpu(str(STAND_IN), "cuda", "stand-in", free_bytes, free_bytes, unified)
-    monkeypatch.setattr("engine.planning.hardware_report.read_gpus", lambda: (gpu,))
+    monkeypatch.setattr("engine.planning.hardware.read_gpus", lambda: (gpu,))
 
 
 def lose_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,13 +44,13 @@ def use_speeds(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     host = HostSpeed(1e6, 0.0, {name: FormatSpeed(1e6, 1e15, 0.0) for name in FORMAT_NAMES})
     gpu = GpuSpeed(share / (1.0 - share) * 1e6, 1e15, 0.0, 1e15)
     speeds = Speeds("2026-11-23T12:00:00+00:00", host, {str(STAND_IN): gpu}, {})
-    monkeypatch.setattr("engine.planning.hardware_report._kept_speeds", lambda report: speeds)
-    monkeypatch.setattr("engine.planning.model_planner.read_profile", lambda path: Profile())
+    monkeypatch.setattr("engine.planning.hardware._kept_speeds", lambda report: speeds)
+    monkeypatch.setattr("engine.planning.planner.read_profile", lambda path: Profile())
 
 
 def use_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine has no GPU, whatever it has."""
-    monkeypatch.setattr("engine.planning.hardware_report.read_gpus", lambda: ())
+    monkeypatch.setattr("engine.planning.hardware.read_gpus", lambda: ())
 
 
 def use_no_baseline(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import torch
 
 from engine.messages.machine import Gpu, GpuKind, GpuSpeed
 from engine.placement.device import answers
-from engine.planning.probes.control_groups import read_group_limits
+from engine.planning.probes.host import read_group_limits
 from engine.planning.probes.host_speed import operator_seconds
 
 _INTEL_CARD = r"\b[AB]\d{2,3}|Max|Flex"

@@ -22,7 +22,7 @@ from app.chat.model_entries import (
 from engine.hub.catalogue import CatalogueModel, catalogue, require_catalogue_model
 from engine.hub.offer import find_or_outline
 from engine.messages import LoadOptions, ModelOutline, Prediction
-from engine.planning.forecast import predict
+from engine.planning.planner import predict
 from tests.published.families import FAMILIES
 from tests.support.checkpoints import VARIANTS
 from tests.support.machines import machine, machine_names

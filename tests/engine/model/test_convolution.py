@@ -13,7 +13,7 @@ from engine.model.block import previous_rows
 from engine.model.config import read_config
 from engine.model.footprint import cache_bytes
 from engine.model.weight_format import weight_format
-from engine.planning.format_choice import cache_formats
+from engine.planning.load_plan import cache_formats
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import load_decoder, prefill
 

@@ -27,7 +27,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.tensors import count_parameters
 from engine.model.weight_format import stored_format, weight_format
 from engine.placement.resident import Resident
-from engine.planning.format_choice import cache_formats
+from engine.planning.load_plan import cache_formats
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import all_experts, reference_model, save, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, prefill

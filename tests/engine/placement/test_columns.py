@@ -26,8 +26,7 @@ from engine.placement.column_linear import ColumnLinear, DividedRows
 from engine.placement.columns import Boundary, Columns, ColumnsPlan, Ratios
 from engine.placement.device import Link, SharedLink
 from engine.placement.plan import Room, Sizes, Units
-from engine.planning.machine_speeds import MachineSpeeds
-from engine.planning.unit_times import UnitTimes
+from engine.planning.machine_speeds import MachineSpeeds, UnitTimes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.packed_models import PACKED, dequantized, load

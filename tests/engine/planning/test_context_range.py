@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import Allowed, InvalidOption
 from engine.model.config import ModelConfig, read_config
-from engine.planning.context_range import check_context, default_context
+from engine.planning.load_plan import check_context, default_context
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 

@@ -25,16 +25,18 @@ from engine.placement import (
 from engine.placement.columns import Boundary, ColumnsPlan, Ratios
 from engine.placement.plan import Sizes
 from engine.planning.cost_model import (
+    KINDS,
     DraftCost,
     DraftsCost,
+    Expectation,
     TargetCost,
+    TokenYield,
     drafted_round,
+    fit_yield,
     plain_round,
     streamed_round,
 )
-from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
-from engine.planning.machine_speeds import MachineSpeeds
-from engine.planning.unit_times import UnitTimes
+from engine.planning.machine_speeds import MachineSpeeds, UnitTimes
 from tests.support.machines import target
 
 Q8_0 = weight_format("q8_0")

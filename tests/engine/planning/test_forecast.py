@@ -15,8 +15,8 @@ from engine.gguf.tokenizer import Vocabulary
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions, ModelOutline
 from engine.messages.machine import MachineReport
-from engine.planning import forecast as forecast_module
-from engine.planning.forecast import UNTRIED_DRAFT, forecast, predict
+from engine.planning import planner as planner_module
+from engine.planning.planner import UNTRIED_DRAFT, forecast, predict
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.gguf_files import edit_gguf, write_gguf
 from tests.support.machines import CONFIGS, machine, write_outline
@@ -30,8 +30,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Here:
     """Lets a report be this machine's; nothing is held on its GPU."""
 
     def become(report: MachineReport) -> None:
-        monkeypatch.setattr(forecast_module, "read_report", lambda: report)
-        monkeypatch.setattr(forecast_module, "held_device_bytes", lambda device: 0)
+        monkeypatch.setattr(planner_module, "read_report", lambda: report)
+        monkeypatch.setattr(planner_module, "held_device_bytes", lambda device: 0)
 
     return become
 
@@ -107,7 +107,7 @@ def test_what_a_gpu_holds_of_the_loaded_model_counts_as_free(
         return next(mode for mode in forecast(options).modes if mode.mode == "offload").refusal
 
     assert offload().startswith("Not even one layer fits")
-    monkeypatch.setattr(forecast_module, "held_device_bytes", lambda device: 3_200_000_000)
+    monkeypatch.setattr(planner_module, "held_device_bytes", lambda device: 3_200_000_000)
     assert offload() == ""
 
 

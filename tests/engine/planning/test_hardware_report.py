@@ -11,8 +11,8 @@ from engine.cached_json import write_cached
 from engine.errors import Cancelled
 from engine.messages.machine import FormatSpeed, HostSpeed
 from engine.plain_data import from_plain
-from engine.planning import hardware_report
-from engine.planning.hardware_report import (
+from engine.planning import hardware
+from engine.planning.hardware import (
     MachineReport,
     hardware_hash,
     measure_report,
@@ -36,10 +36,10 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         done.append(folder.name)
         return 1e9
 
-    monkeypatch.setattr(hardware_report, "models_folder", lambda: tmp_path / "models")
-    monkeypatch.setattr(hardware_report, "cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr(hardware_report, "measure_host", host)
-    monkeypatch.setattr(hardware_report, "read_bytes_per_s", disk)
+    monkeypatch.setattr(hardware, "models_folder", lambda: tmp_path / "models")
+    monkeypatch.setattr(hardware, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(hardware, "measure_host", host)
+    monkeypatch.setattr(hardware, "read_bytes_per_s", disk)
     return done
 
 
@@ -58,7 +58,7 @@ def test_measured_once_kept_and_again_on_request(measured: list[str]) -> None:
 
 def test_other_hardware_is_measured_anew(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     first = measure_report()
-    monkeypatch.setattr(hardware_report, "_machine_name", lambda: "another")
+    monkeypatch.setattr(hardware, "_machine_name", lambda: "another")
     second = read_report()
     assert second.speeds is None
     assert hardware_hash(first) != hardware_hash(second)
@@ -110,5 +110,5 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(
 ) -> None:
     file = tmp_path / "file"
     file.touch()
-    monkeypatch.setattr(hardware_report, "cache_folder", lambda: file / "below")
+    monkeypatch.setattr(hardware, "cache_folder", lambda: file / "below")
     assert isinstance(measure_report(), MachineReport)

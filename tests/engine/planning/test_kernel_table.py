@@ -27,7 +27,7 @@ from engine.planning.kernel_table import (
     measured_rows,
     prefer_fastest,
 )
-from engine.planning.probes import other_work
+from engine.planning.probes import host
 
 needs_choice = pytest.mark.skipif(
     len(candidates("q8_0")) < 2, reason="there is nothing to choose from on this machine"
@@ -72,7 +72,7 @@ def test_what_was_measured_on_a_busy_machine_is_measured_again(
     shares = iter([0.5, 0.5, 0.0, 0.0])
     name = FORMAT_NAMES[0]
     row = measured_rows(tmp_path / "other", (name,))[name]
-    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: next(shares))
+    monkeypatch.setattr(host, "share_of_others", lambda begin, end: next(shares))
 
     def measure(name: str, check: Callable[[], None]) -> Row:
         seconds = next(measured)
@@ -177,7 +177,7 @@ def test_the_library_uses_what_was_measured_as_fastest(
 def test_a_load_does_not_wait_for_what_was_measured_on_a_busy_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: 0.5)
+    monkeypatch.setattr(host, "share_of_others", lambda begin, end: 0.5)
     measured: list[str] = []
     row = {width: dict.fromkeys(candidates("q8_0"), 1.0) for width in WIDTHS}
     monkeypatch.setattr(kernel_table, "_measure", lambda name, check: measured.append(name) or row)

@@ -20,11 +20,12 @@ from engine.model.weight_format import weight_format
 from engine.modes import MODES
 from engine.placement import LayerOffloadPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.plan import Room, Sizes, device_format
-from engine.planning import format_choice, hardware
+from engine.planning import hardware
+from engine.planning import load_plan as load_plan_module
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts
-from engine.planning.probes.control_groups import read_group_limits
+from engine.planning.probes.host import read_group_limits
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.machines import machine, small_draft, stored_in
@@ -161,7 +162,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     config = replace(config, layers=40, intermediate_size=512)
     exact, half = stored_in(config, F32), stored_in(config, BF16)
     assert (chosen(exact), chosen(half)) == ("fp32", "bf16")
-    monkeypatch.setattr(format_choice, "_EXACT_FILE_BYTES", 0)
+    monkeypatch.setattr(load_plan_module, "_EXACT_FILE_BYTES", 0)
     assert chosen(exact) == "bf16"
     sizes = {
         name: whole_bytes(config, planned(half, weights=name, context=16))
@@ -171,7 +172,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     assert chosen(half, sizes["bf16"] - 1) == "q8_0"
     assert chosen(half, sizes["q8_0"] - 1) == "q4_k_m"
     # A large one takes what is clearly faster, and never more bits than it has.
-    monkeypatch.setattr(format_choice, "_SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(load_plan_module, "_SMALL_MODEL_BYTES", 0)
     seconds = {"fp32": 0.1, "bf16": 2.0, "q8_0": 1.9, "q4_k_m": 0.1}
 
     def measured() -> str:

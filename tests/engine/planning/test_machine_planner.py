@@ -19,8 +19,8 @@ from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
 from engine.model.tensors import Slot
 from engine.modes import MODES as ALL_MODES
-from engine.planning.expected_tokens import KINDS, published_expectation
-from engine.planning.mode_plan import MachinePlan, ModePlan
+from engine.planning.cost_model import KINDS, published_expectation
+from engine.planning.machine_planner import MachinePlan, ModePlan
 from engine.planning.profile import Profile, Yielded, drafter_key
 from tests.support.machines import (
     dovetail_head,

@@ -67,10 +67,10 @@ _BY_BUDGET_ALONE = """
 import runpy
 from dataclasses import replace
 
-from engine.planning import hardware_report
+from engine.planning import hardware
 
-read = hardware_report.read_host_memory
-hardware_report.read_host_memory = lambda: replace(read(), available_bytes=1 << 40)
+read = hardware.read_host_memory
+hardware.read_host_memory = lambda: replace(read(), available_bytes=1 << 40)
 runpy.run_module("tests.support.memory_probe", run_name="__main__")
 """
 

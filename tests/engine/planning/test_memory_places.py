@@ -23,8 +23,7 @@ from engine.placement import (
 from engine.placement.columns import Ratios
 from engine.placement.plan import Sizes
 from engine.planning.hardware import read_host_memory
-from engine.planning.load_plan import LoadPlan
-from engine.planning.memory_places import GpuInUse, memory_places
+from engine.planning.load_plan import GpuInUse, LoadPlan, memory_places
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 

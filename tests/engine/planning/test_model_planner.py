@@ -14,9 +14,8 @@ from engine.errors import DraftMismatch, InvalidOption, TensorMismatch
 from engine.messages import LoadOptions, RoundRecord
 from engine.messages.machine import MachineReport
 from engine.placement import ResidentPlan
-from engine.planning import model_planner as model_planner_module
-from engine.planning.model_planner import ModelPlanner, model_planner
-from engine.planning.planner import check_mode, choose_drafts, settle
+from engine.planning import planner as planner_module
+from engine.planning.planner import ModelPlanner, check_mode, choose_drafts, model_planner, settle
 from tests.support.checkpoints import write_assistant, write_checkpoint
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import ship
@@ -27,7 +26,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[MachineReport], None]:
     """Lets a report be this machine's."""
 
     def become(report: MachineReport) -> None:
-        monkeypatch.setattr(model_planner_module, "read_report", lambda: report)
+        monkeypatch.setattr(planner_module, "read_report", lambda: report)
 
     return become
 
@@ -147,9 +146,9 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     model = str(
         write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
     )
-    monkeypatch.setattr(model_planner_module, "bundled_drafts", lambda reference: (small,))
+    monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (small,))
     monkeypatch.setattr(
-        model_planner_module, "paired_drafts", lambda reference, kinds, several: (small,) if kinds else ()
+        planner_module, "paired_drafts", lambda reference, kinds, several: (small,) if kinds else ()
     )
     # By itself the format is the one that was measured to be fastest here, and what replies teach is of one format.
     options = LoadOptions(model=model, weights="fp32")

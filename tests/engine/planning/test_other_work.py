@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.planning.probes import other_work
-from engine.planning.probes.other_work import OtherWork, Reading, share_of_others
+from engine.planning.probes import host
+from engine.planning.probes.host import OtherWork, Reading, share_of_others
 
 seconds = st.floats(0.0, 1e6)
 
@@ -35,7 +35,7 @@ def test_what_is_over_at_once_tells_nothing() -> None:
 
 
 def test_another_program_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(other_work, "share_of_others", share_of_others)
+    monkeypatch.setattr(host, "share_of_others", share_of_others)
     others = OtherWork()
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
         try:

@@ -20,7 +20,7 @@ from engine.messages import (
     PairsFound,
     PredictModels,
 )
-from engine.planning.forecast import predict
+from engine.planning.planner import predict
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.machines import machine

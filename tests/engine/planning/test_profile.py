@@ -9,7 +9,7 @@ from engine.drafting.lookup import MatchChances
 from engine.drafting.small_model import ModelDraft
 from engine.messages import RoundRecord
 from engine.placement import ResidentPlan, SplitPlan
-from engine.planning.expected_tokens import lookup_expectation, published_expectation
+from engine.planning.cost_model import lookup_expectation, published_expectation
 from engine.planning.profile import (
     Profile,
     Yielded,

@@ -6,8 +6,8 @@ import psutil
 import pytest
 
 from engine.planning import hardware
-from engine.planning.probes import processor
-from engine.planning.probes.control_groups import GroupLimits, read_group_limits
+from engine.planning.probes import host
+from engine.planning.probes.host import GroupLimits, read_group_limits
 
 
 def test_version_2_takes_the_tightest_of_the_groups_around(tmp_path: Path) -> None:
@@ -50,14 +50,14 @@ def test_without_groups_there_is_no_limit(tmp_path: Path) -> None:
 def test_memory_and_cores_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = GroupLimits(memory_bytes=5_000_000, free_bytes=700_000, processors=1.9)
     monkeypatch.setattr(hardware, "read_group_limits", lambda: limits)
-    monkeypatch.setattr(processor, "read_group_limits", lambda: limits)
+    monkeypatch.setattr(host, "read_group_limits", lambda: limits)
     found = hardware.read_host_memory()
     assert (found.total_bytes, found.available_bytes) == (5_000_000, 700_000)
     monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 8)
-    monkeypatch.setattr(processor.os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
-    assert processor.usable_cores() == 1
-    monkeypatch.setattr(processor, "read_group_limits", lambda: GroupLimits(processors=0.5))
-    assert processor.usable_cores() == 1
-    monkeypatch.setattr(processor, "read_group_limits", GroupLimits)
-    monkeypatch.setattr(processor.os, "sched_getaffinity", lambda pid: {1, 2, 3}, raising=False)
-    assert processor.usable_cores() == 3
+    monkeypatch.setattr(host.os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
+    assert host.usable_cores() == 1
+    monkeypatch.setattr(host, "read_group_limits", lambda: GroupLimits(processors=0.5))
+    assert host.usable_cores() == 1
+    monkeypatch.setattr(host, "read_group_limits", GroupLimits)
+    monkeypatch.setattr(host.os, "sched_getaffinity", lambda pid: {1, 2, 3}, raising=False)
+    assert host.usable_cores() == 3

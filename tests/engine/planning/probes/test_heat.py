@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from engine.planning.probes.power import is_hot
+from engine.planning.probes.host import is_hot
 
 
 def sensors(name: str, current: float, high: float | None) -> dict[str, list[SimpleNamespace]]:

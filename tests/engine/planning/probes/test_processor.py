@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.planning.probes.processor import read_processor
+from engine.planning.probes.host import read_processor
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's description")
 

@@ -24,7 +24,7 @@ from engine.drafting.medusa import (
 from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions, Notice, StatisticsUpdated
 from engine.model.config import read_config
-from engine.planning.model_planner import model_planner
+from engine.planning.planner import model_planner
 from engine.planning.profile import Profile
 from engine.training import making
 from engine.training.features import Example
@@ -148,7 +148,7 @@ def test_both_units_are_busy_where_both_will_be(
     use_gpu(monkeypatch)
     use_speeds(monkeypatch, 0.6)
     kept: list[Profile] = []
-    monkeypatch.setattr("engine.planning.model_planner.keep_profile", lambda path, found: kept.append(found))
+    monkeypatch.setattr("engine.planning.planner.keep_profile", lambda path, found: kept.append(found))
     heads = make_head("medusa-drafted").write(tmp_path / "heads", True)
     code, said = search(capsys, llama_folder, heads, "--generate", "4", "--minutes", "0.2")
     assert (code, "Planned are" in said) == (0, True)

@@ -29,7 +29,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
-from engine.planning.model_planner import model_planner
+from engine.planning.planner import model_planner
 from engine.training import calibration, making, prompt_tokens, tree_counts, twin
 from engine.training.features import KIND, Example, ExampleSupply, FeatureBatch, batch_of
 from engine.training.llama_network import product_type
