@@ -1,11 +1,12 @@
-"""Modes: each a recipe of parts for the one loop, one file per mode. ``MODES`` is the table of them."""
+"""Modes: each a recipe of parts for the one loop. ``MODES`` is the table of them."""
 
 from collections.abc import Mapping
 
 from engine.errors import InvalidOption
 from engine.messages import ModeDescriptor, shared_options
-from engine.modes import dovetail, ghidorah, layer_offload, llmcad, lookup, minions, offload, plain, ppd
+from engine.modes.drafted import DOVETAIL, GHIDORAH, LLMCAD, LOOKUP, MINIONS, PPD
 from engine.modes.mode import Mode
+from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
 from engine.sentences import either, mark, say
 
 _AUTO = ModeDescriptor("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer."))
@@ -13,8 +14,8 @@ _WHOLE_NUMBER = mark("{option}: choose a whole number from {least} to {most}, no
 _SWITCH = mark("{option}: choose true or false, not {value}.")
 # In the order of menus.
 MODES: dict[str, Mode] = {
-    one.MODE.name: one.MODE
-    for one in (plain, lookup, dovetail, ghidorah, ppd, minions, offload, layer_offload, llmcad)
+    mode.name: mode
+    for mode in (PLAIN, LOOKUP, DOVETAIL, GHIDORAH, PPD, MINIONS, OFFLOAD, LAYER_OFFLOAD, LLMCAD)
 }
 
 __all__ = ["MODES", "Mode", "check_options", "descriptors"]

@@ -1,6 +1,6 @@
 """Interface of a mode: its parts of the loop, its options, and all that is said and predicted of it.
 
-A mode's file imports its parts where it makes them: the window and the command line read the table of modes without
+A mode imports its parts where it makes them: the window and the command line read the table of modes without
 torch.
 """
 

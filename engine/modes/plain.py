@@ -1,11 +1,50 @@
-"""Plain decoding: the loop with an empty draft, one token for each forward."""
+"""Modes without a draft: plain decoding, one token for each forward; two are about where the layers are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from engine.modes.mode import Mode
-from engine.sentences import mark
+from engine.sentences import mark, say
 
-MODE = Mode(
+if TYPE_CHECKING:
+    from engine.placement.plan import PlacementPlan
+
+PLAIN = Mode(
     name="plain",
     title=mark("Plain"),
     help=mark("Generates one token after the other."),
     reason=mark("Plain decoding was chosen: one token for each pass."),
+)
+_NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
+
+# The first layers are on the GPU, as many as its memory takes; the others are computed on the CPU.
+OFFLOAD = Mode(
+    name=mark("offload"),
+    title=mark("Partial offload"),
+    help=mark("As many layers as fit run on the GPU, the rest in memory."),
+    reason=mark("Partial offload was chosen: the first layers on the GPU, the others on the CPU."),
+    placements=("offload", "resident"),
+    needs_gpu=True,
+    pointless=lambda placement, gpu_layers: say(_NO_LAYERS_WANTED) if gpu_layers == 0 else "",
+)
+_NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
+
+
+def _all_fits(placement: PlacementPlan, gpu_layers: int | None) -> str:
+    return say(_NOTHING_TO_COPY) if placement.device_layers == len(placement.layers) else ""
+
+
+# All layers are computed on the GPU; those that its memory does not take are copied there for each forward. It pays
+# where many tokens share a forward, as those of a long prompt do.
+LAYER_OFFLOAD = Mode(
+    name=mark("layer-offload"),
+    title=mark("Layer offload"),
+    help=mark("Each layer is copied to the GPU when its turn comes."),
+    reason=mark(
+        "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
+    ),
+    placements=("layer-offload", "resident"),
+    needs_gpu=True,
+    pointless=_all_fits,
 )

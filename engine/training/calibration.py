@@ -48,8 +48,7 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
-from engine.modes.ghidorah import MODE
-from engine.modes.ppd import MODE as PPD
+from engine.modes.drafted import GHIDORAH, PPD
 from engine.placement.device import Link
 from engine.planning.planner import model_planner
 from engine.text.stop import ReplyText
@@ -404,7 +403,7 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
         file=out,
         flush=True,
     )
-    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=MODE.name)
+    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=GHIDORAH.name)
     placement = model_planner(options).load_plan(options).placement
     if placement.streams:
         keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, count.calibration)
@@ -425,7 +424,7 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
     model_planner(options).calibrate(options, times.forwards, times.drafts[calibration.follows], measured)
     print(*_speed_lines(times, calibration, options), sep="\n", file=out)
     what = "the searched tree" if calibration.follows else "trees of the heads' own probabilities"
-    print(f"The mode {MODE.name} follows {what} from the next load on.", file=out, flush=True)
+    print(f"The mode {GHIDORAH.name} follows {what} from the next load on.", file=out, flush=True)
     return calibration
 
 
@@ -477,7 +476,7 @@ def _calibrate_prompt_tokens(
 def _speed_lines(times: WidthTimes, calibration: HeadCalibration, options: LoadOptions) -> list[str]:
     """Forwards by width behind each text, and the speeds that are expected and were measured, as a table."""
     lengths = sorted(times.forwards)
-    plan = model_planner(options).plan.mode(MODE.name)
+    plan = model_planner(options).plan.mode(GHIDORAH.name)
     speeds = {each.rows: each for each in plan.widths}
     head = "".join(f"{f'{length} tokens':>13}" for length in lengths)
     lines = [f"rows{head}{'draft':>10}{'expected':>10}{'measured':>10}"]

@@ -25,7 +25,8 @@ from engine.model.linear import Linear, LinearMap, Norm, PackedLinear, joined
 from engine.model.loader import dress_layer
 from engine.model.tensors import Slot, head_slot, layer_slots
 from engine.model.weight_format import WeightFormat
-from engine.modes import MODES, offload
+from engine.modes import MODES
+from engine.modes.plain import OFFLOAD
 from engine.placement import PLACEMENTS, layer_offload
 from engine.placement import source as source_module
 from engine.placement.device import Link
@@ -36,7 +37,7 @@ from tests.support.machines import machine, machine_names, small_draft, stored_i
 
 META = torch.device("meta")
 # Divided columns on every machine, also where another placement is faster.
-COLUMNS = replace(offload.MODE, name="columns", placements=("columns", "resident"))
+COLUMNS = replace(OFFLOAD, name="columns", placements=("columns", "resident"))
 MODELS = ("qwen-0.5b", "llama-1b", "llama-7b", "llama-13b", "llama-70b")
 FORMATS = {
     "auto": ("BF16", None, "auto"),
