@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from datetime import date
 from pathlib import Path
@@ -93,7 +94,7 @@ def _command() -> str:
     """Return what was typed after ``python -m``, without --write and with folders replaced by a word."""
     module = Path(sys.argv[0]).stem
     words = ["FOLDER" if os.sep in word else word for word in sys.argv[1:] if word != "--write"]
-    return " ".join([f"tests.benchmarks.{module}", *words])
+    return shlex.join([f"tests.benchmarks.{module}", *words])
 
 
 if __name__ == "__main__":
