@@ -17,7 +17,6 @@ from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import Member
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
-from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import Cancelled, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -246,17 +245,9 @@ class ReplyRun:
         """The drafters of the loaded drafts that the mode uses; if one fails, the person is told once."""
         if self._mode.growth is None:
             return []
-        drafts = RULES[self._request.verify].drafts
-        sampling = None
-        # At temperature 0 there is nothing to draw.
-        alone = not self._mode.takes_several
-        # Draws of several drafts have no one distribution.
-        if drafts != "likeliest" and self._sampler.temperature > 0.0 and alone:
-            sampling = DraftSampling(self._sampler, drafts == "with replacement")
-        matches = self._chances if alone else None
+        matches = None if self._mode.takes_several else self._chances
         wanted = Drafting(
             self._mode.growth(values),
-            sampling,
             matches,
             self._mode.finds_matches(values),
             self._unconfirmed,

@@ -99,15 +99,13 @@ class Settings(Remembered):
     )
     verify = choice(
         "sample-and-match",
-        ("sample-and-match", "residual", "residual-replacement", "typical"),
+        ("sample-and-match", "typical"),
         mark(
             "Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say."
         ),
         mark("Verification"),
         (
             mark("Sample and match"),
-            mark("Residual speculative sampling"),
-            mark("Residual speculative sampling, siblings with replacement"),
             mark("Typical acceptance (lossy)"),
         ),
     )

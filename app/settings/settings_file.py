@@ -20,9 +20,9 @@ from engine.unfinished_file import set_aside, write_whole
 Stored = dict[str, Any]
 
 
-#: Settings of versions before 3: rules of verification, and single techniques of modes.
+#: Settings of versions before 3: single techniques of modes.
 REMOVED = {
-    "verify", "length", "prompt_draft", "branching", "adaptive_fallback", "fallback_threshold", "draft_ahead",
+    "length", "prompt_draft", "branching", "adaptive_fallback", "fallback_threshold", "draft_ahead",
     "draft_beyond", "merged_tree", "judge_all", "reward_threshold", "punish_threshold", "reward_factor",
     "punish_factor",
 }  # fmt: skip

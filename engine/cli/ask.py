@@ -71,10 +71,7 @@ _LOOPED = (
     "tenon: The reply was stopped, because it began to repeat itself; --no-loop-guard lets it go on, and a higher "
     "--temperature or --repetition-penalty makes it less likely."
 )
-_VERIFY = (
-    "how guesses are checked: sample-and-match, residual (the draft then draws its guesses), residual-replacement (its "
-    "guesses for one place may repeat), or typical, which is lossy (default: %(default)s)"
-)
+_VERIFY = "how guesses are checked: sample-and-match, or typical, which is lossy (default: %(default)s)"
 
 
 def add_to(commands: Any) -> None:

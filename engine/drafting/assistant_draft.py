@@ -20,7 +20,6 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import Drafting, DraftLoad, LoadedDraft, ReadTokenizer
-from engine.drafting.sampled_tree import sampled_draft
 from engine.drafting.target_draft import TargetDraft
 from engine.model.config import ModelConfig
 from engine.model.token_tree import ROOT, Draft, DraftShape
@@ -104,7 +103,7 @@ class AssistantDrafter(Drafter):
         assert wanted.cache is not None, "an assistant reads the target's cache"
         self.hidden_layers = network.hidden_layers
         self._network, self._check = network, check
-        self._limits, self._sampling, self._cache = wanted.growth, wanted.sampling, wanted.cache
+        self._limits, self._cache = wanted.growth, wanted.cache
         self._text: list[int] = []
         self._feature = torch.empty(0)
 
@@ -121,7 +120,7 @@ class AssistantDrafter(Drafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic, fixed, or drawn where that is wanted."""
+        """A tree below the last observed token: dynamic, or fixed."""
         if shape.rows < 1:
             return Draft()
         network, cache, check = self._network, self._cache(), self._check
@@ -134,6 +133,4 @@ class AssistantDrafter(Drafter):
             features = torch.cat((features, made))
             return logits
 
-        if self._sampling is None:
-            return grow_tree(self._limits, shape, first[0], expand)
-        return sampled_draft(self._limits, shape, first[0], expand, self._sampling, self._text)
+        return grow_tree(self._limits, shape, first[0], expand)

@@ -17,7 +17,6 @@ from engine.drafting.head_loader import SharedWeights
 from engine.drafting.kind import DraftLoad, DraftText
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.row_level_drafter import RowLevelDrafter
-from engine.drafting.sampled_tree import by_target_ids
 from engine.drafting.sharing_draft import SharingDraft
 from engine.drafting.target_rows import CHUNK_ROWS
 from engine.messages import PromptKind
@@ -77,7 +76,7 @@ class BlockDrafter(RowLevelDrafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic or fixed, its tokens drawn where that is wanted."""
+        """A tree below the last observed token: dynamic or fixed."""
         if shape.rows < 1:
             return Draft()
         network, link, root = self._network, self._link, self._text[-1]
@@ -89,14 +88,7 @@ class BlockDrafter(RowLevelDrafter):
         rows = rows if network.layout.from_anchor else rows[1:]
         levels, markov = network.logits(rows), network.weights.markov
 
-        def said(logits: Tensor) -> Tensor:
-            if self.sampling is None:
-                return logits
-            size = network.layout.blocks.vocabulary_size
-            return link.to_host(by_target_ids(logits, network.weights.target_ids, size))
-
         if markov is None:
-            levels = said(levels)
             draft = self._grown(shape, levels[0], lambda level: levels[level.depth, None])
         else:
             bias, states = markov(
@@ -105,16 +97,14 @@ class BlockDrafter(RowLevelDrafter):
 
             def follow(level: Level) -> Tensor:
                 nonlocal states
-                tokens = level.tokens if self.sampling is not None else self._by_target(level.tokens)
+                tokens = self._by_target(level.tokens)
                 before = states[link.to_device(torch.tensor([parent + 1 for parent in level.parents]))]
                 count = len(level.tokens)
                 bias, made = markov(
                     link.to_device(torch.tensor(tokens)), rows[level.depth].expand(count, -1), before
                 )
                 states = torch.cat((states, made))
-                return said(levels[level.depth] + bias)
+                return levels[level.depth] + bias
 
-            draft = self._grown(shape, said(levels[:1] + bias)[0], follow)
-        if self.sampling is not None:
-            return draft
+            draft = self._grown(shape, (levels[:1] + bias)[0], follow)
         return replace(draft, tokens=self._by_target(draft.tokens))

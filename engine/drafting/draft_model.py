@@ -142,10 +142,6 @@ class DraftModel:
         # Padding that the target alone has is never drafted.
         return functional.pad(following, (0, missing), value=-torch.inf) if missing else following
 
-    def to_host(self, rows: Tensor) -> Tensor:
-        """Rows that `run` returned, in the host's memory."""
-        return self._link.to_host(rows)
-
     def _commit(self, rows: Sequence[int], tokens: Sequence[int], keep: Sequence[int] = ()) -> None:
         self._cache.commit(rows, keep)
         self._cached += tokens

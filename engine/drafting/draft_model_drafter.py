@@ -13,7 +13,6 @@ from torch import Tensor
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
-from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.model.token_tree import Draft, DraftShape, followed
 
 
@@ -27,13 +26,11 @@ class DraftModelDrafter(Drafter):
     Args:
         model: The draft.
         limits: On the size of its trees.
-        sampling: The way of drawing drafts; None for the likeliest tokens.
     """
 
-    def __init__(self, model: DraftModel, limits: TreeShape, sampling: DraftSampling | None = None) -> None:
+    def __init__(self, model: DraftModel, limits: TreeShape) -> None:
         self._model = model
         self._limits = limits
-        self._sampling = sampling
         self._fresh_prompt = False
         self._row_of: dict[tuple[int, int], int] = {}
 
@@ -53,7 +50,7 @@ class DraftModelDrafter(Drafter):
                 self._model.read(len(self._model.text) - 1)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """A dynamic tree of what the draft holds most likely, or a drawn one where drafts are sampled.
+        """A dynamic tree of what the draft holds most likely.
 
         Nothing where the text outgrew the draft's context.
         """
@@ -72,12 +69,7 @@ class DraftModelDrafter(Drafter):
             rows += len(level.tokens)
             return following
 
-        if self._sampling is None:
-            return grow_tree(self._limits, shape, first, expand)
-        host = model.to_host
-        return sampled_draft(
-            self._limits, shape, host(first), lambda level: host(expand(level)), self._sampling, model.text
-        )
+        return grow_tree(self._limits, shape, first, expand)
 
     def _rows_along(self, tokens: Sequence[int]) -> list[int]:
         """The drafted rows along the path that these tokens took."""

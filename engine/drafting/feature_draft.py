@@ -17,7 +17,6 @@ from torch import Tensor
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.sampled_tree import DraftSampling, by_target_ids, sampled_draft
 from engine.drafting.target_rows import CHUNK_ROWS, TargetRows
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
@@ -37,7 +36,6 @@ class FeatureDraft(Drafter):
     Attributes:
         hidden_layers: Layers of the target whose hidden rows `observe` takes.
         limits: May be changed between replies.
-        sampling: The way of drawing drafts; None for the likeliest tokens. May be changed between replies.
     """
 
     def __init__(
@@ -50,7 +48,6 @@ class FeatureDraft(Drafter):
     ) -> None:
         self.hidden_layers = network.hidden_layers
         self.limits = limits
-        self.sampling: DraftSampling | None = None
         self._network = network
         self._link = link
         self._check = check
@@ -81,19 +78,19 @@ class FeatureDraft(Drafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic, fixed, or drawn where that is wanted."""
+        """A tree below the last observed token: dynamic, or fixed."""
         if shape.rows < 1:
             return Draft()
         network, cache, link = self._network, self._cache, self._link
         root = self._take_in()
         outputs = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
 
-        def run(level: Level, tokens: Tensor) -> Tensor:
+        def expand(level: Level) -> Tensor:
             nonlocal outputs
             count = len(level.tokens)
             parents = link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))
             made = network.run(
-                tokens,
+                network.target_tokens(link.to_device(torch.tensor(level.tokens))),
                 link.to_device(torch.full((count,), cache.length - 1 + level.depth)),
                 cache,
                 features=outputs[parents],
@@ -104,27 +101,7 @@ class FeatureDraft(Drafter):
             outputs = torch.cat((outputs, made))
             return network.logits(made)
 
-        first = network.logits(root)
-        if self.sampling is not None:
-
-            def drawn_from(logits: Tensor) -> Tensor:
-                return link.to_host(
-                    by_target_ids(logits, network.weights.target_ids, network.config.vocabulary_size)
-                )
-
-            return sampled_draft(
-                self.limits,
-                shape,
-                drawn_from(first)[0],
-                lambda level: drawn_from(run(level, link.to_device(torch.tensor(level.tokens)))),
-                self.sampling,
-                self._rows.text,
-            )
-
-        def expand(level: Level) -> Tensor:
-            return run(level, network.target_tokens(link.to_device(torch.tensor(level.tokens))))
-
-        draft = grow_tree(self.limits, shape, first[0], expand)
+        draft = grow_tree(self.limits, shape, network.logits(root)[0], expand)
         if network.weights.target_ids is None:
             return draft
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))

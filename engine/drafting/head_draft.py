@@ -70,8 +70,8 @@ class HeadDraft(SharingDraft):
 def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
     """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
-    if draft.runs_chains and wanted.growth == TreeShape() and wanted.sampling is None:
+    if draft.runs_chains and wanted.growth == TreeShape():
         lookup = NoDrafter() if wanted.matches is None else PromptLookup(wanted.matches)
         return ChainDraft(draft, lookup, chances)
-    draft.limits, draft.sampling = wanted.growth, wanted.sampling
+    draft.limits = wanted.growth
     return draft

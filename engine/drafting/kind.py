@@ -12,7 +12,6 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.match_chances import MatchChances
 from engine.drafting.paced_tree import Pacing
-from engine.drafting.sampled_tree import DraftSampling
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
@@ -90,16 +89,14 @@ class Drafting:
     Attributes:
         growth: Limits of trees that grow level by level; or the pace of branches, which grow ahead while the target
             waits for its weights.
-        sampling: The way of drawing drafts, where they can be drawn; None for the likeliest tokens.
         matches: Worth of matches in the model's texts, where tokens may be looked up too; learns from the reply. None
             where another drafter looks them up.
-        looks_up: Trees that guess all levels at once take matches in, where they are not drawn.
+        looks_up: Trees that guess all levels at once take matches in.
         drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
         cache: The target's cache of the text; None where no draft reads it.
     """
 
     growth: TreeShape | Pacing
-    sampling: DraftSampling | None
     matches: MatchChances | None
     looks_up: bool
     drafted: Callable[[Sequence[int]], None]

@@ -8,12 +8,11 @@ from dataclasses import replace
 from torch import Tensor
 
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import Expand, Level, TreeShape, grow_tree
+from engine.drafting.dynamic_tree import Expand, TreeShape, grow_tree
 from engine.drafting.kind import Drafting
 from engine.drafting.looked_up_tree import LookedUpTree
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.rank_log import Path
-from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.errors import DraftMismatch
 from engine.kernels.sampling import likeliest
 from engine.model.token_tree import Draft, DraftShape, Probes
@@ -34,14 +33,12 @@ class LevelDrafter(Drafter):
         levels: The same.
         probes_each: The same.
         limits: Limits of trees. May be changed between replies.
-        sampling: The way of drawing drafts; None for the likeliest tokens. May be changed between replies.
     """
 
     def __init__(self, levels: int, counted: Mapping[int, float], probes_each: int = 0) -> None:
         self.levels = levels
         self.probes_each = probes_each
         self.limits = TreeShape(_WIDTH, levels, _ROWS)
-        self.sampling: DraftSampling | None = None
         self.counted = counted
         self._text: list[int] = []
 
@@ -50,8 +47,8 @@ class LevelDrafter(Drafter):
         growth = wanted.growth
         if not isinstance(growth, TreeShape):
             growth = TreeShape(_WIDTH, growth.length, _ROWS, searched=True)
-        self.limits, self.sampling = growth, wanted.sampling
-        if not wanted.looks_up or wanted.matches is None or wanted.sampling is not None:
+        self.limits = growth
+        if not wanted.looks_up or wanted.matches is None:
             return self
         return LookedUpTree(self, PromptLookup(wanted.matches))
 
@@ -60,12 +57,11 @@ class LevelDrafter(Drafter):
         return Probes()
 
     def _tree(self, shape: DraftShape, levels: Tensor) -> Draft:
-        """A tree of this shape, its tokens drawn where that is wanted.
+        """A tree of this shape.
 
         Args:
             shape: Asked for by the schedule.
-            levels: (k, V) logits of what stands at each level; where tokens are drawn over the target's vocabulary and
-                on the host.
+            levels: (k, V) logits of what stands at each level.
         """
         return self._grown(shape, levels[0], lambda level: levels[level.depth, None], len(levels))
 
@@ -75,8 +71,7 @@ class LevelDrafter(Drafter):
         Args:
             shape: Asked for by the schedule.
             first: (V,) logits of what follows the root.
-            expand: Logits of what follows the nodes of a level; tokens and vocabulary are the target's where tokens are
-                drawn.
+            expand: Logits of what follows the nodes of a level.
             levels: Most levels; None for all.
 
         Raises:
@@ -85,13 +80,7 @@ class LevelDrafter(Drafter):
         most = self.levels if levels is None else levels
         self._check_depth(shape)
         limits = replace(self.limits, depth=min(self.limits.depth, most, shape.rows))
-        if self.sampling is None:
-            return grow_tree(limits, shape, first, expand)
-
-        def follow(level: Level) -> Tensor:
-            return expand(level).expand(len(level.tokens), -1)
-
-        return sampled_draft(limits, shape, first, follow, self.sampling, self._text)
+        return grow_tree(limits, shape, first, expand)
 
     def _check_depth(self, shape: DraftShape) -> None:
         if shape.depth > self.levels:

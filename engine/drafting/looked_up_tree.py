@@ -31,7 +31,7 @@ class LookedUpTree(Drafter):
     """Adds the continuation of the longest match to a drafter's trees.
 
     Args:
-        drafter: Makes the trees, of the likeliest tokens: a drawn tree has no place for others.
+        drafter: Makes the trees.
         lookup: Learns from this reply.
     """
 

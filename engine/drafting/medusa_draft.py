@@ -21,7 +21,6 @@ from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenize
 from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
 from engine.drafting.rank_log import Path as Node
-from engine.drafting.sampled_tree import by_target_ids
 from engine.drafting.searched_tree import parents_of
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
@@ -30,7 +29,6 @@ from engine.model.loader import read_slots
 from engine.model.tensors import head_slot
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
-from engine.placement.link import Link
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import is_medusa
@@ -108,8 +106,7 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
         calibration = self.calibration(parts.checkpoint.digest())
 
         def new_text() -> DraftText:
-            size = config.vocabulary_size
-            return MedusaDrafter(network, config.layers, size, link, calibration).for_reply
+            return MedusaDrafter(network, config.layers, calibration).for_reply
 
         unused = calibration is None and (parts.folder / FILE).exists()
         notes = (say(_UNUSED, file=FILE, name=self.name),) if unused else ()
@@ -133,8 +130,6 @@ class MedusaDrafter(LevelDrafter):
     Args:
         network: The heads.
         hidden_layer: The number of the target's layers, which names the rows that its head maps.
-        vocabulary_size: The target's.
-        link: The way to the heads' device.
         calibration: Theirs; None for none.
 
     Attributes:
@@ -145,15 +140,11 @@ class MedusaDrafter(LevelDrafter):
         self,
         network: MedusaNetwork,
         hidden_layer: int,
-        vocabulary_size: int,
-        link: Link,
         calibration: HeadCalibration | None = None,
     ) -> None:
         super().__init__(network.heads, {} if calibration is None else calibration.tokens)
         self.hidden_layers: tuple[int, ...] = (hidden_layer,)
         self._network = network
-        self._vocabulary_size = vocabulary_size
-        self._link = link
         self._nodes = () if calibration is None else calibration.followed
         self._known: dict[tuple[int, int], tuple[Sequence[Node], tuple[int, ...]]] = {}
         self._target_ids = None if network.target_ids is None else network.target_ids.tolist()
@@ -176,7 +167,7 @@ class MedusaDrafter(LevelDrafter):
         Raises:
             DraftMismatch: A fixed tree is deeper than there are heads.
         """
-        network, link = self._network, self._link
+        network = self._network
         if shape.rows < 1:
             return Draft()
         if self._row is None:
@@ -188,10 +179,6 @@ class MedusaDrafter(LevelDrafter):
         most = network.heads
         self._check_depth(shape)
         logits = network.logits(self._row, shape.depth or min(self.limits.depth, most, shape.rows))
-        if self.sampling is not None:
-            return self._tree(
-                shape, link.to_host(by_target_ids(logits, network.target_ids, self._vocabulary_size))
-            )
         draft = (
             likeliest_along(searched, shape.parents or (), logits) if searched else self._tree(shape, logits)
         )

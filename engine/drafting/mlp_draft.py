@@ -285,13 +285,10 @@ class MlpDrafter(LevelDrafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic or fixed, its tokens drawn where that is wanted."""
+        """A tree below the last observed token: dynamic or fixed."""
         if shape.rows < 1:
             return Draft()
         network, link = self._network, self._link
-
-        def said(logits: Tensor) -> Tensor:
-            return logits if self.sampling is None else link.to_host(logits)
 
         first, states = network.run(0, link.to_device(torch.tensor(self._text[-1:])), self._row)
 
@@ -300,6 +297,6 @@ class MlpDrafter(LevelDrafter):
             before = states[link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))]
             logits, made = network.run(level.depth, link.to_device(torch.tensor(level.tokens)), before)
             states = torch.cat((states, made))
-            return said(logits)
+            return logits
 
-        return self._grown(shape, said(first)[0], follow)
+        return self._grown(shape, first[0], follow)

@@ -136,4 +136,4 @@ def _drafter(model: DraftModel, wanted: Drafting) -> Drafter:
     """Levels of a dynamic tree, or branches that are paced."""
     if isinstance(wanted.growth, Pacing):
         return PacedTree(model, wanted.growth, wanted.drafted)
-    return DraftModelDrafter(model, wanted.growth, wanted.sampling)
+    return DraftModelDrafter(model, wanted.growth)

@@ -19,7 +19,6 @@ from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import DraftLoad, DraftText
 from engine.drafting.row_level_drafter import RowLevelDrafter
-from engine.drafting.sampled_tree import by_target_ids
 from engine.drafting.share_chances import ShareChances
 from engine.drafting.target_rows import CHUNK_ROWS
 from engine.model.token_tree import Draft, DraftShape
@@ -94,9 +93,6 @@ class ParallelDrafter(RowLevelDrafter):
             self._run(rows[:CHUNK_ROWS], [])
             rows = rows[CHUNK_ROWS:]
         levels = network.logits(self._run(rows, self._masks)[len(rows) - 1 :])
-        if self.sampling is not None:
-            ids, size = network.weights.target_ids, network.config.vocabulary_size
-            return self._tree(shape, self._link.to_host(by_target_ids(levels, ids, size)))
         draft = self._tree(shape, levels)
         return replace(draft, tokens=self._by_target(draft.tokens))
 

@@ -146,9 +146,6 @@ class PromptTokenDrafter(LevelDrafter):
             draft = self._tree(DraftShape(nodes), self._said)
             return replace(draft, probes=self._tokens.behind([reach] * (1 + len(draft))))
         state = trees[-1].states[min(len(self._said), self.limits.depth) - 1]
-        if self.sampling is not None:
-            draft = self._tree(DraftShape.tree(state.parents), self._said)
-            return replace(draft, probes=self._tokens.behind(state.reaches_of(draft.parents)))
         draft = likeliest_along(state.nodes, state.parents, self._said)
         return replace(draft, probes=self._tokens.behind(state.reaches))
 

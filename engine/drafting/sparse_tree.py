@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from engine.drafting.rank_log import NO_RANK, Path, RankLog
 from engine.drafting.searched_tree import best_first, parents_of
-from engine.model.token_tree import ROOT
 
 # Steps of the chain of states, after which it has long settled.
 _SETTLED = 1 << 10
@@ -52,16 +51,6 @@ class StateTree:
     def parents(self) -> tuple[int, ...]:
         """(N,) as in `Draft`."""
         return parents_of(self.nodes)
-
-    def reaches_of(self, parents: Sequence[int]) -> tuple[int, ...]:
-        """The places behind the root and each node of a draft of this shape in any order, one for a node it lacks."""
-        known = dict(zip(self.nodes, self.reaches[1:], strict=True))
-        paths: dict[int, Path] = {ROOT: ()}
-        children: Counter[int] = Counter()
-        for node, parent in enumerate(parents):
-            paths[node] = (*paths[parent], children[parent])
-            children[parent] += 1
-        return (self.reaches[0], *(known.get(paths[node], 1) for node in range(len(parents))))
 
     def rows(self, members: int) -> int:
         """Rows beside the root's, where each place has so many members of an ensemble."""

@@ -44,19 +44,12 @@ _WINDOW = mark("The repetition penalty looks at the last {value} tokens, but it 
 _SEED = mark("The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.")
 
 
-# Uses of the noise at a position. The target's own token takes the plain (seed, position).
-ACCEPTANCE = 1
-DRAFTING = 2
+def uniform(seed: int, position: int) -> float:
+    """A number in [0, 1) that depends on nothing but the seed and the position.
 
-
-def uniform(seed: int, position: int, *keys: int) -> float:
-    """A number in [0, 1) that depends on nothing but the seed, the position, and keys that say what it is for.
-
-    SplitMix64's finalizer (Steele et al. 2014), applied once for the seed, the position and each key.
+    SplitMix64's finalizer (Steele et al. 2014), applied once for each.
     """
-    bits = _mix(seed & _MASK_64)
-    for key in (position, *keys):
-        bits = _mix(bits ^ (key & _MASK_64))
+    bits = _mix(_mix(seed & _MASK_64) ^ (position & _MASK_64))
     return (bits >> 11) * 2.0**-53
 
 

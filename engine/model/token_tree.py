@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from engine.model.attention import Paths
-from engine.model.proposal import Proposal
 
 ROOT = -1
 
@@ -142,8 +141,7 @@ class Draft:
         tokens: (N,) token ids.
         parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
         scores: (N,) log of the chance that the target gets to each node: under the drafter, which is its cumulative
-            probability, and for drawn ones as planned before they were drawn. Empty when it has none.
-        proposal: Draws of the tokens; None for a deterministic draft, whose tokens were chosen without chance.
+            probability. Empty when it has none.
         probes: Rows that no node, child or verdict knows; a draft may have probes and no nodes.
         steps: Of a network that drafted, where that counts against what the draft gains.
         sources: (N,) for each node the members of a committee that guessed it; empty where one drafter guessed all.
@@ -152,7 +150,6 @@ class Draft:
     tokens: tuple[int, ...] = ()
     parents: tuple[int, ...] = ()
     scores: tuple[float, ...] = ()
-    proposal: Proposal | None = None
     probes: Probes = _NO_PROBES
     steps: int = 0
     sources: tuple[tuple[int, ...], ...] = ()
@@ -161,7 +158,7 @@ class Draft:
         """Refuse what is not a tree.
 
         Raises:
-            ValueError: lengths differ, a parent does not come before its child, or the proposal is not this tree's.
+            ValueError: lengths differ, or a parent does not come before its child.
         """
         if len(self.tokens) != len(self.parents) or (self.scores and len(self.scores) != len(self.tokens)):
             raise ValueError("tokens, parents and scores of a draft must have the same length")
@@ -169,8 +166,6 @@ class Draft:
             raise ValueError("parents of a draft must come before their children")
         if any(not ROOT <= node < len(self) for node in self.probes.nodes):
             raise ValueError("a probe stands behind a node of its draft, or behind the root")
-        if self.proposal is not None:
-            self.proposal.check([list(children) for children in self.children])
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -181,7 +176,7 @@ class Draft:
         return cls(tuple(tokens), tuple(range(-1, len(tokens) - 1)))
 
     def first(self, count: int) -> Draft:
-        """The draft of the first nodes and their probes alone; for drafts that were chosen without chance."""
+        """The draft of the first nodes and their probes alone."""
         if count >= len(self):
             return self
         probes = self.probes.of_first(count)
@@ -224,13 +219,6 @@ class Draft:
         for node, (token, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
             table[parent + 1].setdefault(token, node)
         return tuple(table)
-
-    @cached_property
-    def draws(self) -> tuple[tuple[int, ...], ...]:
-        """(N + 1,) for each row the tokens to try below it, in order."""
-        if self.proposal is not None:
-            return self.proposal.draws
-        return tuple(tuple(children) for children in self.children)
 
     @property
     def paths(self) -> Paths | None:

@@ -91,7 +91,7 @@ class Bench:
 
         for at, prompt in enumerate(self._prompts):
             texts = [draft.new_text() for draft in model.drafts]
-            wanted = Drafting(TreeShape(1, 12, 12), None, None, False, lambda guess: None)
+            wanted = Drafting(TreeShape(1, 12, 12), None, False, lambda guess: None)
             own = [Member(str(TOY_DRAFT), "model", text(wanted)) for text in texts]
             committee = MajorityCommittee(own, memory)
             drafter = SetTime(committee, self._options.guess_s, apart)

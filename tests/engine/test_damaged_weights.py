@@ -83,8 +83,6 @@ def test_logits_that_are_no_numbers_end_a_reply_with_a_sentence(
         {"mode": "plain"},
         {"mode": "lookup"},
         {"mode": "dovetail", "draft": draft},
-        {"mode": "dovetail", "draft": draft, "verify": "residual"},
-        {"mode": "dovetail", "draft": draft, "verify": "residual-replacement"},
         {"mode": "dovetail", "draft": draft, "verify": "typical"},
         {"mode": "minions", "draft": draft},
         {"mode": "plain", "logprobs": 3},
@@ -98,7 +96,7 @@ def test_logits_that_are_no_numbers_end_a_reply_with_a_sentence(
 
 @pytest.mark.parametrize("value", [math.nan, HUGE])
 @pytest.mark.parametrize("kind", ["model", "eagle", "eagle3", "medusa"])
-@pytest.mark.parametrize("verify", ["sample-and-match", "residual"])
+@pytest.mark.parametrize("verify", ["sample-and-match", "typical"])
 def test_a_damaged_draft_is_left_and_the_reply_goes_on(
     verify: str,
     kind: str,

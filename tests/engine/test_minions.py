@@ -78,17 +78,6 @@ def test_the_next_question_goes_on_in_every_cache(
     assert told == {"There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model."}
 
 
-@pytest.mark.parametrize("rule", ["residual", "residual-replacement"])
-def test_rules_that_want_draws_verify_what_the_members_hold_likely(
-    rule: str, client: EngineClient, target: Path, drafts: tuple[str, ...]
-) -> None:
-    reply = client.answer(
-        PROMPT, target, drafts=drafts, mode="minions", verify=rule, temperature=0.8, seed=2, max_tokens=24
-    )
-    assert reply.timings.draft_n > 0
-    assert [event.text for event in client.seen(Notice) if "The draft" in event.text] == []
-
-
 def test_rounds_say_who_guessed_and_what_the_votes_weighed(
     client: EngineClient, target: Path, draft: Path
 ) -> None:

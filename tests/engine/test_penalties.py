@@ -137,11 +137,10 @@ def test_replies_beside_each_other_have_penalties_of_their_own(
     assert alone[0] == alone[1] != alone[4]
 
 
-@pytest.mark.parametrize("verify", ["residual", "residual-replacement", "typical"])
-def test_other_rules_have_them_too(
-    verify: str, client: EngineClient, target: Path, drafts: dict[str, tuple[str, ...]]
+def test_the_lossy_rule_has_them_too(
+    client: EngineClient, target: Path, drafts: dict[str, tuple[str, ...]]
 ) -> None:
-    """At temperature 0 each rule gives the text of the model alone."""
+    """At temperature 0 it gives the text of the model alone."""
     settings: dict[str, Any] = {
         "temperature": 0.0,
         "penalties": PENALTIES[2],
@@ -150,7 +149,7 @@ def test_other_rules_have_them_too(
     }
     plain = client.answer(PROMPT, target, mode="plain", **settings)
     reply = client.answer(
-        PROMPT, target, mode="dovetail", drafts=drafts["dovetail"], verify=verify, **settings
+        PROMPT, target, mode="dovetail", drafts=drafts["dovetail"], verify="typical", **settings
     )
     assert reply.token_ids == plain.token_ids
 

@@ -14,6 +14,7 @@ from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
 from engine.placement.footprint import Sizes
 from engine.placement.streamed import StreamedPlan
+from engine.verifying.rules import RULES
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
@@ -115,7 +116,7 @@ def test_words_may_be_looked_up_beside_them(
     assert reply.token_ids == client.answer(PROMPT, target, mode="plain", **options).token_ids
 
 
-@pytest.mark.parametrize("rule", ["residual", "residual-replacement", "typical"])
+@pytest.mark.parametrize("rule", RULES)
 def test_each_rule_verifies_its_drafts(rule: str, client: EngineClient, target: Path, draft: str) -> None:
     reply = client.answer(
         PROMPT, target, mode="ppd", draft=draft, verify=rule, temperature=0.8, seed=2, max_tokens=24

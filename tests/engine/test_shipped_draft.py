@@ -145,7 +145,7 @@ def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
         prompt, expected = plain(request, sampler)
         for follows, nodes in ((True, 7), (False, 15)):
             calibration = replace(heads.beside, follows=follows)
-            drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, link, calibration)
+            drafter = MedusaDrafter(network, config.layers, calibration)
             drafter.limits = TreeShape(10, DEEPEST, nodes, searched=True)
             drafted, timings = run_reply(
                 TokenSequence(Target(decoder), 256), drafter, prompt, TOKENS, nodes, sampler=sampler

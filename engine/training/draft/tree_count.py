@@ -22,7 +22,6 @@ from engine.drafting.searched_tree import WIDTHS, greedy_tree, search_tree
 from engine.kernels import library
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, DraftShape
-from engine.placement.link import Link
 from engine.training.draft.features import Example, features_of
 from engine.training.draft.loss import TOPS
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -110,7 +109,7 @@ def replies_of(decoder: Decoder, examples: Sequence[Example]) -> Iterator[tuple[
 def grown_tokens(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> tuple[float, ...]:
     """Tokens of a round by width with trees of the heads' own probabilities."""
     config = decoder.config
-    drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU))
+    drafter = MedusaDrafter(network, config.layers)
     lengths: list[list[list[int]]] = [[] for _ in WIDTHS]
     for hidden, tokens in replies:
         drafter.reset(tokens[:1])

@@ -18,7 +18,6 @@ from engine.drafting.medusa_heads import MedusaNetwork
 from engine.drafting.searched_tree import WIDTHS
 from engine.messages import RoundRecord
 from engine.model.decoder import Decoder
-from engine.placement.link import Link
 from engine.training.draft.acceptance import replies_with, settled_rounds
 from engine.training.draft.tree_count import Replies
 
@@ -68,7 +67,7 @@ def width_drafter(
     """A drafter as the mode has it, its trees searched or grown."""
     config = decoder.config
     found = replace(calibration, follows=follows)
-    drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU), found)
+    drafter = MedusaDrafter(network, config.layers, found)
     drafter.limits = TreeShape(10, DEEPEST, WIDTHS[-1] - 1, searched=True)
     return drafter
 

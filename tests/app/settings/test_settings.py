@@ -191,17 +191,21 @@ def test_settings_that_no_longer_exist_are_left_out_with_one_line(tmp_path: Path
     file = SettingsFile(tmp_path)
     file.path.write_text(
         '{"version": 2, "verify": "residual", "threads": 3, "length": "selector", "weights": "q8_0",'
-        ' "by_model": {"/m": {"verify": "typical", "reward_factor": 2.0, "draft_nodes": 7}, "/n": {"length": "8"}}}'
+        ' "by_model": {"/m": {"threads": 2, "reward_factor": 2.0, "draft_nodes": 7}, "/n": {"length": "8"}}}'
     )
     settings, problems = file.read()
-    assert problems == ["Settings that no longer exist were left out: verify, length, reward_factor."]
+    assert problems == [
+        "Settings with values that are not allowed were reset: verify.",
+        "Settings that no longer exist were left out: length, reward_factor.",
+    ]
+    assert settings.verify == "sample-and-match"
     assert load_options(settings, "/m").mode_options == {"draft_nodes": 7}
     assert (settings.threads, settings.weights, settings.unknown) == (3, "q8_0", {})
     assert file.damaged
     file.write(file.text_of(settings))
     assert SettingsFile(tmp_path).read()[1] == []
-    left = import_settings('{"version": 2, "verify": "residual", "threads": 3}')
-    assert (left.values, left.unknown, left.rejected) == ({"threads": 3}, {}, ("verify",))
+    left = import_settings('{"version": 2, "length": "8", "threads": 3}')
+    assert (left.values, left.unknown, left.rejected) == ({"threads": 3}, {}, ("length",))
 
 
 def test_options_of_modes_are_read_from_files_of_versions_that_declared_them_elsewhere(

@@ -19,7 +19,6 @@ from engine.drafting.match_chances import MatchChances
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.prompt_token_draft import PromptTokenDrafter
 from engine.drafting.prompt_tokens import load_prompt_tokens
-from engine.drafting.sampled_tree import DraftSampling
 from engine.messages import Timings
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
@@ -38,8 +37,8 @@ SAID = torch.zeros(3, 50)
 SAID[0, 9], SAID[0, 20], SAID[1, 30], SAID[2, 40] = 5.0, 4.0, 3.0, 3.0
 
 
-def wanted(sampling: DraftSampling | None = None, looks_up: bool = True) -> Drafting:
-    return Drafting(TreeShape(4, 3, 63), sampling, MatchChances(), looks_up, lambda tokens: None)
+def wanted(looks_up: bool = True) -> Drafting:
+    return Drafting(TreeShape(4, 3, 63), MatchChances(), looks_up, lambda tokens: None)
 
 
 def made(folder: Path, members: int) -> LevelDrafter:
@@ -116,12 +115,6 @@ def test_the_reply_is_plain_s(form: str, sampler: Sampler, llama_folder: Path, t
     found, timings = reply(LookedUpTree(made(tmp_path / "set", 1), Remembering(plain)), 31)
     assert found == plain
     assert timings.target_forwards <= count // 3
-
-
-def test_drawn_trees_take_no_match_in(tmp_path: Path) -> None:
-    drafter = made(tmp_path / "set", 1)
-    sampling = DraftSampling(Sampler(temperature=1.0, seed=3), replacement=False)
-    assert drafter.for_reply(wanted(sampling)) is drafter
 
 
 def test_trees_are_joined_where_they_agree() -> None:

@@ -140,7 +140,6 @@ def test_a_reply_is_the_models_own(
     drawn = {"temperature": 0.8, "seed": 3, **settings}
     plain = client.answer(PROMPT, model, mode="plain", **drawn)
     assert client.answer(PROMPT, model, **draft, **drawn).token_ids == plain.token_ids
-    assert client.answer(PROMPT, model, verify="residual", **draft, **drawn).timings.draft_n > 0
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from engine.drafting.kinds import kind_of, read_draft
 from engine.drafting.prompt_token_calibration import PromptTokenCalibration
 from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
 from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
-from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.sparse_tree import SparseTree, StateTree
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsMissing
 from engine.kernels import blocks
@@ -256,30 +255,6 @@ def test_drafts_follow_the_tree_of_their_state(tmp_path: Path) -> None:
         assert [draft.probes.nodes.count(node) for node in range(ROOT, len(draft))] == list(tree.reaches)
     drafter.observe([3], None, torch.randn(3, 50))
     assert len(drafter.propose(DraftShape(5))) > 0  # none is so small
-    drafter.sampling = DraftSampling(Sampler(temperature=1.0, seed=3), replacement=False)
-    drafter.observe([3], None, torch.randn(2, 50))
-    draft = drafter.propose(DraftShape(9))
-    assert draft.proposal is not None
-    assert sorted(draft.parents) == [ROOT, ROOT, 0]
-    assert states[0].reaches_of((ROOT, ROOT)) == states[0].reaches
-    assert states[2].reaches_of((ROOT, ROOT, 0)) == (2, 1, 1, 2)
-
-
-def test_a_drawn_draft_is_drawn_from_what_the_model_said(tmp_path: Path) -> None:
-    tokens = tokens_of(tmp_path / "set")
-    drafter = PromptTokenDrafter(tokens)
-    drafter.limits = TreeShape(4, 3, 20)
-    drafter.sampling = DraftSampling(Sampler(temperature=1.0, seed=3), replacement=False)
-    drafter.reset(PROMPT)
-    said = torch.randn(3, 50)
-    drafter.observe([3], None, said)
-    draft = drafter.propose(DraftShape(31))
-    assert draft.proposal is not None
-    assert len(draft) > 3
-    for row, distribution in enumerate(draft.proposal.distributions):
-        if distribution is not None:
-            expected = said[draft.row_depths[row]].double().softmax(-1)
-            torch.testing.assert_close(distribution, expected)
 
 
 @pytest.mark.parametrize("safetensors", [True, False], ids=["safetensors", "bin"])

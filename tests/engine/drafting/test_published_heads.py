@@ -13,12 +13,10 @@ from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import SharedWeights, load_feature_network, read_shared, share
-from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, UnsupportedModel, WeightsCorrupt
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.embedding import Table
-from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.placement.link import Link
@@ -96,34 +94,6 @@ def test_a_chain_and_the_first_level_are_those_of_the_reference(
     torch.testing.assert_close(
         torch.tensor(first.scores), level[torch.tensor(first.tokens)], atol=1e-5, rtol=0.0
     )
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_drawn_chain_comes_from_the_reference_s_distributions(
-    folder: Path, target: Decoder, tmp_path: Path, layout: str
-) -> None:
-    head = make_head(layout)
-    network = load(target, head.write(tmp_path / layout, True))
-    rows = hidden_rows(folder, network.hidden_layers, PROMPT)
-    reference_model = load_reference(folder)
-    embedding = reference_model.get_input_embeddings().weight.detach()
-    drafter = FeatureDraft(network, TreeShape(1, 4, 4), 64, Link(torch.device("cpu")), lambda: None)
-    sampler = Sampler(temperature=0.8, top_p=0.9, seed=8)
-    drafter.sampling = DraftSampling(sampler, False)
-    drafter.reset(PROMPT)
-    drafter.observe([ROOT], rows)
-    chain = drafter.propose(DraftShape(4))
-    assert chain.proposal is not None
-    tokens, drafted = [*PROMPT[1:], ROOT], torch.empty(0, network.config.hidden_size)
-    for depth, token in enumerate(chain.tokens):
-        hidden = reference(head, rows, torch.tensor(tokens), drafted, embedding)
-        expected = reference_logits(head, hidden[-1:], reference_model.lm_head.weight.detach())[0]
-        found = chain.proposal.distributions[depth]
-        assert found is not None
-        torch.testing.assert_close(found, sampler.distribution(expected), atol=1e-5, rtol=1e-3)
-        assert found[token] > 0
-        tokens.append(token)
-        drafted = torch.cat((drafted, hidden[-1:]))
 
 
 def saved(tmp_path: Path, change: Callable[[Head], Any], layout: str = "eagle") -> Path:

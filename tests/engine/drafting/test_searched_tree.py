@@ -26,7 +26,6 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.link import Link
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -142,7 +141,7 @@ def test_replayed_rounds_are_those_of_the_loop(target: Decoder, tmp_path: FilePa
     prompt = torch.randint(3, 300, (23,), generator=torch.Generator().manual_seed(4)).tolist()
 
     def reply_with(shape: DraftShape) -> tuple[list[int], ReplyClock]:
-        drafter = MedusaDrafter(network, target.config.layers, 384, Link(cpu))
+        drafter = MedusaDrafter(network, target.config.layers)
         reply, clock = ReplyText(lambda ids: "", (), (), 60), ReplyClock()
         recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(shape))
         hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)

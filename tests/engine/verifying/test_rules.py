@@ -51,8 +51,6 @@ def test_greedy_rules_agree(name: str) -> None:
 def test_names_and_losslessness() -> None:
     assert {name: rule.lossless for name, rule in RULES.items()} == {
         "sample-and-match": True,
-        "residual": True,
-        "residual-replacement": True,
         "typical": False,
     }
     assert RULES[Generate("", LoadOptions()).verify].lossless

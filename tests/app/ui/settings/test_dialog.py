@@ -208,9 +208,7 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
     field = dialog.row("verify").field
     assert isinstance(field, NamesField)
     lossy = {field.box.itemData(row): "lossy" in field.box.itemText(row) for row in range(field.box.count())}
-    assert lossy == {
-        "sample-and-match": False, "residual": False, "residual-replacement": False, "typical": True,
-    }  # fmt: skip
+    assert lossy == {"sample-and-match": False, "typical": True}
 
 
 def test_modes_that_cannot_run_are_listed_with_the_reason(

@@ -95,8 +95,8 @@ def test_the_value_in_use_is_marked_on_the_slider(qtbot: QtBot, theme: Theme) ->
     ("name", "value", "words"),
     [
         ("context", 8_192, "8,192"), ("context", 0, "Model's own"), ("ram_budget_bytes", 6_500_000_000, "6.5 GB"),
-        ("ram_budget_bytes", None, "What is free"), ("look_up", True, "On"), ("verify", "residual",
-        "Residual speculative sampling"), ("drafts", (), "Automatic"), ("drafts", ("/models/small", "/b"), "small, b"),
+        ("ram_budget_bytes", None, "What is free"), ("look_up", True, "On"), ("verify", "typical",
+        "Typical acceptance (lossy)"), ("drafts", (), "Automatic"), ("drafts", ("/models/small", "/b"), "small, b"),
         ("system_prompt", "a\n b", "a b"), ("idle_unload_minutes", 0, "Never"), ("theme", "dark", "Dark"),
         ("weights", "q4_k_m", "4-bit"), ("temperature", 0.5, "0.50"),
     ],
