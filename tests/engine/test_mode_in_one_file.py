@@ -9,12 +9,19 @@ from typing import Any
 import pytest
 
 from engine.cli import main
+from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.length_selector import LengthSelector
+from engine.decoding.round_cost import RoundCost
+from engine.drafting.committee import CommitteeMemory, MajorityCommittee, MergedCommittee
+from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import LARGEST_TREE, TreeShape
+from engine.drafting.match_chances import MatchChances
 from engine.drafting.paced_tree import Pacing
 from engine.errors import InvalidOption
 from engine.messages import EngineReady, shared_options
+from engine.model.token_tree import DraftShape
 from engine.modes import MODES, check_options, descriptors
-from engine.modes.mode import DEPTH, WIDTH
+from engine.modes.mode import AS_PUBLISHED, DEPTH, WIDTH
 from tests.support.echo_mode import MODE
 from tests.support.engine_client import engine_client
 from tests.support.machines import machine, machine_names, plan_machine, target
@@ -90,3 +97,29 @@ def test_defaults_of_options_are_those_of_the_drafters() -> None:
     assert WIDTH.most * (DEPTH.most - 1) == LARGEST_TREE
     assert shared_options(descriptors())["draft_nodes"].default is None
     assert (dovetail.values({})["draft_nodes"], llmcad.values({})["draft_nodes"]) == (15, 63)
+
+
+@pytest.mark.parametrize("name", [name for name, mode in MODES.items() if AS_PUBLISHED in mode.options])
+def test_as_published_a_mode_keeps_to_its_paper_and_else_to_what_pays(name: str) -> None:
+    """Sizes are fixed but Minions', whose selector settles the length of the line that members vote for."""
+    mode = MODES[name]
+
+    def parts(**given: bool) -> tuple[Any, Any, Any]:
+        values = mode.values(given)
+        assert mode.growth is not None
+        committee = mode.committee and mode.committee(values, (), CommitteeMemory(), MatchChances())
+        return mode.growth(values), mode.schedule(values, RoundCost(), NoDrafter()), committee
+
+    growth, schedule, committee = parts()
+    assert isinstance(schedule, AdaptiveBudget)
+    paper_growth, paper_schedule, vote = parts(as_published=True)
+    if name == "minions":
+        assert (type(committee), type(vote)) == (MergedCommittee, MajorityCommittee)
+        assert (growth.width, paper_growth.width, type(paper_schedule)) == (10, 1, LengthSelector)
+    else:
+        assert paper_schedule.shape() == DraftShape(mode.values({})["draft_nodes"])
+    if name == "llmcad":
+        assert (growth.draft_beyond, paper_growth) == (True, Pacing(draft_beyond=False))
+    if name == "dovetail":
+        assert (growth, paper_growth) == (TreeShape(), TreeShape(chains=False))
+    assert mode.drafting_name({"as_published": True}) == f"{name}+as_published"
