@@ -56,14 +56,14 @@ def _without_removed(stored: Stored) -> Stored:
 
 def removed_names(stored: Stored) -> tuple[str, ...]:
     """Names of removed settings in a file's content, those of single models among them."""
-    found: dict[str, None] = {}
+    found: set[str] = set()
 
     def look(values: Stored) -> Stored:
-        found.update(dict.fromkeys(name for name in values if name in REMOVED))
+        found.update(REMOVED & values.keys())
         return values
 
     _everywhere(stored, look)
-    return tuple(found)
+    return tuple(sorted(found))
 
 
 # Step i turns a file of version i + 1 into one of version i + 2. Steps are only ever appended.

@@ -70,7 +70,7 @@ class HeadDraft(SharingDraft):
 def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
     """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
-    if draft.runs_chains and wanted.growth == TreeShape():
+    if draft.runs_chains and wanted.growth == TreeShape(chains=True):
         lookup = NoDrafter() if wanted.matches is None else PromptLookup(wanted.matches)
         return ChainDraft(draft, lookup, chances)
     draft.limits = wanted.growth
