@@ -100,8 +100,8 @@ def test_standard_input_raw_and_system_prompts(
             "argument --modes: invalid choice: 'fast'",
         ),
         (
-            ["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"],
-            "choose a number from 0.0001 to 1, not 1.5",
+            ["ask", "--model", "{model}", "--draft-nodes", "1.5", "x"],
+            "choose a whole number from 1 to 64, not '1.5'",
         ),
         (["ask", "--model", "{model}", "  "], "message is empty"),
         (["ask", "--raw", "--system", "a", "x"], "no place for --system"),
