@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, pre_tokenizers
 
+from engine.drafting.small_model import ModelDraft
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.generation import read_sampling
 from engine.gguf.tokenizer import SPLITTINGS, read_tokenizer
 from engine.messages import ChatMessage, OutputForm
 from engine.text import kept_merges
 from engine.text.output_form import FormCompiler, form_grammar
-from engine.text.pairing import check_pair
+from engine.text.pairing import check_pair, have_one_vocabulary
 from engine.text.tokenizer import Tokenizer, check_tokenizer
 from tests.support.checkpoints import SENTENCES, train_tokenizer
 from tests.support.gguf_files import add_vocabulary, finish
@@ -93,6 +94,27 @@ def test_padding_names_no_token(tmp_path: Path) -> None:
     check_pair(large, small)
     check_pair(Tokenizer(tmp_path / "folder"), large)
     assert large.decode([3, 419]) == small.decode([3])
+
+
+def test_files_that_list_the_same_tokens_need_one_tokenizer(tmp_path: Path) -> None:
+    tokens = ["a", "b", "ab", "<s>", "c"]
+
+    def written(name: str, **changed: Any) -> Path:
+        fields = {"tokens": tokens, "token_type": [1, 1, 1, 3, 1], **changed}
+        return vocabulary_file(tmp_path / f"{name}.gguf", **fields)
+
+    model = written("model")
+    assert have_one_vocabulary(model, written("draft"))
+    unread: Any = None
+    ModelDraft.check(unread, tmp_path / "draft.gguf", model, unread, pytest.fail)  # no tokenizer is built
+    assert not have_one_vocabulary(model, written("other", tokens=[*tokens[:4], "d"]))
+    assert not have_one_vocabulary(
+        model, written("longer", tokens=[*tokens, "d"], token_type=[1, 1, 1, 3, 1, 1])
+    )
+    assert not have_one_vocabulary(model, written("kinds", token_type=[1, 1, 1, 3, 4]))
+    train_tokenizer().save_pretrained(tmp_path / "folder")
+    assert not have_one_vocabulary(tmp_path / "folder", model)
+    assert not have_one_vocabulary(tmp_path / "folder", tmp_path / "folder")
 
 
 @pytest.mark.parametrize(
