@@ -71,6 +71,10 @@ async def read_request(
         left.set()
         reading.cancel()
         leaving.cancel()
+        del (
+            reading,
+            leaving,
+        )  # their exceptions would keep this frame, and the body, until garbage is collected
     if isinstance(found, tuple):
         raise Refused(*found)
     if isinstance(found, Exchange):
