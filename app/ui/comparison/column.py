@@ -15,7 +15,7 @@ from app.ui.comparison.wording import state_words
 from app.ui.inert_text import InertDocument, PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.long_text import wrap_mode
+from app.ui.transcript.prose import wrap_mode
 
 
 class TrialColumn(QWidget):

@@ -12,8 +12,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.troubles import TROUBLES, Remedy
 from app.ui import figures
 from app.ui.main_window import MainWindow
-from app.ui.transcript.error_notice import ErrorNotice
-from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.reply import ErrorNotice, ReplyView
 from app.ui.trouble.about_dialog import AboutDialog
 from app.ui.trouble.details_dialog import DetailsDialog
 from engine.errors import Allowed
