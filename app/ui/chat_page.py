@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EnginePhase, EngineState
-from app.ui.attaching import Attaching
 from app.ui.boxes import filled
 from app.ui.composer.composer import Composer
+from app.ui.composer.unsent_message import Attaching, UnsentText
 from app.ui.continue_line import ContinueLine
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
@@ -27,7 +27,6 @@ from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
 from app.ui.transcript.transcript import Transcript
 from app.ui.turn_requests import TurnRequests
-from app.ui.unsent_text import UnsentText
 from app.words import mark, tr
 from engine.errors import TenonError
 from engine.messages import Attachment

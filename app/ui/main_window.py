@@ -38,8 +38,7 @@ from app.ui.places import CHAT, MACHINE, MODELS, SERVER, PlaceStack
 from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
 from app.ui.shortcut_table import ShortcutTable
-from app.ui.sidebar.places_nav import SETTINGS
-from app.ui.sidebar.sidebar import Sidebar
+from app.ui.sidebar.sidebar import SETTINGS, Sidebar
 from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme

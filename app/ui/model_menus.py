@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.workspace import Workspace
-from app.ui.composer.mode_button import ModeButton
+from app.ui.composer.composer import ModeButton
 from app.ui.model_button import ModelButton
 from app.words import tr
 

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.name_dialog import NameDialog
-from app.ui.sidebar.conversation_drag import carried
+from app.ui.sidebar.conversation_list import carried
 from app.ui.sidebar.conversation_model import ROW_ROLE
 from tests.app.ui.test_sidebar import edit_title, titles
 from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace

@@ -11,7 +11,7 @@ from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
 from app.ui.sidebar.conversation_model import BUSY_ROLE
 from app.ui.sidebar.list_rows import age_group
-from app.ui.sidebar.places_nav import PlacesNav
+from app.ui.sidebar.sidebar import PlacesNav
 from app.ui.theme.theme import Theme
 from app.ui.trash_dialog import ErasingQuestion, TrashDialog
 from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, moment_of
