@@ -16,16 +16,16 @@ from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_folders import ChatFolders
 from app.ui.chat_page import ChatPage
-from app.ui.chat_settings.opening import ChatSettings
+from app.ui.chat_settings.dialog import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.command_palette import CommandPalette
 from app.ui.commands import CommandGroup, Commands
-from app.ui.comparison.opening import Comparisons
+from app.ui.comparison_dialog import Comparisons
 from app.ui.done_notice import DoneNotice
 from app.ui.erasing import Erasing
 from app.ui.file_drops import FileDrops
 from app.ui.find_in_chat import FindInChat
-from app.ui.help.opening import HelpOpening
+from app.ui.help.commands import HelpOpening
 from app.ui.inert_text import PlainQuestion
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
@@ -43,7 +43,7 @@ from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
-from app.ui.trouble.desk import TroubleDesk
+from app.ui.trouble.notices import TroubleDesk
 from app.ui.view_commands import ViewCommands
 from app.ui.welcome.first_run import FirstRun
 from app.words import tr
@@ -160,7 +160,7 @@ class MainWindow(QMainWindow):
         return MachinePage(self._theme, self._workspace)
 
     def _server_page(self) -> PlacePage:
-        from app.ui.server.page import ServerPage
+        from app.ui.server_page import ServerPage
 
         return ServerPage(self._theme, self._workspace)
 

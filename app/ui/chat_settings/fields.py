@@ -1,25 +1,71 @@
-"""Presets in a chat's settings: take one, keep one, rename, delete, and give one to new chats."""
+"""Fields of a chat's own settings: presets, the mode, and whether the model thinks first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.conversation import ConversationOptions, Preset
+from app.chat.modes import Choice
 from app.ui.boxes import filled
 from app.ui.buttons import icon_button
-from app.ui.chat_settings.mode_field import LETTERS
 from app.ui.inert_text import PlainLabel
 from app.ui.list_box import ListBox
 from app.ui.name_dialog import NameDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
-from app.words import tr
+from app.words import mark, tr
+from engine.messages import Thinking, ThinkingControl
+
+#: Room that the fields with a list keep.
+LETTERS = 8
+_CHOICES: dict[ThinkingControl, tuple[tuple[str, Thinking], ...]] = {
+    "switch": ((mark("On"), Thinking(on=True)), (mark("Off"), Thinking(on=False))),
+    "effort": (
+        (mark("Low"), Thinking(effort="low")),
+        (mark("Medium"), Thinking(effort="medium")),
+        (mark("High"), Thinking(effort="high")),
+    ),
+}
+
+
+class ModeField(ListBox):
+    """One of the modes; those that cannot run here are listed with the reason and cannot be chosen."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget, first: str = "") -> None:
+        super().__init__(theme, parent, LETTERS)
+        self.setAccessibleName(name)
+        self._first = first
+
+    def show_modes(self, modes: Sequence[Choice], chosen: str | None) -> None:
+        """Fill the list.
+
+        Args:
+            modes: In their order.
+            chosen: The one to show; None for the first entry, where there is one for no mode.
+        """
+        self.clear()
+        if self._first:
+            self.addItem(self._first, None)
+        for mode in modes:
+            self.addItem(mode.title, mode.key)
+            at = self.count() - 1
+            self.setItemData(at, mode.problem or mode.detail, Qt.ItemDataRole.ToolTipRole)
+            rows = self.model()
+            if mode.problem and mode.key != chosen and isinstance(rows, QStandardItemModel):
+                rows.item(at).setEnabled(False)
+        self.setCurrentIndex(max(0, self.findData(chosen)))
+
+    def mode(self) -> str | None:
+        """Return the mode's name, or None for the first entry."""
+        name = self.currentData()
+        return None if name is None else str(name)
 
 
 class PresetRow(QWidget):
@@ -159,3 +205,24 @@ class PresetRow(QWidget):
         if self._workspace.settings.new_chat_preset == name:
             self._workspace.settings.new_chat_preset = ""
         self._workspace.shelf.delete_preset(name)
+
+
+class ThinkingField(ListBox):
+    """Thinking on or off, or how much; at first as the model does it by itself."""
+
+    def __init__(self, theme: Theme, control: ThinkingControl, parent: QWidget) -> None:
+        super().__init__(theme, parent, LETTERS)
+        self.setAccessibleName(tr("Thinking"))
+        self.addItem(tr("Model's default"), Thinking())
+        for title, thinking in _CHOICES[control]:
+            self.addItem(tr(title), thinking)
+
+    def show_thinking(self, thinking: Thinking) -> None:
+        """Show a choice; one that the model does not know is as the model does."""
+        found = (at for at in range(self.count()) if self.itemData(at) == thinking)
+        self.setCurrentIndex(next(found, 0))
+
+    def thinking(self) -> Thinking:
+        """Choice that is set."""
+        chosen: Thinking = self.currentData()
+        return chosen

@@ -13,8 +13,7 @@ from app.chat.troubles import TROUBLES, Remedy
 from app.ui import figures
 from app.ui.main_window import MainWindow
 from app.ui.transcript.reply import ErrorNotice, ReplyView
-from app.ui.trouble.about_dialog import AboutDialog
-from app.ui.trouble.details_dialog import DetailsDialog
+from app.ui.trouble.dialogs import AboutDialog, DetailsDialog
 from engine.errors import Allowed
 from engine.messages import ErrorReport, Load, MemoryShortage, ModelUnloaded
 from tests.support.scripted_workspace import ScriptedWorkspace
