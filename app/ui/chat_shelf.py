@@ -12,7 +12,7 @@ from app.chat.conversation import Message
 from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchHit
 from app.ui.chat_files import ChatFiles
-from app.ui.chat_page import ChatPage
+from app.ui.chat_page.page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainQuestion
 from app.ui.sidebar.list_rows import list_rows

@@ -23,7 +23,7 @@ from app.chat.modes import Choice, mode_title
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
-from app.ui.chat_page import ChatPage
+from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import InertDocument, PlainLabel

@@ -15,7 +15,9 @@ from app.ui.announcements import ReplyAnnouncements
 from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_folders import ChatFolders
-from app.ui.chat_page import ChatPage
+from app.ui.chat_page.find import FindInChat
+from app.ui.chat_page.message_commands import MessageCommands
+from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.dialog import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.command_palette import CommandPalette
@@ -24,12 +26,10 @@ from app.ui.comparison_dialog import Comparisons
 from app.ui.done_notice import DoneNotice
 from app.ui.erasing import Erasing
 from app.ui.file_drops import FileDrops
-from app.ui.find_in_chat import FindInChat
 from app.ui.help.commands import HelpOpening
 from app.ui.inert_text import PlainQuestion
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
-from app.ui.message_commands import MessageCommands
 from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
 from app.ui.opener import Opener

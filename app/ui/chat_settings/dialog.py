@@ -25,7 +25,7 @@ from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
-from app.ui.chat_page import ChatPage
+from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField, PresetRow, ThinkingField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainLabel

@@ -15,7 +15,7 @@ from app.ui import figures
 from app.ui.announcements import announce
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
-from app.ui.chat_page import ChatPage
+from app.ui.chat_page.page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainLabel
 from app.ui.shown_folder import show_folder

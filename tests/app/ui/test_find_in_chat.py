@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import Stretches
-from app.ui.find_in_chat import FindBar
+from app.ui.chat_page.find import FindBar
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.code import CodeBlock

@@ -1,4 +1,4 @@
-"""A blank chat: a greeting and a few things to ask."""
+"""A blank chat: a greeting with a few things to ask, and the lines above the composer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
 from app.help.article import Article
+from app.help.library import help_library
+from app.help.question import about_tenon
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 from engine.errors import ModelNotFound
@@ -162,3 +165,81 @@ class EmptyState(QWidget):
         button = self.sender()
         assert isinstance(button, QPushButton)
         self.example_chosen.emit(button.text())
+
+
+class ContinueLine(QWidget):
+    """Says what becomes of what is written, and offers the other way; hidden where the model has a way of chatting."""
+
+    chosen = Signal(bool)  # the chat is to be one text, or to go in turns
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._continues = False
+        self._said = PlainLabel(self, kind="small")
+        self.button = push_button("", self, self._choose, kind="link")
+        row = Flow(4, self)
+        row.addWidget(self._said)
+        row.addWidget(self.button)
+        theme.changed.connect(self._level)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self._said.text()
+
+    def show_chat(self, only_continues: bool, continues: bool) -> None:
+        """Fit the line to a chat.
+
+        Args:
+            only_continues: The model has no way of writing a chat.
+            continues: The chat is one text.
+        """
+        self._continues = continues
+        self._said.setText(
+            tr("The model goes on with your text.") if continues else tr("This model only continues texts.")
+        )
+        self.button.setText(tr("Take turns instead") if continues else tr("Continue a text"))
+        self._level()
+        self.setVisible(only_continues or continues)
+
+    @Slot()
+    def _level(self) -> None:
+        """Bring the sentence to the height of the button's words."""
+        self._said.setMinimumHeight(self.button.sizeHint().height())
+
+    @Slot()
+    def _choose(self) -> None:
+        self.chosen.emit(not self._continues)
+
+
+class HelpLine(QPushButton):
+    """Hidden but for questions that are plainly about Tenon.
+
+    Attributes:
+        article: The article that it leads to; None while it is hidden.
+    """
+
+    opened = Signal(str)  # an article's name
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(tr("Help"), parent)
+        self.setProperty("kind", "link")
+        self.setIcon(themed_icon(theme, "info", "acc"))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.article: Article | None = None
+        self.clicked.connect(self._open)
+        self.hide()
+
+    def answer(self, question: str) -> None:
+        """Offer an article where the question is plainly about Tenon; hide elsewhere."""
+        found = help_library().search(question, 1) if about_tenon(question) else []
+        self.article = found[0] if found else None
+        if self.article is not None:
+            self.setText(tr("Help has an answer: {title}", title=self.article.title))
+        self.setVisible(self.article is not None)
+
+    @Slot()
+    def _open(self) -> None:
+        if self.article is not None:
+            self.opened.emit(self.article.name)

@@ -1,10 +1,10 @@
-"""The middle of the window: one conversation with its header, transcript and composer."""
+"""The middle of the window: one conversation, its header, transcript and composer, and what is asked of its turns."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -12,21 +12,17 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.boxes import filled
+from app.ui.chat_page.empty_chat import ContinueLine, EmptyState, HelpLine
+from app.ui.chat_page.header import Header, ModelMenus
+from app.ui.chat_page.link_question import open_link
 from app.ui.composer.composer import Composer
 from app.ui.composer.unsent_message import Attaching, UnsentText
-from app.ui.continue_line import ContinueLine
-from app.ui.empty_state import EmptyState
-from app.ui.header import Header
-from app.ui.help.help_line import HelpLine
 from app.ui.inert_text import PlainLabel
-from app.ui.link_question import open_link
-from app.ui.model_menus import ModelMenus
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
 from app.ui.transcript.transcript import Transcript
-from app.ui.turn_requests import TurnRequests
 from app.words import mark, tr
 from engine.errors import TenonError
 from engine.messages import Attachment
@@ -44,6 +40,79 @@ _TO_SERVER_READABLE = mark(
 # Title, model and buttons have no room beside each other in a page narrower than this.
 _CROWDED_PX = 480
 _COMPOSER_PX = 560
+
+
+class TurnRequests(QObject):
+    """The buttons under messages, the arrows between versions, and edited messages.
+
+    Attributes:
+        conversation_id: The conversation that is shown; None for a blank one, which has no turns.
+    """
+
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
+    message_deleted = Signal(str)  # a sentence that says so
+    compare_requested = Signal(int)  # a message's id
+    deleting = Signal()  # a message is about to go
+    left = Signal()  # the message that had the keyboard is no longer there
+
+    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.conversation_id: int | None = None
+
+    @Slot(int, object)
+    def act(self, message_id: int, action: Action) -> None:
+        """Do what a button under a message says."""
+        current, workspace = self.conversation_id, self._workspace
+        if current is None:
+            return
+        try:
+            if action is Action.COMPARE:
+                self.compare_requested.emit(message_id)
+            elif action is Action.CONTINUE:
+                workspace.turns.continue_last(current)
+            elif action is Action.DELETE:
+                self._delete(current, message_id)
+            elif action is Action.REGENERATE or self._has_text(current, message_id):
+                # The written text stays as a version of its own.
+                workspace.turns.regenerate(current, message_id)
+            else:
+                workspace.turns.retry(current)
+        except TenonError as error:
+            self.said.emit(error.message, True)
+
+    @Slot(int)
+    def choose_alternative(self, message_id: int) -> None:
+        """Show another version of a message, and what follows it."""
+        if self.conversation_id is not None:
+            self._workspace.turns.choose(self.conversation_id, message_id)
+
+    @Slot(int, str)
+    def edit(self, message_id: int, text: str) -> None:
+        """Send another wording of a message."""
+        if self.conversation_id is None:
+            return
+        try:
+            self._workspace.turns.edit(self.conversation_id, message_id, text)
+        except TenonError as error:
+            self.said.emit(error.message, True)
+            return
+        self.left.emit()
+
+    def _has_text(self, conversation_id: int, message_id: int) -> bool:
+        messages = self._workspace.library.messages(conversation_id)
+        return any(message.id == message_id and message.content.strip() for message in messages)
+
+    def _delete(self, conversation_id: int, message_id: int) -> None:
+        several = len(self._workspace.library.alternatives(conversation_id, message_id)) > 1
+        self.deleting.emit()
+        if self._workspace.turns.delete(conversation_id, message_id):
+            self.left.emit()
+            self.message_deleted.emit(
+                tr("This version and what follows it are deleted. Backups may have them for some days.")
+                if several
+                else tr("The message is deleted. Backups may have it for some days.")
+            )
 
 
 class ChatPage(QWidget):
