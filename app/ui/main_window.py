@@ -13,18 +13,18 @@ from app.bridge.workspace import Workspace
 from app.ui.accessible_roles import install_roles
 from app.ui.announcements import ReplyAnnouncements
 from app.ui.app_menu import AppMenu
-from app.ui.chat_files import ChatFiles
-from app.ui.chat_folders import ChatFolders
 from app.ui.chat_page.find import FindInChat
 from app.ui.chat_page.message_commands import MessageCommands
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.dialog import ChatSettings
-from app.ui.chat_shelf import ChatShelf
+from app.ui.chats.actions import ChatShelf
+from app.ui.chats.erasing import Erasing
+from app.ui.chats.files import ChatFiles
+from app.ui.chats.folders import ChatFolders
 from app.ui.command_palette import CommandPalette
 from app.ui.commands import CommandGroup, Commands
 from app.ui.comparison_dialog import Comparisons
 from app.ui.done_notice import DoneNotice
-from app.ui.erasing import Erasing
 from app.ui.file_drops import FileDrops
 from app.ui.help.commands import HelpOpening
 from app.ui.inert_text import PlainQuestion

@@ -14,7 +14,7 @@ from app.chat.search import SearchHit, phrase_pattern, places, search_terms, ter
 from app.ui.boxes import filled
 from app.ui.buttons import icon_button
 from app.ui.chat_page.page import ChatPage
-from app.ui.chat_shelf import ChatShelf
+from app.ui.chats.actions import ChatShelf
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainLabel
 from app.ui.sidebar.sidebar import Sidebar

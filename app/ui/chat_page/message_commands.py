@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message
 from app.ui.chat_page.page import ChatPage
-from app.ui.chat_shelf import ChatShelf
+from app.ui.chats.actions import ChatShelf
 from app.ui.commands import CommandGroup, Commands
 from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE
 from app.ui.sidebar.sidebar import Sidebar

@@ -250,7 +250,7 @@ def test_export_from_a_row(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "old.md"
-    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: (str(file), ""))
+    monkeypatch.setattr("app.ui.chats.files.QFileDialog.getSaveFileName", lambda *arguments: (str(file), ""))
     entry(window.sidebar.list.menu(chats[0]), "Export...").trigger()
     workspace.written()
     assert file.read_text().startswith("# ")

@@ -7,9 +7,9 @@ from functools import partial
 from PySide6.QtCore import QObject, QPoint, Slot
 
 from app.bridge.workspace import Workspace
-from app.ui.chat_files import ChatFiles
 from app.ui.chat_page.page import ChatPage
-from app.ui.chat_shelf import ChatShelf
+from app.ui.chats.actions import ChatShelf
+from app.ui.chats.files import ChatFiles
 from app.ui.commands import CommandGroup, Commands
 from app.ui.name_dialog import NameDialog
 from app.ui.sidebar.list_rows import folder_group

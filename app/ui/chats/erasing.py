@@ -1,18 +1,24 @@
-"""Erasing everything: what goes and what stays, and a second step before it is done."""
+"""Erasing everything: what goes and what stays, a second step before it is done, and the window without it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.bridge.workspace import Workspace
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
+from app.ui.chat_page.page import ChatPage
+from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainLabel
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
+from app.ui.toast import Toast
 from app.words import tr
 
 _WIDTH_PX = 460
@@ -93,3 +99,50 @@ class EraseDialog(RingedDialog):
         if self.erase_button.isEnabled():
             self.accept()
             self.confirmed.emit(self.with_settings.isChecked())
+
+
+class Erasing(QObject):
+    """Asks, has it done, and empties what the window holds itself."""
+
+    def __init__(
+        self, theme: Theme, workspace: Workspace, sidebar: Sidebar, page: ChatPage, toast: Toast
+    ) -> None:
+        super().__init__(page)
+        self._theme = theme
+        self._workspace = workspace
+        self._sidebar = sidebar
+        self._page = page
+        self._toast = toast
+        workspace.archive.erased.connect(self._tell)
+        workspace.archive.copies_erased.connect(self._tell_of_copies)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare the command."""
+        title = tr("Erase everything...")
+        commands.add("erase-everything", title, self.ask, CommandGroup.CHAT, (), "trash-2")
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask whether it is to be done."""
+        chats = len(self._workspace.library.all_conversations())
+        dialog = EraseDialog(self._theme, chats, self._page.window())
+        dialog.confirmed.connect(self.erase)
+        dialog.open()
+
+    @Slot(bool)
+    def erase(self, with_settings: bool) -> None:
+        """Do it."""
+        self._sidebar.search.clear()
+        self._toast.dismiss()  # its Undo would find nothing
+        self._workspace.erase_everything(with_settings)
+        self._page.open(None)
+        if with_settings:
+            apply_appearance(self._theme, self._workspace.settings)
+
+    @Slot()
+    def _tell(self) -> None:
+        self._toast.say(tr("Everything is erased."))
+
+    @Slot(int)
+    def _tell_of_copies(self, count: int) -> None:
+        self._toast.say(tr("It is erased in %n backup(s), too.", count))
