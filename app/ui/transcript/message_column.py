@@ -16,8 +16,7 @@ from app.ui.buttons import LabelledButton
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.message_views import MessageView, MessageViews
-from app.ui.transcript.selection import TranscriptSelection
+from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
 from app.words import tr
 
 _MARGIN_PX = 12

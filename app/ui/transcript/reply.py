@@ -23,7 +23,7 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
-from app.ui.transcript.strip import StatusStrip, fit_finished_foot, fit_live_foot, reply_status
+from app.ui.transcript.status_strip import StatusStrip, fit_finished_foot, fit_live_foot, reply_status
 from app.words import tr
 from engine.messages import ErrorReport
 

@@ -13,7 +13,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.reply_blocks import gap_px
-from app.ui.transcript.strip import StatusStrip
+from app.ui.transcript.status_strip import StatusStrip
 from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
 
 
