@@ -1,4 +1,8 @@
-"""The look of Markdown's text: type, space, links, round boxes and bullets; and Markdown as plain text."""
+"""The look of Markdown's text: type, space, links, round boxes and bullets; and Markdown as plain text.
+
+The painted boxes and bullets change no text, so that copying, searching and selecting know nothing of them: room for a
+box is letter spacing of the characters at its sides, and a list whose bullets are painted has no style of its own.
+"""
 
 from __future__ import annotations
 
