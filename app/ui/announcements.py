@@ -13,7 +13,7 @@ from app.chat.conversation import Message, MessageState
 from app.words import tr
 
 if TYPE_CHECKING:
-    from app.ui.chat_page import ChatPage
+    from app.ui.chat_page.page import ChatPage
 
 
 def announce(widget: QWidget, sentence: str, urgent: bool = False) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDropEvent, QFontMetrics, QHideEvent, QPainter, QPaint
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chat.model_entries import model_path
-from app.ui.composer.attachment_row import local_files
+from app.ui.composer.prompt_edit import local_files
 from app.ui.modal_scrim import paint_veil
 from app.ui.painting import smooth
 from app.ui.theme.icons import tinted_pixmap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from app.bridge.workspace import Workspace
-from app.ui.chat_page import ChatPage
+from app.ui.chat_page.page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inspector.dock import InspectorDock
 from app.ui.shell import Shell

@@ -60,7 +60,7 @@ CLOSED: dict[str, tuple[tuple[str, str], ...]] = {
     "6. the draft is missing from the memory plan": (
         ("engine/planning/test_load_plan.py", "test_a_draft_takes_its_share_of_the_memory_first"),
         ("engine/test_engine.py", "test_short_memory_is_told_with_who_holds_it_and_what_context_could_be_less"),
-        ("app/ui/trouble/test_desk.py", "test_trying_again_as_it_was_changes_nothing"),
+        ("app/ui/trouble/test_notices.py", "test_trying_again_as_it_was_changes_nothing"),
     ),
     "7. wrong VRAM on unified memory": (
         (PLANNER, "test_a_plan_is_whole"),

@@ -14,8 +14,8 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action
+from app.ui.transcript.reply import ErrorNotice
 from tests.support.toy import TOY, TOY_DRAFT
 
 REPLY_MS = 60_000  # the first one waits for torch and the model

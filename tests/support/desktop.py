@@ -11,8 +11,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from app.ui.transcript.error_notice import ErrorNotice
-from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.reply import ErrorNotice, ReplyView
 from tests.support.fake_engine import SERVE
 
 

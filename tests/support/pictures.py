@@ -26,11 +26,11 @@ from app.chat.conversation import ConversationOptions, MessageState, Stretches
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.machine import Measuring, Stage
 from app.chat.model_entries import DraftOffer, ImportEntry, ListedModel, Missed, OfferEntry, RemovalEntry
+from app.ui.chat_page.header import DRAFTS
 from app.ui.help.page import HelpPage
 from app.ui.language import speak
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
-from app.ui.model_button import DRAFTS
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.model_dialog import ImportDialog, ModelDialog, RemovalDialog
 from app.ui.models.models_page import ModelsPage

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ListedModel, OfferEntry, RemovalEntry
 from app.chat.server_state import ServerPhase, ServerState
 from app.settings.pages import PAGES
+from app.ui.chats.actions import ErasingQuestion
 from app.ui.main_window import MainWindow
 from app.ui.models.folders_dialog import FoldersDialog, MoveDialog
 from app.ui.models.get_dialog import GetDialog
@@ -21,7 +22,6 @@ from app.ui.models.models_page import ModelsPage
 from app.ui.models.server_dialog import ForgettingDialog, ServerDialog
 from app.ui.name_dialog import NameDialog
 from app.ui.places import MACHINE, MODELS, SERVER
-from app.ui.trash_dialog import ErasingQuestion
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics

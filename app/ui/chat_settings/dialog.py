@@ -1,10 +1,10 @@
-"""Dialog of a chat's own settings: system prompt, randomness, length, mode, and presets of that."""
+"""The settings of one chat: the dialog, and the ways that open it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -25,12 +25,13 @@ from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
-from app.ui.chat_settings.mode_field import ModeField
-from app.ui.chat_settings.preset_row import PresetRow
-from app.ui.chat_settings.thinking_field import ThinkingField
+from app.ui.chat_page.page import ChatPage
+from app.ui.chat_settings.fields import ModeField, PresetRow, ThinkingField
+from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainLabel
 from app.ui.long_text_edit import LongTextEdit
 from app.ui.settings.number_box import NumberBox
+from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
@@ -239,3 +240,58 @@ def _temperature_words(settings: Settings, advice: ModelAdvice | None) -> str:
     if number.origin == "makers":
         return tr("{value}, as the model's makers advise", value=value)
     return tr("{value}, the usual value", value=value)
+
+
+class ChatSettings(QObject):
+    """Opens the dialog for the chat that is shown, or for another one of the list."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, sidebar: Sidebar, page: ChatPage) -> None:
+        super().__init__(page)
+        self._theme = theme
+        self._workspace = workspace
+        self._page = page
+        page.header.options_requested.connect(self.open_shown)
+        sidebar.list.options_requested.connect(self.open)
+        workspace.shelf.changed.connect(page.refresh_options)
+        workspace.shelf.presets_changed.connect(page.refresh_options)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare the command."""
+        icon = "sliders-horizontal"
+        commands.add(
+            "chat-settings",
+            tr("Chat settings..."),
+            self.open_shown,
+            CommandGroup.CHAT,
+            ("Ctrl+Shift+S",),
+            icon,
+        )
+
+    @Slot()
+    def open_shown(self) -> None:
+        """For the chat that is shown, or the one to come."""
+        title = "" if self._page.chat is None else self._page.chat.title
+        dialog = self._make(self._workspace.open_chat.options(), title)
+        dialog.applied.connect(self._apply_to_shown)
+        dialog.open()
+
+    @Slot(int)
+    def open(self, conversation_id: int) -> None:
+        """For a chat of the list, which is not opened for it."""
+        chat = self._workspace.library.conversation(conversation_id)
+        if chat is None or conversation_id == self._page.current:
+            self.open_shown()
+            return
+        dialog = self._make(chat.options, chat.title)
+        dialog.applied.connect(lambda options: self._workspace.shelf.set_options(conversation_id, options))
+        dialog.open()
+
+    def _make(self, options: ConversationOptions, title: str) -> ChatSettingsDialog:
+        if self._workspace.advice() is None:  # a model that was never loaded: the next time it is known
+            self._workspace.plans.ask_for_chosen()
+        return ChatSettingsDialog(self._theme, self._workspace, options, title, self._page.window())
+
+    @Slot(object)
+    def _apply_to_shown(self, options: ConversationOptions) -> None:
+        self._workspace.open_chat.set_options(options)
+        self._page.refresh_options()

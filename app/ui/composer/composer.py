@@ -1,21 +1,247 @@
-"""The composer: the field, attached files, the mode, the context meter, Send and Stop."""
+"""The composer: attached files, the field, the mode, how full the context is, and the button that sends and stops."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from dataclasses import replace
 
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.chat.modes import Choice, mode_title
+from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import icon_button
-from app.ui.composer.attachment_row import AttachmentRow
-from app.ui.composer.context_meter import ContextMeter
-from app.ui.composer.mode_button import ModeButton
-from app.ui.composer.prompt_edit import PromptEdit
-from app.ui.composer.send_button import SendButton
-from app.ui.painting import smooth
+from app.ui.choice_popup import ChoicePopup
+from app.ui.composer.prompt_edit import AttachmentRow, PromptEdit
+from app.ui.inert_text import PlainLabel
+from app.ui.painting import paint_box, paint_icon, paint_words, smooth
+from app.ui.placing import painted
+from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
 from app.words import tr
+
+_BAR_PX = (56, 4)
+_NEARLY_FULL = 0.9
+_ICON_PX = 14
+_SIDE_PX = 10
+_SQUARE_PX = 10
+_ARROW_PX = 18
+
+
+class ContextMeter(QWidget):
+    """The bar and its words; nothing until a reply has told the figures."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._used = 0
+        self._limit = 0
+        self._narrow = False
+        self._bar = ShareBar(theme, tr("Context in use"), self)
+        self._bar.setFixedSize(*_BAR_PX)
+        self._words = PlainLabel(self, kind="meter")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        filled(
+            QHBoxLayout(self),
+            *((self._bar, 0, Qt.AlignmentFlag.AlignVCenter), self._words),
+            margins=0,
+            spacing=8,
+        )
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """Text beside the bar."""
+        return self._words.text()
+
+    def set_usage(self, used: int, limit: int) -> None:
+        """Tokens in use and tokens there are; a limit of 0 hides the meter."""
+        self._used, self._limit = min(used, limit), limit  # the newest token is counted before it has a place
+        self._show()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Show a percentage instead of the tokens."""
+        self._narrow = narrow
+        self._show()
+
+    def _show(self) -> None:
+        self.setVisible(self._limit > 0)
+        if self._limit <= 0:
+            return
+        used, limit = figures.whole(self._used), figures.whole(self._limit)
+        whole = tr("{used} of {limit} tokens", used=used, limit=limit)
+        share = self._used / self._limit
+        self._bar.show_share(share, "g3" if share < _NEARLY_FULL else "mapt")
+        self._words.setText(figures.percent(share) if self._narrow else whole)
+        self.setToolTip(
+            tr("{used} of {limit} tokens of the model's context are in use", used=used, limit=limit)
+        )
+        self._bar.setAccessibleDescription(whole)
+
+
+class ModeButton(QAbstractButton):
+    """Shows the chosen mode, and after it the one that really ran where that is another."""
+
+    mode_chosen = Signal(str)
+    menu_requested = Signal()
+
+    def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._mode = mode
+        self._running = ""
+        self.popup: ChoicePopup | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self.menu_requested)
+        theme.changed.connect(self.updateGeometry)
+        self._describe()
+
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
+
+    @property
+    def words(self) -> str:
+        """The title of the chosen mode, as in ``Auto: Lookup`` once it is known what auto took."""
+        title = mode_title(self._mode)
+        if self._running and self._running != self._mode:
+            return f"{title}: {mode_title(self._running)}"
+        return title
+
+    @property
+    def mode(self) -> str:
+        """The chosen mode's name."""
+        return self._mode
+
+    def set_mode(self, mode: str) -> None:
+        """Show a chosen mode."""
+        self._mode = mode
+        self._running = ""
+        self._describe()
+
+    def set_running(self, mode: str) -> None:
+        """Show which mode ``auto`` took; anything else is what was chosen."""
+        running = mode if self._mode == "auto" else ""
+        if running != self._running:
+            self._running = running
+            self._describe()
+
+    def sizeHint(self) -> QSize:
+        """Return a size as wide as its words."""
+        words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
+        return QSize(_SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the chip."""
+        painter = smooth(self)
+        pressed = self.isDown() or self.popup is not None
+        fill = "press" if pressed else "hover" if self.underMouse() else "raised"
+        paint_box(painter, self._theme, self.rect(), 8, fill, "btn")
+        paint_icon(painter, self._theme, self, "zap", _SIDE_PX, self._icon_px, "acc")
+        end = self.width() - _SIDE_PX - self._icon_px
+        paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
+        left = _SIDE_PX + self._icon_px + 6
+        box = painted(self, left, 0, self.width() - left - _SIDE_PX - self._icon_px - 2, self.height())
+        elide = Qt.TextElideMode.ElideRight
+        paint_words(painter, self._theme, box, self.words, TextStyle.UI_MEDIUM, "text", elide=elide)
+
+    def _describe(self) -> None:
+        self.setAccessibleName(tr("Mode: {mode}", mode=self.words))
+        self.setToolTip(tr("Choose how replies are generated"))
+        self.updateGeometry()
+        self.update()
+
+    def open_menu(self, modes: list[Choice]) -> None:
+        """Show the modes to choose from."""
+        self.popup = ChoicePopup(self._theme, tr("Modes"), self._rows(modes), self)
+        self.popup.chosen.connect(self._choose)
+        self.popup.closed.connect(self._forget_popup)
+        self.popup.open_beside(self, above=True)
+
+    def refresh_menu(self, modes: list[Choice]) -> None:
+        """More is known of the modes; their menu may be closed by now."""
+        if self.popup is not None:
+            self.popup.show_choices(tr("Modes"), self._rows(modes))
+
+    def _rows(self, modes: list[Choice]) -> list[Choice]:
+        return [replace(mode, checked=mode.key == self._mode) for mode in modes]
+
+    @Slot(str)
+    def _choose(self, mode: str) -> None:
+        self.set_mode(mode)
+        self.mode_chosen.emit(mode)
+
+    @Slot()
+    def _forget_popup(self) -> None:
+        self.popup = None
+        self.update()
+
+
+class SendButton(QAbstractButton):
+    """The one filled button of the window."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._stops = False
+        self._narrow = False
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.updateGeometry)
+        self.set_stops(False)
+
+    @property
+    def stops(self) -> bool:
+        """True if a click stops a reply."""
+        return self._stops
+
+    def set_stops(self, stops: bool) -> None:
+        """Turn into Stop, or back into Send."""
+        self._stops = stops
+        self.setAccessibleName(tr("Stop") if stops else tr("Send"))
+        self.setToolTip(tr("Stop the reply (Esc)") if stops else tr("Send (Enter)"))
+        self.updateGeometry()
+        self.update()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Without the word."""
+        self._narrow = narrow
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return a square, or a size wide enough for the word."""
+        side = self._theme.type.px(32)
+        if not self._stops or self._narrow:
+            return QSize(side, side)
+        word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance(tr("Stop"))
+        return QSize(12 + _SQUARE_PX + 7 + word + 13, side)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Nothing: the second press of a double click would stop what the first one sent."""
+        event.accept()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the fill, then the arrow or the square with its word."""
+        painter = smooth(self)
+        enabled, theme = self.isEnabled(), self._theme
+        fill = "acc_press" if self.isDown() else "acc_hover" if self.underMouse() else "acc"
+        paint_box(painter, theme, self.rect(), 8, fill if enabled else "surf", fill if enabled else "line")
+        if not self._stops:
+            side = theme.type.px(_ARROW_PX)
+            ink = "onacc" if enabled else "mute"
+            paint_icon(painter, theme, self, "arrow-up", (self.width() - side) // 2, side, ink)
+            return
+        left = (self.width() - _SQUARE_PX) / 2 if self._narrow else 12
+        square = painted(self, left, (self.height() - _SQUARE_PX) / 2, _SQUARE_PX, _SQUARE_PX)
+        paint_box(painter, theme, square, 2, "onacc")
+        if not self._narrow:
+            word = painted(self, left + _SQUARE_PX + 7, 0, self.width(), self.height())
+            paint_words(painter, theme, word, tr("Stop"), TextStyle.UI_BOLD, "onacc")
 
 
 class Composer(QWidget):

@@ -1,1 +1,1 @@
-"""The page of the help, and the ways to it."""
+"""The articles of the help: their page, their text, and the commands that lead to them."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
-from app.ui.chat_page import ChatPage
+from app.ui.chat_page.page import ChatPage
 from app.ui.shell import Shell
 from app.ui.theme.theme import Theme
 

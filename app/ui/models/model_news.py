@@ -11,7 +11,7 @@ from app.bridge.models.store import ModelStore
 from app.ui.commands import CommandGroup, Commands
 from app.ui.models.wording import download_words
 from app.ui.places import MODELS, PlaceStack
-from app.ui.sidebar.places_nav import PlacesNav
+from app.ui.sidebar.sidebar import PlacesNav
 from app.ui.toast import Toast
 from app.words import tr
 

@@ -1,11 +1,13 @@
-"""The list of conversations: choose, rename in place, delete, a menu for each row."""
+"""The list of chats: its rows' menus, dragging chats into folders, and renaming in place."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import (
     QItemSelectionModel,
+    QMimeData,
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
@@ -14,30 +16,202 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
     QApplication,
     QFrame,
+    QListView,
     QMenu,
     QStyle,
     QWidget,
 )
 
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
-from app.ui.sidebar.conversation_drag import ChatDrag
 from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE, ConversationModel
-from app.ui.sidebar.list_rows import Row
-from app.ui.sidebar.row_menu import chat_menu, folder_menu, head_menu
+from app.ui.sidebar.list_rows import ARCHIVE_GROUP, Row
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
+CHAT_TYPE = "application/x-tenon-chat"
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _DELETE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _COMMANDS = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 )
+
+
+def carried(conversation_id: int) -> QMimeData:
+    """Return the data of a drag, which no other program takes."""
+    data = QMimeData()
+    data.setData(CHAT_TYPE, str(conversation_id).encode())
+    return data
+
+
+def chat_of(data: QMimeData) -> int | None:
+    """Return the chat that is dragged, or None."""
+    number = bytes(data.data(CHAT_TYPE).data()).decode("ascii", "ignore") if data.hasFormat(CHAT_TYPE) else ""
+    return int(number) if number.isdigit() else None
+
+
+class ChatDrag(QListView):
+    """The part of the list that carries chats; a head and the chats under it both stand for their folder."""
+
+    archive_requested = Signal(int, bool)
+    move_requested = Signal(int, str)  # the folder; empty for none
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDropIndicatorShown(False)
+
+    def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
+        """Row of an index; None for no row."""
+        raise NotImplementedError
+
+    def mark_drop(self, at: int) -> None:
+        """Show where what is dragged would land; -1 for nowhere."""
+        raise NotImplementedError
+
+    def startDrag(self, actions: Qt.DropAction) -> None:
+        """Carry a chat."""
+        row = self.row_at(self.currentIndex())
+        if row is not None and row.conversation_id is not None and row.hit is None:
+            drag = QDrag(self)
+            drag.setMimeData(carried(row.conversation_id))
+            drag.exec(Qt.DropAction.MoveAction)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Only chats are taken."""
+        if chat_of(event.mimeData()) is not None:
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Show where the chat would land."""
+        if chat_of(event.mimeData()) is None:
+            event.ignore()
+            return
+        index = self.indexAt(event.position().toPoint())
+        row = self.row_at(index)
+        into = row is not None and bool(row.folder or _is_archive(row))
+        self.mark_drop(index.row() if into else -1)
+        event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Forget the target of a drag that left."""
+        self.mark_drop(-1)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Put the chat into the folder under it, into the archive, or out of its folder."""
+        self.mark_drop(-1)
+        conversation_id = chat_of(event.mimeData())
+        if conversation_id is None:
+            event.ignore()
+            return
+        event.acceptProposedAction()
+        row = self.row_at(self.indexAt(event.position().toPoint()))
+        if _is_archive(row):
+            self.archive_requested.emit(conversation_id, True)
+        else:
+            self.move_requested.emit(conversation_id, "" if row is None else row.folder)
+
+
+def _is_archive(row: Row | None) -> bool:
+    return row is not None and (row.group == ARCHIVE_GROUP or row.archived)
+
+
+class RowMenu(QMenu):
+    """Runs what is chosen after it has closed, so that a field or a dialog can have the keyboard."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.triggered.connect(self._run)
+
+    def offer(self, title: str, icon: str, slot: Callable[[], object], keys: str = "") -> QAction:
+        """Add an entry."""
+        action = QAction(f"{title}\t{keys}" if keys else title, self)
+        if icon:
+            action.setIcon(themed_icon(self._theme, icon))
+        action.setData(slot)
+        self.addAction(action)
+        return action
+
+    def _run(self, action: QAction) -> None:
+        slot = action.data()
+        if slot is not None:
+            slot()
+
+
+def folder_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
+    """Menu of the folders that a chat can be moved to."""
+    menu = RowMenu(theme, rows)
+    menu.setTitle(tr("Move to folder"))
+    menu.setIcon(themed_icon(theme, "folder"))
+    number = row.conversation_id
+    menu.offer(tr("New folder..."), "folder-plus", partial(rows.new_folder_requested.emit, number))
+    if row.folder:
+        menu.offer(tr("Out of the folder"), "log-out", partial(rows.move_requested.emit, number, ""))
+    if folders:
+        menu.addSeparator()
+    for folder in folders:
+        # An ampersand would be taken for the mark of a key.
+        entry = menu.offer(
+            folder.replace("&", "&&"), "folder", partial(rows.move_requested.emit, number, folder)
+        )
+        entry.setCheckable(folder == row.folder)
+        entry.setChecked(folder == row.folder)
+    return menu
+
+
+def chat_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
+    """Menu of a chat."""
+    menu = RowMenu(theme, rows)
+    number = row.conversation_id
+    assert number is not None
+    menu.offer(tr("Rename"), "pencil", partial(rows.rename, number), "F2")
+    pin = tr("Unpin") if row.pinned else tr("Pin")
+    menu.offer(pin, "pin", partial(rows.pin_requested.emit, number, not row.pinned))
+    menu.addMenu(folder_menu(theme, rows, row, folders))
+    menu.offer(tr("Chat settings..."), "sliders-horizontal", partial(rows.options_requested.emit, number))
+    menu.addSeparator()
+    menu.offer(tr("Export..."), "share", partial(rows.export_requested.emit, number))
+    archive = tr("Restore from the archive") if row.archived else tr("Archive")
+    menu.offer(archive, "archive", partial(rows.archive_requested.emit, number, not row.archived))
+    menu.offer(tr("Delete"), "trash-2", partial(rows.delete_requested.emit, number), "Del")
+    return menu
+
+
+def head_menu(theme: Theme, rows: ConversationList, row: Row) -> RowMenu:
+    """Menu of a folder."""
+    menu = RowMenu(theme, rows)
+    fold = tr("Unfold") if row.folded else tr("Fold")
+    menu.offer(
+        fold, "chevron-down" if row.folded else "chevron-up", partial(rows.fold_toggled.emit, row.group)
+    )
+    menu.offer(tr("Rename folder"), "pencil", partial(rows.rename_folder, row.folder), "F2")
+    menu.offer(
+        tr("Delete folder, keep its chats"),
+        "trash-2",
+        partial(rows.folder_delete_requested.emit, row.folder),
+        "Del",
+    )
+    return menu
 
 
 class ConversationList(ChatDrag):

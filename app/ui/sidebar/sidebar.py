@@ -1,32 +1,189 @@
-"""The left side: new chat, search, conversations, and the ways to the other pages."""
+"""The sidebar: search, the list of chats, and the places of the window with the download that runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.search import SearchResults
+from app.ui import figures
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
+from app.ui.painting import paint_box, paint_words, smooth
 from app.ui.pane_edge import PaneEdge
-from app.ui.places import CHAT
-from app.ui.placing import place
+from app.ui.places import CHAT, MACHINE, MODELS, SERVER
+from app.ui.placing import painted, place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.sidebar.list_rows import Row
-from app.ui.sidebar.places_nav import PlacesNav, key_words
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
 from app.words import tr
 from engine.sentences import paragraph
 
+_HEIGHT_PX = 40
+_SIDE_PX = 10
+_BAR_PX = 4
+_WORDS_PX = 28  # as high as the line of words is, above the bar
+SETTINGS = "settings"
+_ROW_PX = 34
 SIDEBAR_PX = 256
 _BOUNDS_PX = (200, 420)
 _PAUSE_MS = 150  # in typing, before messages are searched
+
+
+class DownloadLine(QToolButton):
+    """Hidden while nothing comes."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._name = ""
+        self._share = 0.0
+        self.setProperty("kind", "nav")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Downloads"))
+        self.hide()
+
+    def show_download(self, name: str, share: float, words: str) -> None:
+        """Show how a download stands.
+
+        Args:
+            name: The model's.
+            share: Part that is here, 0 to 1.
+            words: The same with sizes and times, and how many wait, for the tool tip and for screen readers.
+        """
+        self._name, self._share = name, share
+        self.setAccessibleName(tr("Downloading {name}, {share}", name=name, share=self.share))
+        self.setAccessibleDescription(words)
+        self.setToolTip(words)
+        self.show()
+        self.update()
+
+    @property
+    def share(self) -> str:
+        """Share that is here, as it is shown."""
+        return figures.percent(self._share)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of a line of words and a bar."""
+        return QSize(100, self._theme.type.px(_HEIGHT_PX))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the row as the style does, then name, share and bar."""
+        super().paintEvent(event)
+        painter = smooth(self)
+        room, words_px = self.width() - 2 * _SIDE_PX, self._theme.type.px(_WORDS_PX)
+        share_px = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(self.share)
+        box = painted(self, _SIDE_PX + room - share_px, 0, share_px + 1, words_px)
+        paint_words(painter, self._theme, box, self.share, TextStyle.SMALL, "sub")
+        box = painted(self, _SIDE_PX, 0, room - share_px - 8, words_px)
+        style, elide = TextStyle.SMALL_MEDIUM, Qt.TextElideMode.ElideMiddle
+        paint_words(painter, self._theme, box, self._name, style, "sub", elide=elide)
+        for role, width in (("press", room), ("acc", room * self._share)):
+            bar = painted(self, _SIDE_PX, words_px, width, _BAR_PX)
+            paint_box(painter, self._theme, bar, _BAR_PX / 2, role)
+
+
+def key_words(keys: str) -> str:
+    """In the words of the system and of the language: "Ctrl+N" -> "Ctrl N"."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText).replace("+", " ")
+
+
+class NavRow(QToolButton):
+    """An icon, a name, and a word at the right end."""
+
+    def __init__(self, theme: Theme, icon: str, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon = icon
+        self.setProperty("kind", "nav")
+        self.setText(f"  {title}")
+        self.setAccessibleName(title)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        scale_icon(theme, self, 16)
+        self.setCheckable(True)
+        self._hint = PlainLabel(self, kind="small")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.set_chosen(False)
+
+    def sizeHint(self) -> QSize:
+        """Return a size as high as the design says."""
+        return QSize(super().sizeHint().width(), self._theme.type.px(_ROW_PX))
+
+    def set_chosen(self, chosen: bool) -> None:
+        """Show whether the place's page is shown."""
+        self.setChecked(chosen)
+        self.setIcon(themed_icon(self._theme, self._icon, "acc" if chosen else "sub"))
+
+    def set_hint(self, text: str) -> None:
+        """Text at the right end: a shortcut, or how much goes on there."""
+        self._hint.setText(text)
+        self._hint.setProperty("kind", "badge" if text.isdigit() else "small")
+        self._hint.style().polish(self._hint)
+        self._place_hint()
+
+    @property
+    def hint(self) -> str:
+        """Text at the right end."""
+        return self._hint.text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the hint at the end."""
+        super().resizeEvent(event)
+        self._place_hint()
+
+    def _place_hint(self) -> None:
+        size = self._hint.sizeHint()
+        width = max(size.width(), size.height()) if self._hint.text() else 0  # one figure has a round badge
+        top = (self.height() - size.height()) // 2
+        place(self._hint, self.width() - width - 8, top, width, size.height())
+
+
+class PlacesNav(QWidget):
+    """Models, This machine, Other programs, Settings."""
+
+    requested = Signal(str)  # a place of `app.ui.places`, or "settings"
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "foot")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.rows: dict[str, NavRow] = {}
+        self.download = DownloadLine(theme, self)
+        self.download.clicked.connect(self._download_clicked)
+        column = filled(QVBoxLayout(self), self.download, margins=(8, 9, 8, 8), spacing=0)
+        for name, icon, title in (
+            (MODELS, "package", tr("Models")),
+            (MACHINE, "gauge", tr("This machine")),
+            (SERVER, "server", tr("Other programs")),
+            (SETTINGS, "settings", tr("Settings")),
+        ):
+            row = self.rows[name] = NavRow(theme, icon, title, self)
+            row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
+            row.clicked.connect(self._clicked)
+            column.addWidget(row)
+        self.rows[SETTINGS].set_hint(key_words("Ctrl+,"))
+
+    def choose(self, place: str) -> None:
+        """Mark the place that is shown."""
+        for name, row in self.rows.items():
+            row.set_chosen(name == place)
+
+    def _download_clicked(self) -> None:
+        self.requested.emit(MODELS)
+
+    def _clicked(self) -> None:
+        sender = self.sender()
+        name = next(name for name, row in self.rows.items() if row is sender)
+        self.rows[name].set_chosen(not self.rows[name].isChecked())  # the place's change decides
+        self.requested.emit(name)
 
 
 class KeyHint(PlainLabel):

@@ -1,4 +1,4 @@
-"""The user's own message: a bubble at the right, its text exactly as typed, and what can be done with it."""
+"""The user's own message: a bubble at the right, its text exactly as typed, and the editor that changes it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from PySide6.QtGui import (
     QTextBlockFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
+from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.figures import extent
 from app.ui.inert_text import PlainLabel
 from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.fitted_browser import FittedBrowser
 from app.ui.transcript.markdown_style import leading_px
 from app.ui.transcript.message_actions import Action, MessageActions
-from app.ui.transcript.message_editor import MessageEditor
+from app.ui.transcript.prose import FittedBrowser
 from app.words import tr
 from engine.messages import Attachment
 
@@ -38,6 +40,51 @@ _BESIDE_GAP_PX = 6  # between the buttons and the bubble, where there is room at
 _BESIDE_UP_PX = 6
 _FILE_GAP_PX = 4
 _INSET_PX = 6  # the last icon, not its button's edge, stands in line with the bubble
+
+
+class MessageEditor(QFrame):
+    """Enter sends, Escape cancels, as in the composer."""
+
+    submitted = Signal(str)
+    cancelled = Signal()
+    height_changed = Signal()
+
+    def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._before = text
+        self.setProperty("kind", "card")
+        self.prompt = PromptEdit(theme, self)
+        self.prompt.setAccessibleName(tr("Edit message"))
+        self.prompt.submitted.connect(self._submit)
+        self.prompt.cancelled.connect(self.cancelled)
+        self.prompt.height_changed.connect(self.height_changed)
+        self._cancel = push_button(tr("Cancel"), self, self.cancelled)
+        self._send = push_button(tr("Send"), self, self._submit, kind="primary")
+        self._send.setToolTip(tr("Send it as a version of its own; the message before stays"))
+        buttons = filled(QHBoxLayout(), STRETCH, self._cancel, self._send, spacing=8)
+        filled(QVBoxLayout(self), self.prompt, buttons, margins=(10, 8, 10, 10), spacing=6)
+
+    def begin(self) -> None:
+        """Put the text in. A field that is shown and placed knows how many lines that takes."""
+        self.prompt.setPlainText(self._before)
+        self.prompt.moveCursor(self.prompt.textCursor().MoveOperation.End)
+        self.prompt.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def fit(self, width: int) -> int:
+        """Height at a width, in px."""
+        self.resize(width, self.height())
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()
+        return layout.minimumSize().height()
+
+    @Slot()
+    def _submit(self) -> None:
+        text = self.prompt.toPlainText().strip()
+        if text == self._before:
+            self.cancelled.emit()
+        else:
+            self.submitted.emit(text)
 
 
 class OwnMessage(QWidget):

@@ -19,9 +19,9 @@ from app.chat.markdown_blocks import Block
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.formula_text import FORMULA_SCALE
 from app.ui.transcript.selectable import Selectable, SelectableWhole
+from app.ui.transcript.text_marks import Stretch
 from app.words import tr
 
 _PADDING_Y_PX = 6

@@ -22,9 +22,9 @@ from PySide6.QtGui import (
 )
 
 from app.ui.theme.theme import Theme
-from app.ui.transcript.drafted_text import in_utf16
 from app.ui.transcript.formula_text import OBJECT, SOURCE
-from app.ui.transcript.ornaments import inline_codes
+from app.ui.transcript.markdown_style import inline_codes
+from app.ui.transcript.text_marks import in_utf16
 
 _KIND = QTextFormat.ObjectTypes.UserObject.value + 3
 _SCALE = 0.75  # of the code's letters

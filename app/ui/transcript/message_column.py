@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Slot
@@ -11,13 +12,14 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
+from app.ui.buttons import LabelledButton
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.jump_button import JumpButton
-from app.ui.transcript.message_span import MessageSpan
-from app.ui.transcript.message_views import MessageView, MessageViews
-from app.ui.transcript.selection import TranscriptSelection
+from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
+from app.words import tr
 
+_MARGIN_PX = 12
 COLUMN_PX = 744
 NARROW_PX = 720
 _TOP_PX = 24
@@ -29,6 +31,101 @@ _AHEAD = 1.5
 ENOUGH = 2.0
 _KEPT = 8.0
 _TRIM_MS = 400
+
+
+class JumpButton(LabelledButton):
+    """Floats above the lower edge of its parent."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._host = parent
+        self.setProperty("kind", "labelled")
+        self.setText(" " + tr("Jump to latest"))
+        self.setAccessibleName(tr("Jump to latest"))
+        self.setToolTip(tr("Jump to latest (Ctrl+End)"))
+        self.setIcon(themed_icon(theme, "arrow-down"))
+        scale_icon(theme, self, 16)
+        self.hide()
+
+    def offer(self, wanted: bool) -> None:
+        """Show it in the middle of the lower edge, or hide it and hand its focus on."""
+        if wanted:
+            size, host = self.sizeHint(), self._host.size()
+            left, top = (host.width() - size.width()) // 2, host.height() - size.height() - _MARGIN_PX
+            self.setGeometry(left, top, size.width(), size.height())
+            self.raise_()
+        elif self.hasFocus():
+            self._host.setFocus()
+        self.setVisible(wanted)
+
+
+class MessageSpan:
+    """Grows and shrinks at both ends; where widgets stand is the transcript's business.
+
+    Attributes:
+        older: The messages above those that are widgets, oldest first.
+        newer: The messages below them, oldest first.
+    """
+
+    def __init__(self, views: MessageViews) -> None:
+        self._views = views
+        self.older: list[Message] = []
+        self.newer: list[Message] = []
+
+    @property
+    def messages(self) -> list[Message]:
+        """Every message, oldest first."""
+        return [*self.older, *(view.message for view in self._views.all), *self.newer]
+
+    def reset(self, messages: list[Message], at: int | None = None, keep_used: bool = False) -> None:
+        """Take all widgets away, but perhaps those in use.
+
+        Args:
+            messages: Every message.
+            at: Widgets are built up from here, and down from here; the end by default.
+            keep_used: See `MessageViews.drop`.
+        """
+        if keep_used:
+            self._views.drop(0, keep_used)
+        else:
+            self._views.clear()
+        at = len(messages) if at is None else at
+        self.older, self.newer = messages[:at], messages[at:]
+
+    def build_older(self) -> MessageView:
+        """Make a widget of the newest of the older messages."""
+        view = self._views.make(self.older.pop())
+        self._views.all.insert(0, view)
+        return view
+
+    def build_newer(self) -> MessageView:
+        """Make a widget of the oldest of the newer messages."""
+        view = self._views.make(self.newer.pop(0))
+        self._views.all.append(view)
+        return view
+
+    def drop_above(self, count: int) -> None:
+        """Take away the first widgets."""
+        self.older += self._views.drop_first(count)
+
+    def drop_below(self, first: int) -> None:
+        """Take away the widgets from one on; the last one stays alive while its reply is written."""
+        self.newer[:0] = self._views.drop(first, keep_used=True)
+
+    def shared_with(self, messages: list[Message]) -> int:
+        """Return how many messages, from the first on, can stay as they are."""
+        return sum(1 for _ in takewhile(_is_same, zip(self.messages, messages, strict=False)))
+
+    def change(self, message: Message) -> None:
+        """Take the new state of a message that has no widget."""
+        self.older = [message if old.id == message.id else old for old in self.older]
+        self.newer = [message if old.id == message.id else old for old in self.newer]
+
+
+def _is_same(pair: tuple[Message, Message]) -> bool:
+    """Return True if a view of the first message can show the second: not where a finished reply goes on."""
+    before, after = pair
+    return before.id == after.id and (before.state.unfinished or not after.state.unfinished)
 
 
 class Ground(QWidget):

@@ -1,1 +1,1 @@
-"""Handling of trouble in the window: say it, offer a remedy, show and copy details."""
+"""Trouble in the window: notices with a remedy, and details to show and to copy."""

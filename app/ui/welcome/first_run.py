@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.bridge.workspace import Workspace
-from app.ui.chat_page import ChatPage
-from app.ui.chat_shelf import ChatShelf
+from app.ui.chat_page.page import ChatPage
+from app.ui.chats.actions import ChatShelf
 from app.ui.commands import CommandGroup, Commands
 from app.ui.settings.opening import SettingsOpening
 from app.ui.theme.theme import Theme

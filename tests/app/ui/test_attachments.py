@@ -78,7 +78,7 @@ def test_chosen_files_are_sent_along_and_shown_in_the_bubble(
     notes: Path,
 ) -> None:
     monkeypatch.setattr(
-        "app.ui.attaching.QFileDialog.getOpenFileNames", lambda *arguments: ([str(notes)], "")
+        "app.ui.composer.unsent_message.QFileDialog.getOpenFileNames", lambda *arguments: ([str(notes)], "")
     )
     composer = window.page.composer
     height = composer.sizeHint().height()

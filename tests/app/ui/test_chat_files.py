@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.ui.chat_files import file_name
+from app.ui.chats.files import file_name
 from app.ui.main_window import MainWindow
 from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
@@ -42,7 +42,7 @@ def test_a_chat_is_exported_in_the_kind_that_was_chosen(
         asked.append(name)
         return str(tmp_path / Path(chosen).name), kind
 
-    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", ask)
+    monkeypatch.setattr("app.ui.chats.files.QFileDialog.getSaveFileName", ask)
     assert not window.commands["export-chat"].isEnabled()
     chat = workspace.add_conversation("Plan: A/B?", 0, "a", "b")
     window.page.open(chat)
@@ -58,7 +58,7 @@ def test_giving_up_a_dialog_does_nothing(
     window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for ask in ("getSaveFileName", "getOpenFileName"):
-        monkeypatch.setattr(f"app.ui.chat_files.QFileDialog.{ask}", lambda *arguments: ("", ""))
+        monkeypatch.setattr(f"app.ui.chats.files.QFileDialog.{ask}", lambda *arguments: ("", ""))
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
     window.commands["export-chat"].trigger()
     window.commands["export-all"].trigger()
@@ -71,8 +71,8 @@ def test_all_chats_go_out_and_in(
     window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = str(tmp_path / "all.json")
-    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: (file, JSON))
-    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getOpenFileName", lambda *arguments: (file, ""))
+    monkeypatch.setattr("app.ui.chats.files.QFileDialog.getSaveFileName", lambda *arguments: (file, JSON))
+    monkeypatch.setattr("app.ui.chats.files.QFileDialog.getOpenFileName", lambda *arguments: (file, ""))
     workspace.add_conversation("Chat", 0, "a", "b")
     window.commands["export-all"].trigger()
     wait_until(lambda: window.toast.text == "Saved as all.json.")

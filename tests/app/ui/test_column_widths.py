@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ui.transcript.column_widths import column_widths
+from app.ui.transcript.table import column_widths
 
 COLUMNS = st.lists(st.tuples(st.floats(25, 4_000), st.floats(0.05, 1.0)), min_size=1, max_size=20)
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout
 from pytestqt.qtbot import QtBot
 
 from app.chat.comparison import Trial
-from app.ui.comparison.dialog import ComparisonDialog
+from app.ui.comparison_dialog import ComparisonDialog
 from app.ui.main_window import MainWindow
 from app.ui.transcript.message_actions import Action
 from engine.messages import (

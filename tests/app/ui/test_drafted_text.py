@@ -8,10 +8,10 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import MessageState, Stretches
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from app.ui.transcript.drafted_text import in_utf16, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableGrid
+from app.ui.transcript.text_marks import in_utf16, rendered_stretches, stretches_of_blocks
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 TEXT = """One **bold** word and `code`.

@@ -15,8 +15,8 @@ import pytest
 from app.chat.attachment import Unsent
 from app.diagnostics.log_files import WINDOW, start_log, stop_log
 from app.settings.settings_file import SettingsFile
+from app.ui.chats.actions import ErasingQuestion, TrashDialog
 from app.ui.main_window import MainWindow
-from app.ui.trash_dialog import ErasingQuestion, TrashDialog
 from engine.messages import Attachment
 from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 

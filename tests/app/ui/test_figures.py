@@ -9,7 +9,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.kept_json import from_json, to_json
 from app.chat.reply import reply_after
 from app.ui import figures
-from app.ui.transcript.reply_status import reply_status, speed_figures
+from app.ui.transcript.status_strip import reply_status, speed_figures
 from engine.messages import Memory, StatisticsUpdated, Timings
 from tests.support.scripted_workspace import statistics
 

@@ -6,14 +6,13 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import Stretches
-from app.ui.find_bar import FindBar
+from app.ui.chat_page.find import FindBar
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.code import CodeBlock
-from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.prose import ProseBlock, ThoughtBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
-from app.ui.transcript.thought import ThoughtBlock
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 ANSWER = """<think>A pear in thought.</think>

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.name_dialog import NameDialog
-from app.ui.sidebar.conversation_drag import carried
+from app.ui.sidebar.conversation_list import carried
 from app.ui.sidebar.conversation_model import ROW_ROLE
 from tests.app.ui.test_sidebar import edit_title, titles
 from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace
@@ -250,7 +250,7 @@ def test_export_from_a_row(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "old.md"
-    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: (str(file), ""))
+    monkeypatch.setattr("app.ui.chats.files.QFileDialog.getSaveFileName", lambda *arguments: (str(file), ""))
     entry(window.sidebar.list.menu(chats[0]), "Export...").trigger()
     workspace.written()
     assert file.read_text().startswith("# ")

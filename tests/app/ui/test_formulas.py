@@ -12,7 +12,7 @@ from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.formula_text import OBJECT
-from app.ui.transcript.plain_text import plain_text
+from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock

@@ -15,7 +15,7 @@ from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.formula_text import OBJECT, selected_text
 from app.ui.transcript.hidden_signs import HIDDEN
 from app.ui.transcript.prose import ProseBlock
-from app.ui.transcript.table_grid import TableCell
+from app.ui.transcript.table import TableCell
 
 TROJAN = "if access != \"user\u202e \u2066// only for admins\u2069 \u2066\" {\n    go(\u200b'x')\n}"
 SIGNS = [

@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.theme.theme import Theme
 from app.ui.transcript.formula_text import set_markdown
-from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN
-from app.ui.transcript.plain_text import plain_text
+from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, plain_text
 from app.ui.transcript.prose import ProseBlock
 
 

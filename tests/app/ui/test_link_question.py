@@ -9,7 +9,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.ui.link_question import LinkQuestion
+from app.ui.chat_page.link_question import LinkQuestion
 from app.ui.main_window import MainWindow
 from tests.support.scripted_workspace import ScriptedWorkspace
 
@@ -62,7 +62,7 @@ def test_the_place_that_opens_stands_alone(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch, address: str, place: str, rest: str
 ) -> None:
     opened: list[QUrl] = []
-    monkeypatch.setattr("app.ui.link_question.QDesktopServices.openUrl", opened.append)
+    monkeypatch.setattr("app.ui.chat_page.link_question.QDesktopServices.openUrl", opened.append)
     question = _asked(window, address)
     assert question is not None
     words = _words(question)

@@ -21,8 +21,7 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.code import CodeBlock
-from app.ui.transcript.long_text import SHOWN, wrap_mode
-from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.prose import SHOWN, ProseBlock, wrap_mode
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
 from tests.support.scripted_workspace import ScriptedWorkspace

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import MessageState, ReplyDetails
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage
+from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.message_actions import Action, RowButton
-from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.transcript import MessageView
 from tests.support.scripted_workspace import ScriptedWorkspace

@@ -18,9 +18,9 @@ from app.chat.conversation import MessageState
 from app.ui.inert_text import InertDocument, PlainLabel, PlainQuestion
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from app.ui.transcript.plain_text import plain_text
+from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
-from app.ui.transcript.table_grid import TableGrid
+from app.ui.transcript.table import TableGrid
 from tests.support.opened_files import AVAILABLE, OpenedFiles
 from tests.support.scripted_workspace import ScriptedWorkspace
 

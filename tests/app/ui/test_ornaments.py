@@ -6,8 +6,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter, QTextLayout
 from pytestqt.qtbot import QtBot
 
 from app.ui.theme.theme import Theme
-from app.ui.transcript.ornaments import paint_ornaments
-from app.ui.transcript.plain_text import plain_text
+from app.ui.transcript.markdown_style import paint_ornaments, plain_text
 from app.ui.transcript.prose import ProseBlock
 
 

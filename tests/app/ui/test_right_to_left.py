@@ -16,8 +16,7 @@ from app.ui.placing import isolated, painted, place, runs_right_to_left
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
-from app.ui.transcript.table import TableBlock
-from app.ui.transcript.table_grid import TableGrid
+from app.ui.transcript.table import TableBlock, TableGrid
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 
 HEBREW = "שלום, איך אפשר לקרוא קובץ גדול במחשב נייד?"

@@ -20,7 +20,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
 from app.chat.server_state import ServerPhase
-from app.ui.server.page import ServerPage
+from app.ui.server_page import ServerPage
 from app.ui.theme.theme import Theme
 from tests.app.bridge.conftest import Desk, desk
 from tests.engine.hub.conftest import _own_keyring

@@ -7,13 +7,13 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListView, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from app.ui.chats.actions import ErasingQuestion, TrashDialog
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
 from app.ui.sidebar.conversation_model import BUSY_ROLE
 from app.ui.sidebar.list_rows import age_group
-from app.ui.sidebar.places_nav import PlacesNav
+from app.ui.sidebar.sidebar import PlacesNav
 from app.ui.theme.theme import Theme
-from app.ui.trash_dialog import ErasingQuestion, TrashDialog
 from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, moment_of
 
 

@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.search import SearchHit
 from app.ui.main_window import MainWindow
+from app.ui.sidebar.conversation_delegate import shortened
 from app.ui.sidebar.conversation_model import HIT_ROLE
-from app.ui.sidebar.snippet import shortened
 from engine.errors import StorageError
 from tests.support.scripted_workspace import ScriptedWorkspace, refusal
 

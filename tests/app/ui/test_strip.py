@@ -8,8 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import Message, MessageState
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import COLUMN_PX
-from app.ui.transcript.reply_status import ReplyStatus, reply_status
-from app.ui.transcript.strip import StatusStrip
+from app.ui.transcript.status_strip import ReplyStatus, StatusStrip, reply_status
 from tests.support.scripted_workspace import READY, statistics
 
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from pytestqt.qtbot import QtBot
 
 from app.ui.theme.theme import Theme
-from app.ui.transcript.table_grid import TableCell, TableGrid
+from app.ui.transcript.table import TableCell, TableGrid
 
 SENTENCE = "a cell with a sentence of some length that goes on for quite a while before it ends"
 

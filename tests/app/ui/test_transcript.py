@@ -14,11 +14,9 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.code import CodeBlock
-from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.prose import ProseBlock, ThoughtBlock
 from app.ui.transcript.reply import ReplyView
-from app.ui.transcript.table import TableBlock
-from app.ui.transcript.table_grid import TableCell
-from app.ui.transcript.thought import ThoughtBlock
+from app.ui.transcript.table import TableBlock, TableCell
 from tests.support.instant_lexer_maker import InstantLexerMaker
 from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
 

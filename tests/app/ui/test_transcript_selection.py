@@ -9,9 +9,9 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.transcript.formula_block import FormulaBlock
+from app.ui.transcript.message_views import _parts
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.selectable import Selectable
-from app.ui.transcript.selection import _parts
 from app.ui.transcript.table import TableBlock
 from tests.support.scripted_workspace import ScriptedWorkspace
 

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.model_entries import InstalledEntry
+from app.ui.chat_page.header import DRAFTS, MORE_MODELS, OPEN_DRAFT_FOLDER, OPEN_FILE
 from app.ui.choice_popup import ChoicePopup
 from app.ui.main_window import MainWindow
-from app.ui.model_button import DRAFTS, MORE_MODELS, OPEN_DRAFT_FOLDER, OPEN_FILE
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
 from engine.messages import Cancel, CheckDrafts, DraftChecked
@@ -276,7 +276,7 @@ def test_a_draft_from_any_folder(
 ) -> None:
     folders = iter(["/models/misfit", "/models/small", ""])
     monkeypatch.setattr(
-        "app.ui.model_menus.QFileDialog.getExistingDirectory", lambda *arguments: next(folders)
+        "app.ui.chat_page.header.QFileDialog.getExistingDirectory", lambda *arguments: next(folders)
     )
 
     def choose(problem: str) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.markdown_blocks import BlockSplitter, split_blocks
 from app.chat.plain_line import excerpt, plain_line
-from app.ui.transcript.plain_text import plain_text
+from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from tests.app.ui.test_transcript import ANSWER
 from tests.fuzz.mutation import damaged_text

@@ -14,8 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.engine_state import EnginePhase
 from app.storage.conversation_store import ConversationStore
-from app.ui.trouble.details_dialog import DetailsDialog
-from app.ui.trouble.shortage_bar import ShortageBar
+from app.ui.trouble.dialogs import DetailsDialog, ShortageBar
 from engine.errors import StorageError
 from engine.messages import ErrorReport
 from tests.support.desktop import Desktop

@@ -1,0 +1,1 @@
+"""One conversation in the middle of the window, and the parts around its transcript."""

@@ -1,0 +1,317 @@
+"""Finding words in the chat that is shown: the bar above the messages, and the steps through the places found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidget
+
+from app.chat.conversation import Message
+from app.chat.search import SearchHit, phrase_pattern, places, search_terms, terms_pattern, visible_text
+from app.ui.boxes import filled
+from app.ui.buttons import icon_button
+from app.ui.chat_page.page import ChatPage
+from app.ui.chats.actions import ChatShelf
+from app.ui.commands import CommandGroup, Commands
+from app.ui.inert_text import PlainLabel
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.transcript.transcript import Transcript
+from app.words import tr
+
+_BUTTON_PX = 28
+_FIELD_PX = 320
+_PAUSE_MS = 250  # between counts while a reply is written
+
+
+class FindBar(QFrame):
+    """A field, how much was found, and the ways to the places before and after."""
+
+    typed = Signal(str)
+    next_requested = Signal()
+    previous_requested = Signal()
+    left = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "find")
+        self.setAccessibleName(tr("Find in this chat"))
+        self.field = QLineEdit(self)
+        self.field.setPlaceholderText(tr("Find in this chat"))
+        self.field.setAccessibleName(tr("Find in this chat"))
+        self.field.addAction(
+            QAction(themed_icon(theme, "search"), "", self.field), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self.field.textEdited.connect(self.typed)
+        self.field.installEventFilter(self)
+        self._said = PlainLabel(self, kind="meter")
+        self.previous_button, self.next_button, self._close = (
+            icon_button(theme, icon, name, self, pressed, side_px=_BUTTON_PX)
+            for icon, name, pressed in (
+                ("chevron-up", tr("Previous place"), self.previous_requested),
+                ("chevron-down", tr("Next place"), self.next_requested),
+                ("x", tr("Close"), self.left),
+            )
+        )
+        row = filled(QHBoxLayout(self), (self.field, 1), 8, self._said, margins=(16, 7, 12, 7), spacing=4)
+        row.addStretch(0)
+        filled(row, 4, self.previous_button, self.next_button, self._close)
+        theme.changed.connect(self._fit)
+        self._fit()
+        self.show_count(0, 0)
+        self.hide()
+
+    @property
+    def said(self) -> str:
+        """Text on what was found."""
+        return self._said.text()
+
+    def open(self) -> None:
+        """Show the bar, ready for typing; what stood in it is there to be replaced."""
+        self.show()
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.selectAll()
+
+    def show_count(self, number: int, total: int) -> None:
+        """Say which of how many places is shown."""
+        words = tr("{number} of {total}", number=number, total=total) if total else tr("Nothing found")
+        self._said.setText(words if self.field.text().strip() else "")
+        self.previous_button.setEnabled(total > 0)
+        self.next_button.setEnabled(total > 0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Enter goes on, Shift+Enter back, Escape closes."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+                (self.previous_requested if back else self.next_requested).emit()
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self.left.emit()
+                return True
+        return False
+
+    def _fit(self) -> None:
+        self.field.setMaximumWidth(self._theme.type.px(_FIELD_PX))
+
+
+class Finder(QObject):
+    """Counts, marks and goes to places.
+
+    In a message that is no widget the places are counted in its Markdown without the marks, which may differ by a few
+    from what it shows; when it is built, the count is put right.
+    """
+
+    changed = Signal()
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
+        self._pattern: re.Pattern[str] | None = None
+        self._known: dict[int, tuple[str, int]] = {}  # by message: its text, and how many places are in it
+        self._at: tuple[int, int] | None = None  # message id, number of the place in it
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self.changed)
+        transcript.messages_changed.connect(self._recount)
+
+    @property
+    def active(self) -> bool:
+        """True if something is looked for."""
+        return self._pattern is not None
+
+    @property
+    def total(self) -> int:
+        """Number of places."""
+        return sum(self._count(message) for message in self._transcript.messages) if self.active else 0
+
+    @property
+    def number(self) -> int:
+        """Number of the current place, from 1; 0 where none is."""
+        before = 0
+        for message in self._transcript.messages if self._at is not None else ():
+            if self._at is not None and message.id == self._at[0]:
+                return before + self._at[1] + 1
+            before += self._count(message)
+        return 0
+
+    def search(self, pattern: re.Pattern[str] | None, message_id: int | None = None) -> None:
+        """Look for something else; None ends the search.
+
+        Args:
+            pattern: The pattern to look for.
+            message_id: Message to begin with; by default the one where the search stands, or the one that is read.
+        """
+        begin = message_id
+        if begin is None and self._at is not None:
+            begin = self._at[0]
+        self._choose(None)
+        self._pattern = pattern
+        self._known.clear()
+        self._transcript.message_views.search(pattern)
+        if pattern is not None:
+            ids = [message.id for message in self._transcript.messages]
+            at = ids.index(begin) if begin in ids else self._transcript.reading()
+            self._go(self._around(at, 1, whole=True), 1)
+        self.changed.emit()
+
+    @Slot()
+    def next(self) -> None:
+        """Go to the next place; after the last one is the first."""
+        self._step(1)
+
+    @Slot()
+    def previous(self) -> None:
+        """Go to the place before; before the first one is the last."""
+        self._step(-1)
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _count(self, message: Message) -> int:
+        view = self._transcript.view_of(message.id)
+        if view is not None:
+            self._known[message.id] = (message.content, view.found)
+            return view.found
+        known = self._known.get(message.id)
+        if known is None or known[0] != message.content:
+            assert self._pattern is not None
+            shown = message.content if message.role == "user" else visible_text(message.content)
+            known = self._known[message.id] = (message.content, len(places(self._pattern, shown)))
+        return known[1]
+
+    def _step(self, step: int) -> None:
+        if self._pattern is None:
+            return
+        ids = [message.id for message in self._transcript.messages]
+        if self._at is None or self._at[0] not in ids:
+            self._go(self._around(self._transcript.reading(), step, whole=True), step)
+        else:
+            message_id, number = self._at
+            view = self._transcript.view_of(message_id)
+            if view is not None and 0 <= number + step < view.found:
+                self._choose((message_id, number + step))
+            else:
+                self._go(self._around(ids.index(message_id), step, whole=False), step)
+        self.changed.emit()
+
+    def _around(self, at: int, step: int, whole: bool) -> Iterator[Message]:
+        """Yield the messages from one on, or after it, round to it again."""
+        messages = self._transcript.messages
+        first = 0 if whole else 1
+        for offset in range(first, len(messages) + first):
+            yield messages[(at + step * offset) % len(messages)]
+
+    def _go(self, messages: Iterator[Message], step: int) -> None:
+        """Go to the first of these messages that has a place."""
+        for message in messages:
+            if not self._count(message):
+                continue
+            if self._transcript.view_of(message.id) is None:
+                self._transcript.show_message(message.id)
+            found = self._count(message)  # what it really shows
+            if found:
+                self._choose((message.id, 0 if step > 0 else found - 1))
+                return
+        self._choose(None)
+
+    def _choose(self, place: tuple[int, int] | None) -> None:
+        before, self._at = self._at, place
+        if before is not None and (place is None or place[0] != before[0]):
+            view = self._transcript.view_of(before[0])
+            if view is not None:
+                view.choose_found(None)
+        if place is not None:
+            view = self._transcript.view_of(place[0])
+            if view is not None:
+                self._transcript.reveal(view, view.choose_found(place[1]))
+
+    @Slot()
+    def _recount(self) -> None:
+        if self.active and not self._pause.isActive():
+            self._pause.start()
+
+
+class FindInChat(QObject):
+    """Stands between the bar, the transcript and the sidebar's search."""
+
+    def __init__(self, theme: Theme, page: ChatPage, sidebar: Sidebar, shelf: ChatShelf) -> None:
+        super().__init__(page)
+        self._page = page
+        self._sidebar = sidebar
+        self._shelf = shelf
+        self.finder = Finder(page.transcript)
+        self.bar = FindBar(theme)
+        column = page.layout()
+        assert isinstance(column, QBoxLayout)
+        column.insertWidget(1, self.bar)
+        self.bar.typed.connect(self._search)
+        self.bar.next_requested.connect(self.finder.next)
+        self.bar.previous_requested.connect(self.finder.previous)
+        self.bar.left.connect(self.close)
+        self.finder.changed.connect(self._show_count)
+        sidebar.list.hit_chosen.connect(self._show_hit)  # after the shelf, which opens the chat
+        sidebar.search_changed.connect(self._search_changed)
+        page.conversation_shown.connect(self._conversation_shown)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare what can be done."""
+        messages = CommandGroup.MESSAGE
+        commands.add("find", tr("Find in this chat"), self.open, messages, ("Ctrl+F",), "search")
+        self._steps = (
+            commands.add("find-next", tr("Next place found"), self.finder.next, messages, ("F3", "Ctrl+G")),
+            commands.add("find-previous", tr("Previous place found"), self.finder.previous, messages,
+                         ("Shift+F3", "Ctrl+Shift+G")),
+        )  # fmt: skip
+        self._show_count()
+
+    @Slot()
+    def open(self) -> None:
+        """Show the bar; what is selected in a message is what is looked for."""
+        self._shelf.chat_wanted.emit()
+        selected = self._page.transcript.selected_phrase()
+        if selected:
+            self.bar.field.setText(selected)
+        self.bar.open()
+        self._search(self.bar.field.text())
+
+    @Slot()
+    def close(self) -> None:
+        """Put the bar and the marks away."""
+        self.bar.hide()
+        self.finder.search(None)
+        self._page.composer.setFocus()
+
+    @Slot(str)
+    def _search(self, typed: str) -> None:
+        self.finder.search(phrase_pattern(typed))
+
+    @Slot(object)
+    def _show_hit(self, hit: SearchHit) -> None:
+        """Mark the words that led to a message in it, and go to the first."""
+        if hit.conversation_id == self._page.current:
+            self.bar.hide()
+            self.finder.search(terms_pattern(search_terms(self._sidebar.search.text())), hit.message_id)
+
+    @Slot(str)
+    def _search_changed(self, typed: str) -> None:
+        if not typed.strip() and self.bar.isHidden() and self.finder.active:
+            self.finder.search(None)
+
+    @Slot(object)
+    def _conversation_shown(self, conversation_id: int | None) -> None:
+        """Another chat: the words in the bar are looked for there; those of another chat's hit are not."""
+        if self.bar.isHidden():
+            self.finder.search(None)
+        elif self.finder.active:
+            self._search(self.bar.field.text())
+
+    @Slot()
+    def _show_count(self) -> None:
+        total = self.finder.total
+        self.bar.show_count(self.finder.number, total)
+        for action in self._steps:
+            action.setEnabled(total > 0)

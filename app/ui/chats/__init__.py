@@ -1,0 +1,1 @@
+"""Actions on whole chats: open and delete, folders, files, and erasing everything."""

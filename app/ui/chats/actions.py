@@ -1,0 +1,389 @@
+"""Actions on whole chats: begin, open, find, rename, delete with undo, and the trash that they come back from."""
+
+from __future__ import annotations
+
+import time
+from datetime import date
+
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QMessageBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge.workspace import Workspace
+from app.chat.conversation import Conversation, Message
+from app.chat.library import TRASH_DAYS
+from app.chat.search import SearchHit
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
+from app.ui.chat_page.page import ChatPage
+from app.ui.chats.files import ChatFiles
+from app.ui.commands import CommandGroup, Commands
+from app.ui.inert_text import PlainLabel, PlainQuestion
+from app.ui.sidebar.list_rows import folder_group, list_rows
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
+from app.ui.toast import Toast
+from app.words import tr
+
+_SIZE = QSize(480, 420)
+_ASKING_PX = 420
+_DAY_S = 86_400
+_LONGEST_TITLE = 40
+
+
+class TrashDialog(RingedDialog):
+    """Lists what is in the trash, the latest first; several can be chosen at once."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget) -> None:
+        super().__init__(theme, tr("Trash"), parent)
+        self._workspace = workspace
+        told = PlainLabel(
+            tr(
+                "Deleted chats stay here for {days} days, then they are erased. Backups of the days before still have "
+                "them until newer ones take their place.",
+                days=TRASH_DAYS,
+            ),
+            self,
+            kind="sub",
+            wrap=True,
+        )
+        self.list = QListWidget(self)
+        self.list.setProperty("kind", "pages")
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setAccessibleName(tr("Deleted chats"))
+        self.list.itemSelectionChanged.connect(self._enable)
+        self.list.itemActivated.connect(self._bring_back)
+        self._empty = PlainLabel(tr("The trash is empty."), self, kind="sub")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.erase_button = push_button(
+            tr("Erase for good..."), self, self._ask, kind="danger", default=False
+        )
+        self.back_button = push_button(tr("Bring back"), self, self._bring_back, kind="primary", default=True)
+        close = push_button(tr("Close"), self, self.reject)
+        buttons = filled(QHBoxLayout(), self.erase_button, STRETCH, close, self.back_button, spacing=8)
+        filled(
+            QVBoxLayout(self),
+            *(told, (self.list, 1), (self._empty, 1), buttons),
+            margins=(20, 16, 20, 16),
+            spacing=12,
+        )
+        workspace.shelf.changed.connect(self._show)
+        workspace.archive.copies_found.connect(self._ask_about)
+        self._asked: list[Conversation] = []
+        self._theme = theme
+        self._show()
+        self.resize(_SIZE.boundedTo(parent.window().size() - QSize(40, 40)))
+
+    @Slot()
+    def _show(self) -> None:
+        trash, now = self._workspace.library.trash(), time.time()
+        self.list.clear()
+        for conversation, deleted_at in trash:
+            left = max(0, TRASH_DAYS - int((now - deleted_at) / _DAY_S))
+            item = QListWidgetItem(f"{conversation.title}  ·  {tr('%n day(s) left', left)}", self.list)
+            item.setData(Qt.ItemDataRole.UserRole, conversation.id)
+        self.list.setVisible(bool(trash))
+        self._empty.setVisible(not trash)
+        if trash:
+            self.list.setCurrentRow(0)
+        self._enable()
+
+    def _chosen(self) -> list[int]:
+        return [item.data(Qt.ItemDataRole.UserRole) for item in self.list.selectedItems()]
+
+    @Slot()
+    def _enable(self) -> None:
+        for button in (self.erase_button, self.back_button):
+            button.setEnabled(bool(self._chosen()))
+
+    @Slot()
+    def _bring_back(self) -> None:
+        for conversation_id in self._chosen():
+            self._workspace.shelf.bring_back(conversation_id)
+
+    @Slot()
+    def _ask(self) -> None:
+        """Ask once it is known which backups have them."""
+        chosen = self._chosen()
+        self._asked = [chat for chat, _ in self._workspace.library.trash() if chat.id in chosen]
+        self._workspace.archive.find_copies(self._asked)
+
+    @Slot(object, bool)
+    def _ask_about(self, backups: list[str], damaged: bool) -> None:
+        if self._asked:
+            question = ErasingQuestion(self._theme, self._asked, backups, damaged, self)
+            question.accepted.connect(lambda: self._erase(question.in_copies.isChecked()))
+            question.open()
+
+    def _erase(self, in_copies: bool) -> None:
+        shelf, settings = self._workspace.shelf, self._workspace.settings
+        for chat in self._asked:
+            shelf.erase(chat.id)
+        gone = {folder_group(chat.folder) for chat in self._asked if chat.folder not in shelf.folders()}
+        settings.folded_groups = tuple(group for group in settings.folded_groups if group not in gone)
+        if gone:
+            self._workspace.saved_settings.erase_aside()  # which may have the folder's name
+        if in_copies:
+            self._workspace.archive.erase_in_copies(self._asked)
+        self._asked = []
+
+
+class ErasingQuestion(RingedDialog):
+    """Says where chats are erased and where they stay.
+
+    Args:
+        chats: To be erased.
+        backups: Days of those that have one of them, the newest first.
+        damaged: True if a damaged database is kept aside, which may have them.
+
+    Attributes:
+        in_copies: True if the copies are erased too.
+    """
+
+    def __init__(
+        self, theme: Theme, chats: list[Conversation], backups: list[str], damaged: bool, parent: QWidget
+    ) -> None:
+        super().__init__(theme, tr("Erase for good"), parent)
+        asked = tr("Erase “{title}” for good?", title=chats[0].title)
+        asked = asked if len(chats) == 1 else tr("Erase %n chat(s) for good?", len(chats))
+        said = [
+            tr("The text is taken out of Tenon's database and its log at once, and nothing brings it back.")
+        ]
+        if backups:
+            said.append(
+                tr(
+                    "%n backup(s) still have it, the oldest of {day}: importing one brings it back.",
+                    len(backups),
+                    day=backups[-1],
+                )
+            )
+        if damaged:
+            said.append(
+                tr("A damaged database that was kept aside may have it, too: it is deleted as a whole.")
+            )
+        if not backups and not damaged:
+            said.append(tr("No backup has it."))
+        self.in_copies = TickBox(theme, tr("Erase it there, too"), self)
+        self.in_copies.setChecked(bool(backups) or damaged)
+        self.in_copies.setVisible(bool(backups) or damaged)
+        erase = push_button(tr("Erase for good"), self, self.accept, kind="danger", default=False)
+        cancel = push_button(tr("Cancel"), self, self.reject, default=True)
+        filled(
+            QVBoxLayout(self),
+            PlainLabel(asked, self, kind="title", wrap=True),
+            *(PlainLabel(sentence, self, kind="sub", wrap=True) for sentence in said),
+            self.in_copies,
+            6,
+            filled(QHBoxLayout(), STRETCH, cancel, erase, spacing=8),
+            margins=(20, 18, 20, 16),
+            spacing=10,
+        )
+        self.setFixedWidth(min(theme.type.px(_ASKING_PX), max(280, parent.width() - 20)))
+
+
+class ChatShelf(QObject):
+    """Stands between the sidebar, the page of the chat and the workspace."""
+
+    chat_wanted = Signal()  # the chat's page is to be in view
+    sidebar_wanted = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        workspace: Workspace,
+        sidebar: Sidebar,
+        page: ChatPage,
+        toast: Toast,
+        files: ChatFiles,
+    ) -> None:
+        super().__init__(page)
+        self._theme = theme
+        self._workspace = workspace
+        self._sidebar = sidebar
+        self._page = page
+        self._toast = toast
+        self._files = files
+        workspace.shelf.changed.connect(self._conversations_changed)
+        workspace.turns.message_added.connect(self._mark_busy)
+        workspace.replies.message_changed.connect(self._mark_busy)
+        sidebar.new_requested.connect(self.new_chat)
+        sidebar.list.chosen.connect(self.open)
+        sidebar.model.renamed.connect(workspace.shelf.rename)
+        sidebar.list.delete_requested.connect(self.delete)
+        sidebar.list.delete_asked.connect(self.ask_to_delete)
+        sidebar.list.pin_requested.connect(workspace.shelf.pin)
+        sidebar.list.clicked_on.connect(page.composer.setFocus)
+        sidebar.list.hit_chosen.connect(self._open_hit)
+        sidebar.search_changed.connect(self.show_conversations)
+        sidebar.search_paused.connect(self._search_messages)
+        page.message_deleted.connect(self._offer_message_back)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare what can be done with chats."""
+        chats = CommandGroup.CHAT
+        commands.add("new-chat", tr("New chat"), self.new_chat, chats, ("Ctrl+N",), "square-pen")
+        commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",), "search")
+        commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",), "pencil")
+        commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats, icon="trash-2")
+        commands.add(
+            "undo-delete", tr("Bring back the chat deleted last"), self._undo_delete, chats, ("Ctrl+Z",)
+        )
+        commands.add("trash", tr("Trash..."), self.open_trash, chats, (), "trash-2")
+        commands.add("export-chat", tr("Export chat..."), self._export_current, chats, ("Ctrl+S",))
+        commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
+        told = tr(
+            "Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's"
+        )
+        commands.add("import-chats", tr("Import chats..."), self._files.import_chats, chats, tip=told)
+        self._commands = commands
+        self._page.conversation_shown.connect(self._conversation_shown)
+        self._conversation_shown(self._page.current)
+
+    @Slot()
+    def new_chat(self) -> None:
+        """Show a blank chat, ready for typing."""
+        self._page.open(None)
+        self.chat_wanted.emit()
+        self._page.composer.prompt.setFocus()
+
+    @Slot(str)
+    def chat_with(self, ref: str) -> None:
+        """Show a blank chat that a model answers, and load the model."""
+        self.new_chat()
+        self._workspace.choose_model(ref)
+
+    @Slot(int)
+    def open(self, conversation_id: int) -> None:
+        """Show a chat."""
+        if conversation_id != self._page.current:
+            self._page.open(conversation_id)
+        self.chat_wanted.emit()
+
+    @Slot(int)
+    def delete(self, conversation_id: int) -> None:
+        """Delete a chat and offer to bring it back."""
+        chat = self._workspace.library.conversation(conversation_id)
+        title = "" if chat is None else chat.title
+        self._workspace.shelf.delete(conversation_id)
+        self._page.forget(conversation_id)
+        self.show_conversations()
+        said = tr("“{title}” is in the trash for {days} days.", title=_short(title), days=TRASH_DAYS)
+        self._toast.say(said, tr("Undo"), self._undo_delete)
+
+    @Slot(int)
+    def ask_to_delete(self, conversation_id: int) -> None:
+        """Delete a chat if the user says so."""
+        chat = self._workspace.library.conversation(conversation_id)
+        if chat is None:
+            return
+        asked = tr("Delete “{title}”?", title=_short(chat.title))
+        question = PlainQuestion(tr("Delete chat"), asked, self._page.window())
+        question.setInformativeText(tr("It stays in the trash for {days} days.", days=TRASH_DAYS))
+        deleting = question.addButton(tr("Delete"), QMessageBox.ButtonRole.AcceptRole)
+        question.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        question.setDefaultButton(deleting)
+        question.exec()
+        if question.clickedButton() is deleting:
+            self.delete(conversation_id)
+
+    @Slot()
+    def open_trash(self) -> None:
+        """Show the chats that were deleted."""
+        TrashDialog(self._theme, self._workspace, self._page.window()).open()
+
+    @Slot()
+    def show_conversations(self) -> None:
+        """Fill the list with the chats that the search field asks for."""
+        workspace, typed = self._workspace, self._sidebar.search.text().strip()
+        found, archived = (
+            workspace.library.conversations(typed),
+            workspace.library.conversations(typed, archived=True),
+        )
+        folded = workspace.settings.folded_groups
+        rows = list_rows(found, archived, date.today(), folded, searching=bool(typed))
+        self._sidebar.show_rows(rows, workspace.shelf.folders())
+        self._sidebar.select(self._page.current)
+
+    @Slot(str)
+    def _offer_message_back(self, sentence: str) -> None:
+        self._toast.say(sentence, tr("Undo"), self._undo_delete_message)
+
+    def _undo_delete(self) -> None:
+        conversation_id = self._workspace.shelf.undo_delete()
+        if conversation_id is not None:
+            self.show_conversations()
+            self._page.open(conversation_id)
+
+    def _undo_delete_message(self) -> None:
+        conversation_id = self._workspace.turns.undo_delete()
+        if conversation_id is None:
+            return
+        if conversation_id != self._page.current:
+            self._page.open(conversation_id)
+        self._page.transcript.place.go_back()
+
+    @Slot(object)
+    def _open_hit(self, hit: SearchHit) -> None:
+        """Show a message that was found, in its chat."""
+        if self._workspace.library.conversation(hit.conversation_id) is None:
+            return
+        self.open(hit.conversation_id)
+        self._page.show_message(hit.message_id)
+
+    @Slot()
+    def _search(self) -> None:
+        self.sidebar_wanted.emit()
+        self._sidebar.focus_search()
+
+    @Slot(str)
+    def _search_messages(self, typed: str) -> None:
+        self._sidebar.show_results(self._workspace.search(typed))
+
+    @Slot()
+    def _conversations_changed(self) -> None:
+        self.show_conversations()
+        self._page.refresh_title()
+
+    @Slot(object)
+    def _conversation_shown(self, conversation_id: int | None) -> None:
+        self._sidebar.select(conversation_id)
+        for name in ("rename-chat", "delete-chat", "export-chat"):  # a blank chat has nothing of it
+            self._commands[name].setEnabled(conversation_id is not None)
+
+    @Slot(object)
+    def _mark_busy(self, message: Message) -> None:
+        if message.role == "assistant":
+            self._sidebar.model.set_state(message.conversation_id, message.state)
+
+    @Slot()
+    def _rename_current(self) -> None:
+        if self._page.current is not None:
+            self.sidebar_wanted.emit()
+            self._sidebar.list.rename(self._page.current)
+
+    @Slot()
+    def _delete_current(self) -> None:
+        if self._page.current is not None:
+            self.delete(self._page.current)
+
+    @Slot()
+    def _export_current(self) -> None:
+        if self._page.current is not None:
+            self._files.export_chat(self._page.current)
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"

@@ -1,1 +1,0 @@
-"""Two modes on the same prompt, side by side."""

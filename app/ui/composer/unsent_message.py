@@ -1,0 +1,212 @@
+"""The message that is not sent yet: its text, which stays with its chat, and its files, picked, dropped or pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from app.bridge.workspace import Workspace
+from app.chat.attachment import Unsent
+from app.chat.model_entries import model_path
+from app.ui.composer.composer import Composer
+from app.words import tr
+from engine.errors import TenonError
+from engine.messages import Attachment
+
+_SHORT = 50_000  # characters that are read from the field at each key
+_CHARACTERS_PER_MS = 2_500  # more are read when no key was pressed for so long
+
+
+class UnsentText(QObject):
+    """Tells the workspace of each change in the composer, and fills it with what a chat had."""
+
+    def __init__(self, workspace: Workspace, composer: Composer) -> None:
+        super().__init__(composer)
+        self._kept = workspace.unsent
+        self._composer = composer
+        self._shown: int | None = None
+        self._filling = False
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._keep)
+        composer.prompt.textChanged.connect(self._keep_soon)
+        composer.attachments.changed.connect(self._keep_soon)
+        self._kept.writing.connect(self._catch_up)
+
+    @property
+    def shown(self) -> int | None:
+        """The chat whose content the composer has."""
+        return self._shown
+
+    def add_file(self, conversation_id: int | None, attachment: Attachment) -> None:
+        """Put a file beside the message of a chat, shown or not; one that is there already stays as it is."""
+        if conversation_id == self._shown:
+            row = self._composer.attachments
+            if attachment not in row.attachments:
+                row.set_attachments((*row.attachments, attachment))
+            return
+        unsent = self._kept.of(conversation_id)
+        if attachment not in unsent.attachments:
+            self._kept.keep(conversation_id, Unsent(unsent.text, (*unsent.attachments, attachment)))
+
+    def show(self, conversation_id: int | None) -> None:
+        """Another chat is shown, None for a blank one."""
+        self._catch_up()
+        self._shown = conversation_id
+        unsent = self._kept.of(conversation_id)
+        self._filling = True
+        self.put_back(unsent.text, unsent.attachments)
+        self._filling = False
+
+    def put_back(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Fill the composer, with what it has given away and could not be sent for one."""
+        self._composer.set_text(text)
+        self._composer.attachments.set_attachments(attachments)
+
+    def go_along(self, conversation_id: int) -> None:
+        """Give the blank chat's unsent text to the chat that it became."""
+        self._kept.keep(None, Unsent())
+        self._shown = conversation_id
+        self._keep()
+
+    @Slot()
+    def _keep_soon(self) -> None:
+        length = self._composer.prompt.document().characterCount()
+        if self._filling:
+            return
+        if length <= _SHORT:
+            self._keep()
+        else:
+            self._timer.start(length // _CHARACTERS_PER_MS)
+
+    @Slot()
+    def _keep(self) -> None:
+        self._timer.stop()
+        content = Unsent(self._composer.text, self._composer.attachments.attachments)
+        self._kept.keep(self._shown, content)
+
+    @Slot()
+    def _catch_up(self) -> None:
+        if self._timer.isActive():
+            self._keep()
+
+
+@dataclass
+class _Offer:
+    """Files that were offered together: what is wrong with them is told at once.
+
+    Attributes:
+        waiting: Files that are still being read.
+        refusals: Sentences of those that cannot be attached, or not whole.
+    """
+
+    waiting: int
+    refusals: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Reading:
+    """A file that is being read.
+
+    Attributes:
+        conversation_id: The chat that it goes to, whichever is shown when it is there; None for the blank one.
+        offer: The files that came with it.
+        give_up: Ends it.
+    """
+
+    name: str
+    conversation_id: int | None
+    offer: _Offer
+    give_up: Callable[[], None] = lambda: None
+
+
+class Attaching(QObject):
+    """Has files read that the composer is offered, and puts them there."""
+
+    said = Signal(str, bool)  # a sentence for the user, and whether it stays
+    models_offered = Signal(object)  # list of Path: these are no attachments
+
+    def __init__(self, workspace: Workspace, composer: Composer, unsent: UnsentText) -> None:
+        super().__init__(composer)
+        self._workspace = workspace
+        self._composer = composer
+        self._unsent = unsent
+        self._readings: dict[int, _Reading] = {}
+        self._offered = 0
+        composer.attach_requested.connect(self._choose_files)
+        composer.files_offered.connect(self.attach)
+        composer.attachments.given_up.connect(self._give_up)
+        composer.reading_send_refused.connect(self._explain_reading)
+
+    @Slot(object)
+    def attach(self, paths: list[Path]) -> None:
+        """Put files beside the message that is typed; what cannot be read is told, and left out."""
+        models = [path for path in paths if model_path(path) is not None]
+        if models:
+            self.models_offered.emit(models)
+            paths = [path for path in paths if path not in models]
+        offer = _Offer(len(paths))
+        for path in paths:
+            self._read(path, offer)
+        self._composer.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show(self) -> None:
+        """Another chat is shown, with its files that are still being read."""
+        shown = self._unsent.shown
+        pending = {key: one.name for key, one in self._readings.items() if one.conversation_id == shown}
+        self._composer.attachments.set_pending(pending)
+
+    def go_along(self, conversation_id: int) -> None:
+        """Give the blank chat's attachments to the chat that it became."""
+        for reading in self._readings.values():
+            if reading.conversation_id is None:
+                reading.conversation_id = conversation_id
+
+    def _read(self, path: Path, offer: _Offer) -> None:
+        self._offered += 1
+        key = self._offered
+        reading = self._readings[key] = _Reading(path.name, self._unsent.shown, offer)
+
+        def read(attachment: Attachment) -> None:
+            self._unsent.add_file(reading.conversation_id, attachment)
+            if attachment.missing:
+                offer.refusals.append(f"{attachment.name}: {attachment.missing}")
+            self._end(key)
+
+        def refused(error: TenonError) -> None:
+            if error.message not in offer.refusals:
+                offer.refusals.append(error.message)
+            self._end(key)
+
+        reading.give_up = self._workspace.attachment_reader.read(path, read, refused)
+        if key in self._readings:
+            self.show()
+
+    def _end(self, key: int) -> None:
+        offer = self._readings.pop(key).offer
+        self.show()
+        offer.waiting -= 1
+        if not offer.waiting and offer.refusals:
+            self.said.emit("\n".join(offer.refusals), True)
+
+    @Slot(int)
+    def _give_up(self, key: int) -> None:
+        self._readings[key].give_up()
+        self._end(key)
+
+    @Slot(str)
+    def _explain_reading(self, name: str) -> None:
+        self.said.emit(
+            tr("{name} is still being read: send your message when it is there.", name=name), False
+        )
+
+    @Slot()
+    def _choose_files(self) -> None:
+        kinds = tr("Documents and text")
+        every = tr("All files")
+        filters = f"{every} (*);;{kinds} (*.pdf *.docx *.epub *.html *.htm *.txt *.md *.csv *.json)"
+        chosen, _ = QFileDialog.getOpenFileNames(self._composer.window(), tr("Attach files"), "", filters)
+        self.attach([Path(name) for name in chosen])
