@@ -21,7 +21,7 @@ from app.ui.help.help_line import HelpLine
 from app.ui.inert_text import PlainLabel
 from app.ui.link_question import open_link
 from app.ui.model_menus import ModelMenus
-from app.ui.theme.kind import set_kind
+from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX

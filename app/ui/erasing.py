@@ -9,8 +9,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.erase_dialog import EraseDialog
 from app.ui.sidebar.sidebar import Sidebar
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, apply_appearance
 from app.ui.toast import Toast
 from app.words import tr
 

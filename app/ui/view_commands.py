@@ -9,8 +9,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inspector.dock import InspectorDock
 from app.ui.shell import Shell
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, apply_appearance
 from app.words import tr
 
 _SCALE_STEP = 10

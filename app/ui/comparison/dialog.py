@@ -21,8 +21,8 @@ from app.ui.comparison.column import TrialColumn
 from app.ui.comparison.wording import agreement_words, as_text
 from app.ui.inert_text import PlainLabel
 from app.ui.long_text_edit import LongTextEdit
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import TenonError

@@ -16,7 +16,7 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
 
-_HEIGHT_PX = {3: 72, 2: 48}
+_LINE_HEIGHT_PX = {3: 72, 2: 48}
 _AXIS_GAP_PX = 6
 _TEXT_PX = 18
 _SHORTEST_S = 1.0
@@ -116,7 +116,7 @@ class LinePlot(QWidget):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         color, small = self._theme.color, self._theme.font(TextStyle.SMALL)
-        self._plot.setFixedHeight(self._theme.type.px(_HEIGHT_PX[self._steps]))
+        self._plot.setFixedHeight(self._theme.type.px(_LINE_HEIGHT_PX[self._steps]))
         self._line.setPen(pg.mkPen(color("acc"), width=2))
         self._dot.setBrush(color("acc"))
         self._dot.setPen(None)
@@ -138,7 +138,7 @@ class LinePlot(QWidget):
         axis.setWidth(round(widest) + 2 * _AXIS_GAP_PX)
         top = marks[-1]
         # Room for half a line of text above and below the outermost marks.
-        share = _TEXT_PX / 2 / _HEIGHT_PX[self._steps]
+        share = _TEXT_PX / 2 / _LINE_HEIGHT_PX[self._steps]
         room = top * share / (1 - 2 * share)
         span_s = max(-self._points[0][0] if self._points else 0.0, _SHORTEST_S)
         self._plot.setRange(xRange=(-span_s, span_s / 30), yRange=(-room, top + room), padding=0)

@@ -14,7 +14,7 @@ from app.ui.inert_text import PlainLabel
 from app.ui.machine.bars import Bar, Bars, Legend
 from app.ui.machine.words import progress_words, promise_words, result_words
 from app.ui.share_bar import ShareBar
-from app.ui.theme.kind import set_kind
+from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import BenchmarkRow, MachineReport, PlanReport

@@ -14,7 +14,7 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
 _ICON_PX = 16
-_SIDE_PX = 12
+_LIST_SIDE_PX = 12
 _WIDEST_PX = 210
 
 
@@ -60,7 +60,7 @@ class PickButton(QPushButton):
         """Words and chevron."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         words = min(metrics.horizontalAdvance(self._words) + 2, self._theme.type.px(_WIDEST_PX))
-        return QSize(words + 2 * _SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
+        return QSize(words + 2 * _LIST_SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:
         """Return a width without the words, which give way."""
@@ -74,11 +74,11 @@ class PickButton(QPushButton):
         option.text = ""
         self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
         room = painted(
-            self, _SIDE_PX, 0, self.width() - 2 * _SIDE_PX - 8 - self._icon_px, self.height()
+            self, _LIST_SIDE_PX, 0, self.width() - 2 * _LIST_SIDE_PX - 8 - self._icon_px, self.height()
         ).toRect()
         role, elide = "text" if self.isEnabled() else "mute", Qt.TextElideMode.ElideMiddle
         paint_words(painter, self._theme, room, self._words, TextStyle.UI_MEDIUM, role, elide=elide)
-        end = self.width() - _SIDE_PX - self._icon_px
+        end = self.width() - _LIST_SIDE_PX - self._icon_px
         paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
 
     def open_choices(self, rows: list[Choice]) -> None:

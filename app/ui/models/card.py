@@ -26,7 +26,7 @@ from app.ui.models.wording import (
 )
 from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.kind import set_kind
+from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import DownloadStatus, Prediction

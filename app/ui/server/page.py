@@ -16,7 +16,7 @@ from app.ui.buttons import push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.place_page import PlacePage
-from app.ui.theme.kind import set_kind
+from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 

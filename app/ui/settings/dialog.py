@@ -25,7 +25,7 @@ from app.ui.settings.page_stack import PageStack
 from app.ui.settings.page_view import PageView
 from app.ui.settings.row import SettingRow
 from app.ui.settings.row_states import RowStates
-from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import InvalidOption

@@ -13,7 +13,7 @@ from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.sentences import paragraph
 
-_NARROW_PX = 560
+_FOOT_NARROW_PX = 560
 _ICON_PX = 16
 
 
@@ -49,7 +49,7 @@ class Foot(QFrame):
 
     def fit(self, width: int) -> None:
         """In a narrow dialog the words stand above the buttons."""
-        narrow = width < self._theme.type.px(_NARROW_PX)
+        narrow = width < self._theme.type.px(_FOOT_NARROW_PX)
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._box.setDirection(direction)
 

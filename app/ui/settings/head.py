@@ -16,7 +16,7 @@ from app.words import tr
 
 _NAME_PX = 240
 _SIDE_PX = 20
-_BESIDE_PX = 60  # the edges of the switch, and what its words keep from them
+_HEAD_BESIDE_PX = 60  # the edges of the switch, and what its words keep from them
 
 
 class Head(QWidget):
@@ -73,7 +73,7 @@ class Head(QWidget):
             self._search_line.addWidget(self.level)
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         all_models = metrics.horizontalAdvance(self.scope.buttons[EVERY_MODEL].text())
-        room = max(width - 2 * _SIDE_PX - all_models - _BESIDE_PX, 60)
+        room = max(width - 2 * _SIDE_PX - all_models - _HEAD_BESIDE_PX, 60)
         words = tr("For {model}", model=self._model_name)
         words = metrics.elidedText(
             words, Qt.TextElideMode.ElideRight, min(room, self._theme.type.px(_NAME_PX))

@@ -8,8 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.workspace import Workspace
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, apply_appearance
 
 if TYPE_CHECKING:
     from app.ui.settings.dialog import SettingsDialog

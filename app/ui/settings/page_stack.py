@@ -16,7 +16,7 @@ from app.ui.settings.row import SettingRow
 from app.ui.theme.theme import Theme
 from app.words import tr
 
-_SIDE_PX = 20
+_STACK_SIDE_PX = 20
 
 
 class PageStack(QScrollArea):
@@ -91,7 +91,7 @@ class PageStack(QScrollArea):
 
     def arrange(self) -> None:
         """Lay the shown pages out below one another."""
-        width = self.width() - 2 * _SIDE_PX  # the scroll bar stands in the margin
+        width = self.width() - 2 * _STACK_SIDE_PX  # the scroll bar stands in the margin
         top = 0
         if self._head is not None:
             height = self._head.sizeHint().height()
@@ -100,11 +100,11 @@ class PageStack(QScrollArea):
         for page in self.pages():
             if not page.isHidden():
                 height = page.fit(width)
-                page.setGeometry(_SIDE_PX, top, width, height)
+                page.setGeometry(_STACK_SIDE_PX, top, width, height)
                 top += height
         if not self.nothing.isHidden():
             height = self.nothing.heightForWidth(width - 24)
-            self.nothing.setGeometry(_SIDE_PX + 12, top + 16, width - 24, height)
+            self.nothing.setGeometry(_STACK_SIDE_PX + 12, top + 16, width - 24, height)
             top += height + 32
         self._column.resize(self.viewport().width(), top + 16)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from app.ui.theme.lexers import title_of
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, title_of
 from app.words import tr
 
 if TYPE_CHECKING:

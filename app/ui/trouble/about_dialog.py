@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 from app.diagnostics.licences import components
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import app_icon
-from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.trouble.details_foot import DetailsFoot
 from app.version import version_of

@@ -19,7 +19,7 @@ from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.long_text_edit import LongTextEdit
 from app.ui.shown_folder import show_folder
-from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.trouble.details_foot import DetailsFoot
