@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
+    QFont,
     QFontMetrics,
     QFontMetricsF,
     QHelpEvent,
@@ -18,20 +20,199 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.chat.reply_trace import Origin, TracedToken
-from app.ui.inspector.token_flow import PADDING_PX, TokenFlow, shown_text
-from app.ui.inspector.token_paint import paint_token_ground, token_font
 from app.ui.inspector.votes_view import member_colour
 from app.ui.painting import smooth
+from app.ui.placing import in_lines, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
 
+PADDING_PX = 1
+_SPACE_PX = 4
+_GLUE_PX = 0.5
+_LEAST_PX = 4
+_SWATCH_PX = (20, 14)
+_GAP_PX = 5
+_BETWEEN_PX = 14
+_Look = tuple[Origin, str, str]  # its words, and the role of the colour under it
 _ROW_PX = 24
 _BOX_PX = 20
 _NOTHING = mark("The tokens of a reply appear here as they are written.")
+
+
+def shown_text(token: TracedToken) -> str:
+    """Return a token's text as it is painted: what cannot be seen gets a sign."""
+    text = token.text.strip(" ")
+    if token.text == "":
+        return "end"
+    if not text:
+        return "␣"
+    return text.replace("\n", "↵").replace("\t", "⇥").replace("\ufffd", "⋯")  # a part of a character
+
+
+@dataclass
+class TokenFlow:
+    """Lays tokens out in lines; those of one word stay together.
+
+    It grows by tokens at its end, so that a long reply is not laid out anew for each of them.
+
+    Attributes:
+        width: Room in px.
+        row_px: Height of a line, a gap included.
+        box_px: Height of a token.
+        boxes: A rectangle for each token.
+    """
+
+    width: float
+    row_px: int
+    box_px: int
+    measure: Callable[[TracedToken], float]
+    boxes: list[QRectF] = field(default_factory=list)
+    _left: float = 0.0
+    _top: float = 0.0
+    _broken: bool = False
+    _word: int = 0
+
+    def add(self, token: TracedToken) -> None:
+        """Place one more token."""
+        needed = min(max(self.measure(token), _LEAST_PX) + 2 * PADDING_PX, self.width)
+        if self._broken or not token.text or token.text[0].isspace():
+            self._word = len(self.boxes)
+            self._left += _SPACE_PX if self._left else 0.0
+        elif self._left:
+            self._left += _GLUE_PX
+        if self._broken or (self._left and self._left + needed > self.width):
+            self._break_line()
+        self.boxes.append(QRectF(self._left, self._top, needed, self.box_px))
+        self._left += needed
+        self._broken = token.text.endswith("\n")
+
+    def _break_line(self) -> None:
+        """Go on in another line, and take the beginning of the word along unless it fills the line."""
+        self._left = 0.0
+        self._top += self.row_px
+        word = self.boxes[self._word :]
+        if word and word[0].left() > 0:
+            for box in word:
+                box.moveTo(self._left, self._top)
+                self._left += box.width() + _GLUE_PX
+
+    @property
+    def height(self) -> int:
+        """Height of all lines, in px."""
+        return round(self._top) + self.row_px if self.boxes else 0
+
+    def at(self, x: float, y: float) -> int | None:
+        """Return the token at a place, or None."""
+        return next((index for index, box in enumerate(self.boxes) if box.contains(x, y)), None)
+
+    def in_line_beside(self, index: int, step: int) -> int | None:
+        """Return the token nearest to one on the line above (-1) or below (1), or None if there is no line."""
+        box = self.boxes[index]
+        line = [
+            other
+            for other, place in enumerate(self.boxes)
+            if abs(place.top() - (box.top() + step * self.row_px)) < 1
+        ]
+        middle = box.center().x()
+        return min(line, key=lambda other: abs(self.boxes[other].center().x() - middle), default=None)
+
+
+def token_font(theme: Theme, origin: Origin) -> QFont:
+    """Return the font of a token."""
+    return theme.font(TextStyle.UI_BOLD if origin is Origin.CORRECTED else TextStyle.UI)
+
+
+def paint_token_ground(
+    painter: QPainter, theme: Theme, origin: Origin, box: QRectF, accepted: str = "acc"
+) -> None:
+    """Paint what stands behind and under a token's text; ``accepted`` is the colour's role under an accepted one."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    line = QPointF(0, box.bottom() - 1), QPointF(0, box.bottom() - 1)
+    line[0].setX(box.left())
+    line[1].setX(box.right())
+    if origin is Origin.ACCEPTED:
+        painter.fillRect(box, theme.color("accs"))
+        painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2), theme.color(accepted))
+    elif origin is Origin.CORRECTED:
+        painter.setBrush(theme.color("maps"))
+        painter.setPen(QPen(theme.color("map"), 1.5))
+        painter.drawRoundedRect(box.adjusted(0.75, 0.75, -0.75, -0.75), 4, 4)
+    else:
+        pen = QPen(theme.color("mute"), 2)
+        pen.setDashPattern([1.0, 1.2])
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(pen)
+        painter.drawLine(*line)
+
+
+class TokenLegend(QWidget):
+    """Legend of the looks, in one line where there is room; where several drafts vote, of the line of each."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._members: list[str] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMinimumWidth(1)
+        self._describe()
+
+    def set_members(self, names: Sequence[str]) -> None:
+        """Name the drafts that vote; none where accepted tokens come from one."""
+        if self._members != list(names):
+            self._members = list(names)
+            self._describe()
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return a size as wide as everything is in one line."""
+        places = self._places(1 << 20)
+        return QSize(round(places[-1][0] + self._needed(places[-1][2])) + 1, self._line_px())
+
+    def heightForWidth(self, width: int) -> int:
+        """Return a height as high as the lines are."""
+        return (self._places(width)[-1][1] + 1) * self._line_px()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint swatches and words."""
+        painter = smooth(self)
+        painter.setFont(self._theme.font(TextStyle.SMALL))
+        height = self._line_px()
+        for left, line, (origin, words, colour) in self._places(self.width()):
+            top = line * height + (height - _SWATCH_PX[1]) / 2
+            paint_token_ground(painter, self._theme, origin, painted(self, left, top, *_SWATCH_PX), colour)
+            painter.setPen(self._theme.color("mute"))
+            box = painted(self, left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
+
+    def _looks(self) -> list[_Look]:
+        members = [
+            (Origin.ACCEPTED, name, member_colour(member)) for member, name in enumerate(self._members)
+        ]
+        others = Origin if not members else (Origin.CORRECTED, Origin.PLAIN)
+        return [*members, *((origin, tr(origin.value), "acc") for origin in others)]
+
+    def _describe(self) -> None:
+        self.setAccessibleName(tr("Legend: {looks}", looks=", ".join(words for _, words, _ in self._looks())))
+
+    def _places(self, width: int) -> list[tuple[float, int, _Look]]:
+        """Left edge and line of each look."""
+        looks = self._looks()
+        places = in_lines(map(self._needed, looks), width, _BETWEEN_PX)
+        return [(left, line, look) for (left, line), look in zip(places, looks, strict=True)]
+
+    def _needed(self, look: _Look) -> float:
+        metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
+        return _SWATCH_PX[0] + _GAP_PX + metrics.horizontalAdvance(look[1])
+
+    def _line_px(self) -> int:
+        return self._theme.type.line_height(TextStyle.SMALL) + 2
 
 
 class TokenView(QWidget):
