@@ -30,7 +30,7 @@ from app.ui.chat_settings.preset_row import PresetRow
 from app.ui.chat_settings.thinking_field import ThinkingField
 from app.ui.inert_text import PlainLabel
 from app.ui.long_text_edit import LongTextEdit
-from app.ui.settings.number_box import NumberBox
+from app.ui.settings.number_input import NumberBox
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox

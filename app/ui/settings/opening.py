@@ -40,8 +40,7 @@ class SettingsOpening(QObject):
         if self.dialog is not None:
             return self.dialog
         # Imported when it is opened, so that the window is there sooner.
-        from app.ui.settings.desk_actions import DeskActions
-        from app.ui.settings.dialog import SettingsDialog
+        from app.ui.settings.dialog import DeskActions, SettingsDialog
 
         self.dialog = SettingsDialog(self._theme, self._workspace, self._window)
         actions = DeskActions(self.dialog, self._workspace.settings_desk, self._workspace.model_store.access)
