@@ -1,11 +1,14 @@
-"""A model on a card: what it would do on this computer, and the button that gets it or uses it."""
+"""Cards of models side by side: what a model would do on this computer, and the button that gets it or uses it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
@@ -13,7 +16,6 @@ from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import ElidedLabel, PlainLabel
-from app.ui.models.tag import Tag
 from app.ui.models.wording import (
     best_mode,
     fit_title,
@@ -24,12 +26,74 @@ from app.ui.models.wording import (
     mixture_words,
     pace_in_words,
 )
+from app.ui.painting import paint_box, paint_icon, paint_words, smooth
+from app.ui.placing import painted
 from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
 from app.words import tr
 from engine.messages import DownloadStatus, Prediction
+
+Tone = Literal["quiet", "good", "warning", "bad"]
+#: Fill, edge and text by tone, as roles of `Palette`.
+_COLORS: dict[str, tuple[str, str, str]] = {
+    "quiet": ("surf", "line", "sub"),
+    "good": ("accs", "accs", "acct"),
+    "warning": ("maps", "maps", "mapt"),
+    "bad": ("reds", "reds", "red"),
+}
+_ICON_PX = 14
+_SIDE_PX = 8
+_LEAST_PX = 250
+_GAP_PX = 16
+_MOST_COLUMNS = 3
+
+
+class Tag(QWidget):
+    """Painted; elided where there is no room."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.text = ""
+        self._icon = ""
+        self._tone: Tone = "quiet"
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.updateGeometry)
+
+    def show_words(self, text: str, tone: Tone = "quiet", icon: str = "", tip: str = "") -> None:
+        """Show something; nothing at all where the text is empty."""
+        self.text, self._tone, self._icon = text, tone, icon
+        self.setAccessibleName(text)
+        self.setToolTip(tip)
+        self.setVisible(bool(text))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return a size as wide as its words."""
+        metrics = QFontMetrics(self._theme.font(TextStyle.SMALL_MEDIUM))
+        icon = _ICON_PX + 4 if self._icon else 0
+        return QSize(2 * _SIDE_PX + icon + metrics.horizontalAdvance(self.text) + 1, self._theme.type.px(22))
+
+    def minimumSizeHint(self) -> QSize:
+        """Words can be elided."""
+        return QSize(min(self.sizeHint().width(), self._theme.type.px(56)), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the box."""
+        fill, edge, words = _COLORS[self._tone]
+        painter = smooth(self)
+        paint_box(painter, self._theme, self.rect(), 6, fill, edge)
+        left = _SIDE_PX
+        if self._icon:
+            paint_icon(painter, self._theme, self, self._icon, left, _ICON_PX, words)
+            left += _ICON_PX + 4
+        box = painted(self, left, 0, self.width() - left - _SIDE_PX + 2, self.height())
+        style, elide = TextStyle.SMALL_MEDIUM, Qt.TextElideMode.ElideRight
+        paint_words(painter, self._theme, box, self.text, style, words, elide=elide)
 
 
 @dataclass(frozen=True)
@@ -203,3 +267,65 @@ class ModelCard(QFrame):
             self.retry_requested.emit(content.download.name)
         elif not content.asked:  # disabled instead, it would give the focus to the next button
             self.get_requested.emit(content.model.reference)
+
+
+class CardGrid(QWidget):
+    """Keeps a card as long as its model is shown, so that the keyboard's focus stays where it is."""
+
+    get_requested = Signal(str)
+    retry_requested = Signal(str)
+    chat_requested = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.cards: dict[str, ModelCard] = {}
+        self._columns = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(_GAP_PX)
+
+    def show_cards(self, contents: Sequence[CardContent]) -> None:
+        """Show these."""
+        wanted = [content.model.reference for content in contents]
+        for reference in [known for known in self.cards if known not in wanted]:
+            card = self.cards.pop(reference)
+            card.hide()
+            card.deleteLater()
+        same = list(self.cards) == wanted
+        for content in contents:
+            card_shown = self.cards.get(content.model.reference)
+            if card_shown is not None:
+                card_shown.show_content(content)
+                continue
+            card = ModelCard(self._theme, content, self)
+            card.get_requested.connect(self.get_requested)
+            card.retry_requested.connect(self.retry_requested)
+            card.chat_requested.connect(self.chat_requested)
+            self.cards[content.model.reference] = card
+        if not same:
+            self.cards = {reference: self.cards[reference] for reference in wanted}
+            self._columns = 0
+            self._arrange()
+        self.setVisible(bool(contents))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or fewer columns."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    @property
+    def columns(self) -> int:
+        """Number of cards in a row."""
+        return self._columns
+
+    def _arrange(self) -> None:
+        least = self._theme.type.px(_LEAST_PX)
+        columns = max(1, min(_MOST_COLUMNS, (self.width() + _GAP_PX) // (least + _GAP_PX)))
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for number, card in enumerate(self.cards.values()):
+            self._grid.addWidget(card, number // columns, number % columns)
+        for column in range(_MOST_COLUMNS):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)

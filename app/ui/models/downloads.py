@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.boxes import filled
 from app.ui.buttons import LabelledButton
 from app.ui.inert_text import ElidedLabel, PlainLabel
-from app.ui.models.ruled_row import RuledRow
 from app.ui.models.wording import download_words
 from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -21,6 +20,19 @@ from app.words import tr
 from engine.messages import DownloadStatus
 
 _NARROW_PX = 620
+
+
+class RuledRow(QWidget):
+    """Paints the rule; the rest is its children's."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rule."""
+        if self.y() > 1:
+            QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
 
 
 class DownloadRow(RuledRow):

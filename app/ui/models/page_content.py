@@ -8,8 +8,8 @@ from app.bridge.models.store import ModelStore
 from app.bridge.workspace import Workspace
 from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.ui import figures
-from app.ui.models.card import CardContent
-from app.ui.models.installed_list import InstalledContent
+from app.ui.models.cards import CardContent
+from app.ui.models.installed import InstalledContent
 from app.ui.models.model_table import RowContent
 from app.words import mark, tr
 from engine.messages import Basis, DownloadStatus
