@@ -15,10 +15,10 @@ from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainQuestion
+from app.ui.notices import Toast
 from app.ui.sidebar.list_rows import list_rows
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
-from app.ui.toast import Toast
 from app.ui.trash_dialog import TrashDialog
 from app.words import tr
 

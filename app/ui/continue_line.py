@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.ui.boxes import Flow
 from app.ui.buttons import push_button
-from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.words import tr

@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
 from app.help.article import Article
-from app.ui.boxes import filled
+from app.ui.boxes import Flow, filled
 from app.ui.buttons import push_button
-from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.words import mark, tr

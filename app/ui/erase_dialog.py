@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
+from app.ui.form_fields import TickBox
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
-from app.ui.tick_box import TickBox
 from app.words import tr
 
 _WIDTH_PX = 460

@@ -8,9 +8,9 @@ from app.bridge.workspace import Workspace
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.erase_dialog import EraseDialog
+from app.ui.notices import Toast
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme, apply_appearance
-from app.ui.toast import Toast
 from app.words import tr
 
 

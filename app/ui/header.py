@@ -10,7 +10,7 @@ from app.chat.engine_state import EngineState
 from app.ui.buttons import icon_button
 from app.ui.inert_text import PlainLabel
 from app.ui.model_button import ModelButton
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr

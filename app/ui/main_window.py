@@ -10,42 +10,35 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox
 
 from app.bridge.workspace import Workspace
-from app.ui.accessible_roles import install_roles
-from app.ui.announcements import ReplyAnnouncements
-from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_folders import ChatFolders
 from app.ui.chat_page import ChatPage
 from app.ui.chat_settings.opening import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.command_palette import CommandPalette
-from app.ui.commands import CommandGroup, Commands
+from app.ui.commands import AppMenu, CommandGroup, Commands, ShortcutTable
 from app.ui.comparison.opening import Comparisons
-from app.ui.done_notice import DoneNotice
 from app.ui.erasing import Erasing
 from app.ui.file_drops import FileDrops
 from app.ui.find_in_chat import FindInChat
 from app.ui.help.opening import HelpOpening
 from app.ui.inert_text import PlainQuestion
 from app.ui.inspector.dock import InspectorDock
-from app.ui.last_place import LastPlace
 from app.ui.message_commands import MessageCommands
-from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
+from app.ui.notices import DoneNotice, Toast
 from app.ui.opener import Opener
-from app.ui.place_page import PlacePage
-from app.ui.places import CHAT, MACHINE, MODELS, SERVER, PlaceStack
+from app.ui.places import CHAT, MACHINE, MODELS, SERVER, PlacePage, PlaceStack
+from app.ui.screen_reader import ReplyAnnouncements, install_roles
 from app.ui.settings.opening import SettingsOpening
-from app.ui.shell import Shell
-from app.ui.shortcut_table import ShortcutTable
+from app.ui.shell import ModalScrim, Shell
 from app.ui.sidebar.places_nav import SETTINGS
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
-from app.ui.toast import Toast
 from app.ui.trouble.desk import TroubleDesk
-from app.ui.view_commands import ViewCommands
+from app.ui.view_commands import LastPlace, ViewCommands
 from app.ui.welcome.first_run import FirstRun
 from app.words import tr
 

@@ -12,8 +12,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.modes import Choice
 from app.ui import figures
 from app.ui.choice_popup import ChoicePopup
-from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, smooth
-from app.ui.placing import painted
+from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

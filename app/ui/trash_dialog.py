@@ -20,11 +20,11 @@ from app.chat.conversation import Conversation
 from app.chat.library import TRASH_DAYS
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
+from app.ui.form_fields import TickBox
 from app.ui.inert_text import PlainLabel
 from app.ui.sidebar.list_rows import folder_group
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
-from app.ui.tick_box import TickBox
 from app.words import tr
 
 _SIZE = QSize(480, 420)

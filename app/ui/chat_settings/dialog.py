@@ -28,12 +28,11 @@ from app.ui.buttons import push_button
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.chat_settings.preset_row import PresetRow
 from app.ui.chat_settings.thinking_field import ThinkingField
+from app.ui.form_fields import LongTextEdit, TickBox
 from app.ui.inert_text import PlainLabel
-from app.ui.long_text_edit import LongTextEdit
 from app.ui.settings.number_input import NumberBox
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
-from app.ui.tick_box import TickBox
 from app.words import mark, tr
 from engine.messages import ModelAdvice
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
 from app.chat.modes import Choice
-from app.ui.list_box import ListBox
+from app.ui.form_fields import ListBox
 from app.ui.theme.theme import Theme
 
 #: Room that the fields with a list keep.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from app.ui.chat_settings.mode_field import LETTERS
-from app.ui.list_box import ListBox
+from app.ui.form_fields import ListBox
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 from engine.messages import Thinking, ThinkingControl

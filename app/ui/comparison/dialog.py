@@ -19,8 +19,8 @@ from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.comparison.column import TrialColumn
 from app.ui.comparison.wording import agreement_words, as_text
+from app.ui.form_fields import LongTextEdit
 from app.ui.inert_text import PlainLabel
-from app.ui.long_text_edit import LongTextEdit
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme

@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.ui import figures
+from app.ui.bars import ShareBar
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
-from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
 from app.words import tr
 

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.chat.modes import Choice, mode_title
 from app.ui.choice_popup import ChoicePopup
-from app.ui.painting import paint_box, paint_icon, paint_words, smooth
-from app.ui.placing import painted
+from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

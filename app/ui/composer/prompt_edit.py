@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.ui.composer.attachment_row import local_files
-from app.ui.long_text_edit import LongTextEdit
+from app.ui.form_fields import LongTextEdit
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

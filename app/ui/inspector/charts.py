@@ -11,9 +11,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.ui import figures
+from app.ui.bars import HATCHED, LegendBar
 from app.ui.figures import gigabytes
 from app.ui.inspector.sections import InspectorSection
-from app.ui.legend_bar import HATCHED, LegendBar
 from app.ui.painting import smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

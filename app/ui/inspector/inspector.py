@@ -26,7 +26,7 @@ from app.ui.inspector.sections import (
 )
 from app.ui.inspector.tokens import TokenLegend, TokenView
 from app.ui.inspector.votes_view import VotesView
-from app.ui.pane_edge import PaneEdge
+from app.ui.pane import PaneEdge
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import RoundRecord

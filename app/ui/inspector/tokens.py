@@ -24,8 +24,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.chat.reply_trace import Origin, TracedToken
 from app.ui.inspector.votes_view import member_colour
-from app.ui.painting import smooth
-from app.ui.placing import in_lines, painted
+from app.ui.painting import in_lines, painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr

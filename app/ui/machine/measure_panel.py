@@ -13,13 +13,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
+from app.ui.bars import ShareBar
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import progress_words, promise_words, result_words, speed_figure, speed_words
-from app.ui.painting import LEFT, RIGHT, paint_box, paint_words, smooth
-from app.ui.placing import in_lines, mirrored
-from app.ui.share_bar import ShareBar
+from app.ui.painting import LEFT, RIGHT, in_lines, mirrored, paint_box, paint_words, smooth
 from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

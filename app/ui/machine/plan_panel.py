@@ -25,8 +25,7 @@ from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import plan_notes, speed_figure
-from app.ui.painting import paint_icon, paint_words
-from app.ui.placing import mirrored, painted
+from app.ui.painting import mirrored, paint_icon, paint_words, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVB
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
+from app.ui.bars import ShareBar
+from app.ui.boxes import STRETCH, Flow, filled
 from app.ui.buttons import push_button
-from app.ui.flow import Flow
 from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.wording import (
     best_mode,
@@ -26,9 +26,7 @@ from app.ui.models.wording import (
     mixture_words,
     pace_in_words,
 )
-from app.ui.painting import paint_box, paint_icon, paint_words, smooth
-from app.ui.placing import painted
-from app.ui.share_bar import ShareBar
+from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme

@@ -19,11 +19,11 @@ from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.inert_text import PlainQuestion
+from app.ui.opener import show_folder
 from app.ui.settings.fields import ChoiceField, Fields
 from app.ui.settings.layout import Arrangement, Foot, Head, PageList
 from app.ui.settings.pages import PageStack, PageView
 from app.ui.settings.rows import FieldChoices, RowStates, SettingRow, TokenRow
-from app.ui.shown_folder import show_folder
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr

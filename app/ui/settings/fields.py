@@ -15,14 +15,11 @@ from app.settings.setting import Names, Number, Setting, SliderScale, Switch, Wo
 from app.settings.settings import Settings
 from app.ui.boxes import filled
 from app.ui.choice_popup import ChoicePopup
-from app.ui.list_box import ListBox
-from app.ui.long_text_edit import LongTextEdit
-from app.ui.painting import paint_icon, paint_words, smooth
-from app.ui.placing import painted
+from app.ui.form_fields import BOX_PX, ListBox, LongTextEdit, paint_tick
+from app.ui.painting import paint_icon, paint_words, painted, smooth
 from app.ui.settings.number_input import NumberBox, Slider
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.tick_box import BOX_PX, paint_tick
 from app.words import tr
 
 _ICON_PX = 14

@@ -21,7 +21,7 @@ from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import icon_button, push_button
 from app.ui.figures import speed
 from app.ui.inert_text import PlainLabel
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.settings.fields import Field, value_words
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

@@ -7,8 +7,7 @@ from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.ui import figures
-from app.ui.painting import paint_box, paint_words, smooth
-from app.ui.placing import painted
+from app.ui.painting import paint_box, paint_words, painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

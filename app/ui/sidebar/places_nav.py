@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
+from app.ui.painting import place
 from app.ui.places import MACHINE, MODELS, SERVER
-from app.ui.placing import place
 from app.ui.sidebar.download_line import DownloadLine
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme

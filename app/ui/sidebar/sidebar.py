@@ -12,9 +12,9 @@ from app.chat.search import SearchResults
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
-from app.ui.pane_edge import PaneEdge
+from app.ui.painting import place
+from app.ui.pane import PaneEdge
 from app.ui.places import CHAT
-from app.ui.placing import place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.sidebar.list_rows import Row

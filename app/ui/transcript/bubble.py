@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from app.chat.conversation import Message
 from app.ui.figures import extent
 from app.ui.inert_text import PlainLabel
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.fitted_browser import FittedBrowser

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QTextEdit
 
 from app.ui import figures
 from app.ui.buttons import push_button
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.transcript.text_marks import TextMarks
 from app.words import tr
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import MessageActions
 from app.ui.transcript.strip import StatusStrip

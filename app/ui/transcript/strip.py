@@ -8,8 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from app.ui.painting import paint_box, paint_dot, paint_icon, smooth
-from app.ui.placing import isolated, mirrored, painted
+from app.ui.painting import isolated, mirrored, paint_box, paint_dot, paint_icon, painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle, Typography
 from app.ui.transcript.reply_status import Figure, ReplyStatus

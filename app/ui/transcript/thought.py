@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.chat.markdown_blocks import Block
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.drafted_text import Stretch

@@ -11,9 +11,9 @@ from app.chat.troubles import BAD_END, Remedy, remedy_of, setting_of, smaller_co
 from app.ui import figures
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
-from app.ui.shown_folder import show_folder
+from app.ui.notices import Toast
+from app.ui.opener import show_folder
 from app.ui.theme.theme import Theme
-from app.ui.toast import Toast
 from app.ui.trouble.unsaved_bar import UnsavedBar
 from app.words import tr
 from engine.errors import NewerDatabase, StorageError

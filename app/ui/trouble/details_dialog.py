@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 
 from app.chat.troubles import title_of
 from app.ui.boxes import STRETCH, filled
+from app.ui.form_fields import LongTextEdit
 from app.ui.inert_text import PlainLabel
-from app.ui.long_text_edit import LongTextEdit
-from app.ui.shown_folder import show_folder
+from app.ui.opener import show_folder
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

@@ -6,10 +6,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.ui.bars import HATCHED, LegendBar
 from app.ui.figures import gigabytes
-from app.ui.legend_bar import HATCHED, LegendBar
-from app.ui.painting import smooth
-from app.ui.placing import painted
+from app.ui.painting import painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

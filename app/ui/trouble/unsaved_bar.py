@@ -9,10 +9,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.troubles import title_of
-from app.ui.announcements import announce
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
+from app.ui.screen_reader import announce
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr

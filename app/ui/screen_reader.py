@@ -1,12 +1,12 @@
-"""Announcements to a screen reader: a reply is finished, something went wrong, a notice came up."""
+"""What a screen reader is told: roles of painted widgets, and announcements of replies and notices."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
+from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
@@ -14,6 +14,23 @@ from app.words import tr
 
 if TYPE_CHECKING:
     from app.ui.chat_page import ChatPage
+
+_Role = QAccessible.Role
+# By the names of their classes, as Qt asks for them.
+ROLES = {
+    "AcceptancePlot": _Role.Chart,
+    "Bars": _Role.Chart,
+    "DraftTree": _Role.Graphic,
+    "FormulaBlock": _Role.Equation,
+    "LinePlot": _Role.Chart,
+    "MemoryBar": _Role.Chart,
+    "PaneEdge": _Role.Grip,
+    "PlanTable": _Role.Graphic,
+    "PlanView": _Role.Graphic,
+    "ShortageBar": _Role.Chart,
+    "TokenView": _Role.Graphic,
+}
+_installed: list[object] = []
 
 
 def announce(widget: QWidget, sentence: str, urgent: bool = False) -> None:
@@ -50,3 +67,17 @@ class ReplyAnnouncements(QObject):
             announce(self._page.transcript, tr("The reply was stopped."))
         else:
             announce(self._page.transcript, message.error or tr("The reply was cut off."), urgent=True)
+
+
+def _make(name: str, widget: QObject) -> QAccessibleInterface | None:
+    role = ROLES.get(name)
+    if role is None or not isinstance(widget, QWidget):
+        return None
+    return QAccessibleWidget(widget, role)
+
+
+def install_roles() -> None:
+    """Tell Qt, once in a process."""
+    if not _installed:
+        QAccessible.installFactory(_make)
+        _installed.append(_make)

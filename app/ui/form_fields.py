@@ -1,26 +1,44 @@
-"""A field for plain text of any size, five million characters without a space among them.
-
-Qt lays a paragraph out as a whole at each key, and where it breaks a word that is longer than a line it reads the rest
-of the word again for each line of it. So a long paragraph is kept as several of Qt's blocks. The breaks between them
-are soft: they are no part of the text that the field gives, copies or is asked for.
-"""
+"""Fields of forms: a box to tick, a list that opens, and plain text of any size."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-from PySide6.QtCore import QMimeData, Qt, Slot
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import (
+    QColor,
     QKeyEvent,
+    QPainter,
+    QPaintEvent,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextFormat,
+    QWheelEvent,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QPlainTextEdit,
+    QRadioButton,
+    QSizePolicy,
+    QStyledItemDelegate,
+    QWidget,
+)
 
+from app.ui.painting import paint_icon, painted, smooth
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+
+BOX_PX = 18
+_ICON_PX = 14
+_GAP_PX = 10
+
+
+_BOX_PX = 18
+_RADIO_BOX_GAP_PX = 10
 LONGEST_BLOCK = 2_000
 _LINE = re.compile("[^\n\r\u2029\ufdd0\ufdd1]+")  # Qt begins a new block at each of these
 _LONGEST_CLUSTER = 100
@@ -29,6 +47,117 @@ _JOINER, _SKINS = "\u200d", range(0x1F3FB, 0x1F400)
 # makes is ever a soft one.
 _SOFT = QTextCharFormat()
 _SOFT.setObjectType(QTextFormat.ObjectTypes.UserObject.value + 2)
+
+
+def paint_tick(painter: QPainter, theme: Theme, box: QRectF, button: QCheckBox) -> None:
+    """Paint the box of a button and, where it is checked, its tick."""
+    palette, enabled = theme.palette, button.isEnabled()
+    on = button.isChecked() and enabled
+    painter.setPen(QColor(palette.acc if on else palette.ctl if enabled else palette.line))
+    painter.setBrush(QColor(palette.acc if on else palette.bg if enabled else palette.surf))
+    painter.drawRoundedRect(box, 4, 4)
+    if button.isChecked():
+        color = palette.onacc if on else palette.mute
+        tick = tinted_pixmap("check", color, _ICON_PX, button.devicePixelRatioF())
+        painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
+
+
+class TickBox(QCheckBox):
+    """A box with words beside it, which wrap where there is no room."""
+
+    def __init__(self, theme: Theme, words: str, parent: QWidget) -> None:
+        super().__init__(words, parent)
+        self._theme = theme
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def sizeHint(self) -> QSize:
+        """Box and words on one line."""
+        words = self.fontMetrics().horizontalAdvance(self.text())
+        return QSize(BOX_PX + _GAP_PX + words + 1, max(BOX_PX, self.fontMetrics().height()) + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a narrow size: the words wrap."""
+        return QSize(BOX_PX + 90, self.sizeHint().height())
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of as many lines as the words take."""
+        room = QRect(0, 0, max(1, width - BOX_PX - _GAP_PX), 10_000)
+        words = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap.value, self.text())
+        return max(BOX_PX, words.height()) + 4
+
+    def hitButton(self, place: QPoint) -> bool:
+        """Box and words can be pressed."""
+        return self.rect().contains(place)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the box, its tick, and the words."""
+        painter = smooth(self)
+        box = painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
+        paint_tick(painter, self._theme, box, self)
+        painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
+        inset = BOX_PX + _GAP_PX
+        room = painted(self, inset, 0, self.width() - inset, self.height()).toRect()
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, flags.value | Qt.TextFlag.TextWordWrap.value, self.text())
+
+
+class RadioBox(QRadioButton):
+    """Painted: the style's own has an edge that a dark page hides."""
+
+    def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
+        super().__init__(text, parent)
+        self._theme = theme
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the box and its words."""
+        width = self.fontMetrics().horizontalAdvance(self.text())
+        return QSize(3 + _BOX_PX + _RADIO_BOX_GAP_PX + width + 2, self._theme.type.px(26))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint both."""
+        painter = smooth(self)
+        box = QRectF(3.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
+        on = self.isChecked()
+        painter.setPen(self._theme.color("acc" if on else "ctl"))
+        painter.setBrush(self._theme.color("acc" if on else "bg"))
+        painter.drawEllipse(box)
+        if on:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.color("onacc"))
+            painter.drawEllipse(QPointF(box.center()), 3.5, 3.5)
+        painter.setPen(self._theme.color("text"))
+        words = self.rect().adjusted(3 + _BOX_PX + _RADIO_BOX_GAP_PX, 0, 0, 0)
+        painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, self.text())
+
+
+class ListBox(QComboBox):
+    """One of some names, with an arrow in the theme's colours.
+
+    Args:
+        letters: Letters that always fit.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget, letters: int = 4) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setItemDelegate(
+            QStyledItemDelegate(self)
+        )  # Fusion's own paints a menu, in colours of its palette
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(letters)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
+        super().paintEvent(event)
+        side = self._theme.type.px(_ICON_PX)
+        paint_icon(QPainter(self), self._theme, self, "chevron-down", self.width() - side - 9, side)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: a passing pointer changes nothing."""
+        event.ignore()
 
 
 class LongTextEdit(QPlainTextEdit):
