@@ -27,78 +27,11 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 
-# By the names of commands: a title and what is behind it, or a command of its own; a line where there is none.
-_Entry = tuple[str, tuple[str, ...]] | str | None
-ENTRIES: tuple[_Entry, ...] = (
-    (
-        mark("This chat"),
-        ("chat-settings", "rename-chat", "move-chat", "archive-chat", "export-chat", "delete-chat"),
-    ),
-    (mark("All chats"), ("export-all", "import-chats", "trash")),
-    (mark("Panels and marks"), ("show-chats", "inspector", "mark-drafts", "show-guesses")),
-    (mark("Text and colours"), ("larger-text", "smaller-text", "usual-text", "light", "dark", "as-system")),
-    None,
-    "compare-modes",
-    "settings",
-    "palette",
-    None,
-    (mark("Help"), ("help", "shortcuts", "log-folder", "copy-installation", "about")),
-)
 _WIDTH_PX = 520
 _HEIGHT_PX = 640
 _SIDE_PX = 24
 _ROW_GAP_PX = 6
 _SECTION_GAP_PX = 18
-
-KeyRow = tuple[str, tuple[str, ...]]
-
-
-# Places whose keys fields and lists handle themselves: the effect of each key there, and the keys.
-FIELD_KEYS: tuple[tuple[str, tuple[KeyRow, ...]], ...] = (
-    (
-        mark("Where you type a message"),
-        (
-            (mark("Send"), ("Return",)),
-            (mark("Begin a new line"), ("Shift+Return",)),
-            (mark("Leave another page, stop the reply or close a notice"), ("Esc",)),
-            (mark("Scroll the messages by a page"), ("PgUp", "PgDown")),
-        ),
-    ),
-    (
-        mark("In the messages"),
-        (
-            (mark("Go to the beginning"), ("Home",)),
-            (mark("Go to the end"), ("End",)),
-            (mark("Scroll by a page"), ("Space", "Shift+Space")),
-            (mark("Copy what is selected"), ("Ctrl+C",)),
-            (mark("Select the whole message"), ("Ctrl+A",)),
-        ),
-    ),
-    (
-        mark("Where you search for words in a chat"),
-        (
-            (mark("Next place"), ("Return",)),
-            (mark("Previous place"), ("Shift+Return",)),
-            (mark("Close the search"), ("Esc",)),
-        ),
-    ),
-    (
-        mark("In the list of chats"),
-        (
-            (mark("Open the chat or the message"), ("Return",)),
-            (mark("Fold a folder, or unfold it"), ("Left", "Right")),
-            (mark("Delete the chat, or a folder without its chats"), ("Del",)),
-        ),
-    ),
-    (
-        mark("Everywhere"),
-        (
-            (mark("Go to the next field or button"), ("Tab",)),
-            (mark("Go to the one before"), ("Shift+Tab",)),
-            (mark("Press the button"), ("Space",)),
-        ),
-    ),
-)
 
 
 class CommandGroup(Enum):
@@ -188,6 +121,25 @@ class Commands(QObject):
         return tr(group.value)
 
 
+# By the names of commands: a title and what is behind it, or a command of its own; a line where there is none.
+_Entry = tuple[str, tuple[str, ...]] | str | None
+ENTRIES: tuple[_Entry, ...] = (
+    (
+        mark("This chat"),
+        ("chat-settings", "rename-chat", "move-chat", "archive-chat", "export-chat", "delete-chat"),
+    ),
+    (mark("All chats"), ("export-all", "import-chats", "trash")),
+    (mark("Panels and marks"), ("show-chats", "inspector", "mark-drafts", "show-guesses")),
+    (mark("Text and colours"), ("larger-text", "smaller-text", "usual-text", "light", "dark", "as-system")),
+    None,
+    "compare-modes",
+    "settings",
+    "palette",
+    None,
+    (mark("Help"), ("help", "shortcuts", "log-folder", "copy-installation", "about")),
+)
+
+
 class AppMenu(QMenu):
     """The groups open beside it; models and the machine have their rows in the sidebar."""
 
@@ -210,6 +162,57 @@ class AppMenu(QMenu):
         group.addActions([commands[name] for name in names])
         self.addMenu(group)
         self.groups.append(group)
+
+
+KeyRow = tuple[str, tuple[str, ...]]
+
+
+# Places whose keys fields and lists handle themselves: the effect of each key there, and the keys.
+FIELD_KEYS: tuple[tuple[str, tuple[KeyRow, ...]], ...] = (
+    (
+        mark("Where you type a message"),
+        (
+            (mark("Send"), ("Return",)),
+            (mark("Begin a new line"), ("Shift+Return",)),
+            (mark("Leave another page, stop the reply or close a notice"), ("Esc",)),
+            (mark("Scroll the messages by a page"), ("PgUp", "PgDown")),
+        ),
+    ),
+    (
+        mark("In the messages"),
+        (
+            (mark("Go to the beginning"), ("Home",)),
+            (mark("Go to the end"), ("End",)),
+            (mark("Scroll by a page"), ("Space", "Shift+Space")),
+            (mark("Copy what is selected"), ("Ctrl+C",)),
+            (mark("Select the whole message"), ("Ctrl+A",)),
+        ),
+    ),
+    (
+        mark("Where you search for words in a chat"),
+        (
+            (mark("Next place"), ("Return",)),
+            (mark("Previous place"), ("Shift+Return",)),
+            (mark("Close the search"), ("Esc",)),
+        ),
+    ),
+    (
+        mark("In the list of chats"),
+        (
+            (mark("Open the chat or the message"), ("Return",)),
+            (mark("Fold a folder, or unfold it"), ("Left", "Right")),
+            (mark("Delete the chat, or a folder without its chats"), ("Del",)),
+        ),
+    ),
+    (
+        mark("Everywhere"),
+        (
+            (mark("Go to the next field or button"), ("Tab",)),
+            (mark("Go to the one before"), ("Shift+Tab",)),
+            (mark("Press the button"), ("Space",)),
+        ),
+    ),
+)
 
 
 def key_sections(commands: Commands) -> Iterator[tuple[str, list[KeyRow]]]:
