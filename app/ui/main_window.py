@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,7 +30,8 @@ from app.ui.message_commands import MessageCommands
 from app.ui.models.model_news import ModelNews
 from app.ui.notices import DoneNotice, Toast
 from app.ui.opener import Opener
-from app.ui.places import CHAT, MACHINE, MODELS, SERVER, PlacePage, PlaceStack
+from app.ui.place_page import PlacePage
+from app.ui.places import CHAT, MODELS, PLACES, PlaceStack
 from app.ui.screen_reader import ReplyAnnouncements, install_roles
 from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import ModalScrim, Shell
@@ -90,9 +93,8 @@ class MainWindow(QMainWindow):
         self._add_commands()
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self.setMenuWidget(self.trouble.unsaved)  # above everything, on each page
-        self.places.register(MODELS, self._models_page)
-        self.places.register(MACHINE, self._machine_page)
-        self.places.register(SERVER, self._server_page)
+        for place in PLACES:
+            self.places.register(place.name, partial(place.make, theme, workspace))
         self.menu = AppMenu(self.commands, self)
         self.done = DoneNotice(workspace, self)
         self.done.chat_wanted.connect(self.shelf.open)
@@ -120,13 +122,9 @@ class MainWindow(QMainWindow):
         self.find_in_chat.add_commands(commands)
         self.view.add_commands(commands)
         speed = CommandGroup.MODEL
-        commands.add("models", tr("Models"), lambda: self._go(MODELS), speed, ("Ctrl+Shift+M",), "package")
-        commands.add(
-            "machine", tr("This machine"), lambda: self._go(MACHINE), speed, ("Ctrl+Shift+H",), "gauge"
-        )
-        commands.add(
-            "server", tr("Server for other programs"), lambda: self._go(SERVER), speed, icon="server"
-        )
+        for place in PLACES:
+            title = tr(place.command or place.title)
+            commands.add(place.name, title, self._way_to(place.name), speed, place.keys, place.icon)
         self.comparisons.add_commands(commands)
         self.opener.add_commands(commands)
         self.news.add_commands(commands)
@@ -139,24 +137,8 @@ class MainWindow(QMainWindow):
             "shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",), "keyboard"
         )
 
-    # The pages beside the chat are imported when they are shown first, so that the window is there sooner.
-
-    def _models_page(self) -> PlacePage:
-        from app.ui.models.models_page import ModelsPage
-
-        page = ModelsPage(self._theme, self._workspace)
-        page.chat_requested.connect(self.shelf.chat_with)
-        return page
-
-    def _machine_page(self) -> PlacePage:
-        from app.ui.machine.page import MachinePage
-
-        return MachinePage(self._theme, self._workspace)
-
-    def _server_page(self) -> PlacePage:
-        from app.ui.server.page import ServerPage
-
-        return ServerPage(self._theme, self._workspace)
+    def _way_to(self, place: str) -> Callable[[], None]:
+        return lambda: self._go(place)
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
@@ -251,6 +233,7 @@ class MainWindow(QMainWindow):
     def _page_made(self, page: PlacePage) -> None:
         page.sidebar_toggled.connect(self.shell.toggle)
         page.said.connect(self._say)
+        page.chat_requested.connect(self.shelf.chat_with)
 
     @Slot()
     def _add_server(self) -> None:

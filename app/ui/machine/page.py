@@ -38,7 +38,7 @@ from app.ui.machine.words import (
     usual_context,
 )
 from app.ui.painting import paint_box, smooth
-from app.ui.places import PlacePage
+from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
@@ -20,7 +20,7 @@ from app.ui.models.get_model import Getting
 from app.ui.models.installed import InstalledList, Keeping
 from app.ui.models.model_table import ModelTable
 from app.ui.models.page_content import ModelShelf
-from app.ui.places import PlacePage, SectionHead
+from app.ui.place_page import PlacePage, SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -32,8 +32,6 @@ _ROWS_AT_FIRST = 8
 
 class ModelsPage(PlacePage):
     """Shows what the model store knows, and asks it for what the user wants."""
-
-    chat_requested = Signal(str)  # reference of a model
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Models"), parent)

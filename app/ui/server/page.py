@@ -14,7 +14,7 @@ from app.ui import figures
 from app.ui.boxes import Flow, filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import ElidedLabel, PlainLabel
-from app.ui.places import PlacePage
+from app.ui.place_page import PlacePage
 from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.words import mark, tr

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
-from app.ui.places import MACHINE, MODELS, SERVER
+from app.ui.places import MODELS, PLACES
 from app.ui.sidebar.download_line import DownloadLine
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -88,12 +88,8 @@ class PlacesNav(QWidget):
         self.download = DownloadLine(theme, self)
         self.download.clicked.connect(self._download_clicked)
         column = filled(QVBoxLayout(self), self.download, margins=(8, 9, 8, 8), spacing=0)
-        for name, icon, title in (
-            (MODELS, "package", tr("Models")),
-            (MACHINE, "gauge", tr("This machine")),
-            (SERVER, "server", tr("Other programs")),
-            (SETTINGS, "settings", tr("Settings")),
-        ):
+        rows = [(place.name, place.icon, tr(place.title)) for place in PLACES]
+        for name, icon, title in (*rows, (SETTINGS, "settings", tr("Settings"))):
             row = self.rows[name] = NavRow(theme, icon, title, self)
             row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
             row.clicked.connect(self._clicked)

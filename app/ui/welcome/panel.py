@@ -17,7 +17,7 @@ from app.ui.inert_text import PlainLabel
 from app.ui.models.cards import CardGrid
 from app.ui.models.get_model import Getting
 from app.ui.models.page_content import ModelShelf
-from app.ui.places import SectionHead
+from app.ui.place_page import SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
