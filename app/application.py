@@ -17,8 +17,7 @@ from app.diagnostics.session_record import SessionRecord
 from app.ui.main_window import MainWindow
 from app.ui.opener import OpenedFiles
 from app.ui.termination import TerminationSignals
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, apply_appearance
 from app.ui.updates import Updates
 from app.version import version
 

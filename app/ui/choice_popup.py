@@ -38,8 +38,7 @@ from PySide6.QtWidgets import (
 
 from app.chat.modes import Choice
 from app.ui.boxes import filled
-from app.ui.painting import LEFT, RIGHT, paint_box, paint_words
-from app.ui.placing import in_row
+from app.ui.painting import LEFT, RIGHT, in_row, paint_box, paint_words
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

@@ -26,10 +26,10 @@ from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField
 from app.ui.commands import CommandGroup, Commands
+from app.ui.form_fields import LongTextEdit
 from app.ui.inert_text import InertDocument, PlainLabel
-from app.ui.long_text_edit import LongTextEdit
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.prose import wrap_mode

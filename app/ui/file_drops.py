@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chat.model_entries import model_path
 from app.ui.composer.prompt_edit import local_files
-from app.ui.modal_scrim import paint_veil
 from app.ui.painting import smooth
+from app.ui.shell import paint_veil
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,9 +12,6 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox
 
 from app.bridge.workspace import Workspace
-from app.ui.accessible_roles import install_roles
-from app.ui.announcements import ReplyAnnouncements
-from app.ui.app_menu import AppMenu
 from app.ui.chat_page.find import FindInChat
 from app.ui.chat_page.message_commands import MessageCommands
 from app.ui.chat_page.page import ChatPage
@@ -22,29 +21,26 @@ from app.ui.chats.erasing import Erasing
 from app.ui.chats.files import ChatFiles
 from app.ui.chats.folders import ChatFolders
 from app.ui.command_palette import CommandPalette
-from app.ui.commands import CommandGroup, Commands
+from app.ui.commands import AppMenu, CommandGroup, Commands, ShortcutTable
 from app.ui.comparison_dialog import Comparisons
-from app.ui.done_notice import DoneNotice
 from app.ui.file_drops import FileDrops
 from app.ui.help.commands import HelpOpening
 from app.ui.inert_text import PlainQuestion
 from app.ui.inspector.dock import InspectorDock
-from app.ui.last_place import LastPlace
-from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
+from app.ui.notices import DoneNotice, Toast
 from app.ui.opener import Opener
 from app.ui.place_page import PlacePage
-from app.ui.places import CHAT, MACHINE, MODELS, SERVER, PlaceStack
+from app.ui.places import CHAT, MODELS, PLACES, PlaceStack
+from app.ui.screen_reader import ReplyAnnouncements, install_roles
 from app.ui.settings.opening import SettingsOpening
-from app.ui.shell import Shell
-from app.ui.shortcut_table import ShortcutTable
+from app.ui.shell import ModalScrim, Shell
 from app.ui.sidebar.sidebar import SETTINGS, Sidebar
 from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
-from app.ui.toast import Toast
 from app.ui.trouble.notices import TroubleDesk
-from app.ui.view_commands import ViewCommands
+from app.ui.view_commands import LastPlace, ViewCommands
 from app.ui.welcome.first_run import FirstRun
 from app.words import tr
 
@@ -96,9 +92,8 @@ class MainWindow(QMainWindow):
         self._add_commands()
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self.setMenuWidget(self.trouble.unsaved)  # above everything, on each page
-        self.places.register(MODELS, self._models_page)
-        self.places.register(MACHINE, self._machine_page)
-        self.places.register(SERVER, self._server_page)
+        for place in PLACES:
+            self.places.register(place.name, partial(place.make, theme, workspace))
         self.menu = AppMenu(self.commands, self)
         self.done = DoneNotice(workspace, self)
         self.done.chat_wanted.connect(self.shelf.open)
@@ -126,13 +121,9 @@ class MainWindow(QMainWindow):
         self.find_in_chat.add_commands(commands)
         self.view.add_commands(commands)
         speed = CommandGroup.MODEL
-        commands.add("models", tr("Models"), lambda: self._go(MODELS), speed, ("Ctrl+Shift+M",), "package")
-        commands.add(
-            "machine", tr("This machine"), lambda: self._go(MACHINE), speed, ("Ctrl+Shift+H",), "gauge"
-        )
-        commands.add(
-            "server", tr("Server for other programs"), lambda: self._go(SERVER), speed, icon="server"
-        )
+        for place in PLACES:
+            title = tr(place.command or place.title)
+            commands.add(place.name, title, self._way_to(place.name), speed, place.keys, place.icon)
         self.comparisons.add_commands(commands)
         self.opener.add_commands(commands)
         self.news.add_commands(commands)
@@ -145,24 +136,8 @@ class MainWindow(QMainWindow):
             "shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",), "keyboard"
         )
 
-    # The pages beside the chat are imported when they are shown first, so that the window is there sooner.
-
-    def _models_page(self) -> PlacePage:
-        from app.ui.models.models_page import ModelsPage
-
-        page = ModelsPage(self._theme, self._workspace)
-        page.chat_requested.connect(self.shelf.chat_with)
-        return page
-
-    def _machine_page(self) -> PlacePage:
-        from app.ui.machine.page import MachinePage
-
-        return MachinePage(self._theme, self._workspace)
-
-    def _server_page(self) -> PlacePage:
-        from app.ui.server_page import ServerPage
-
-        return ServerPage(self._theme, self._workspace)
+    def _way_to(self, place: str) -> Callable[[], None]:
+        return lambda: self._go(place)
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
@@ -257,6 +232,7 @@ class MainWindow(QMainWindow):
     def _page_made(self, page: PlacePage) -> None:
         page.sidebar_toggled.connect(self.shell.toggle)
         page.said.connect(self._say)
+        page.chat_requested.connect(self.shelf.chat_with)
 
     @Slot()
     def _add_server(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
-from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 

@@ -1,12 +1,12 @@
-"""Requests to open a model's folder or file or a file of chats, and to bring the window to the front."""
+"""Requests to open a model's or a chat's file, and to show a folder in the system's file manager."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices, QFileOpenEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.workspace import Workspace
@@ -110,3 +110,14 @@ class OpenedFiles(QObject):
             self.opened.emit([event.file()])
             return True
         return False
+
+
+def show_folder(folder: Path) -> str:
+    """Open a folder.
+
+    Returns:
+        A sentence where the system could not; else nothing.
+    """
+    if QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+        return ""
+    return tr("The system could not open it. The folder is {folder}", folder=folder)

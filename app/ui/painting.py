@@ -1,18 +1,88 @@
-"""Parts of painted widgets, in the colours and the type of the theme: boxes, words, icons and dots."""
+"""Parts of painted widgets in the colours of the theme, and their places where people read from the right."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable
+
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 
-from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def place(widget: QWidget, left: int, top: int, width: int, height: int, room: int | None = None) -> None:
+    """Put a widget into its parent, ``left`` px from the side where lines begin.
+
+    Args:
+        widget: The widget to put there.
+        left: From the left, or from the right, in px.
+        top: From above.
+        width: Width, in px.
+        height: Height, in px.
+        room: Width of the parent to come; None for as wide as it is.
+    """
+    parent = widget.parentWidget()
+    if parent is not None and parent.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        left = (parent.width() if room is None else room) - left - width
+    widget.setGeometry(left, top, width, height)
+
+
+def painted(widget: QWidget, left: float, top: float, width: float, height: float) -> QRectF:
+    """Box of a thing that stands ``left`` px from the side where lines begin."""
+    if widget.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        left = widget.width() - left - width
+    return QRectF(left, top, width, height)
+
+
+def mirrored(widget: QWidget, box: QRectF) -> QRectF:
+    """`painted` for a box."""
+    return painted(widget, box.left(), box.top(), box.width(), box.height())
+
+
+def in_lines(widths: Iterable[float], room: float, gap: float, start: float = 0.0) -> list[tuple[float, int]]:
+    """Left edge and line of things that stand side by side, and begin another line where there is no room.
+
+    Args:
+        widths: Px that each needs.
+        room: Px that a line ends at.
+        gap: Px between two.
+        start: Px that a line begins at.
+    """
+    places: list[tuple[float, int]] = []
+    left, line = start, 0
+    for width in widths:
+        if left > start and left + width > room:
+            left, line = start, line + 1
+        places.append((left, line))
+        left += width + gap
+    return places
+
+
+def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:
+    """Box in a list's row of a thing that stands at ``box`` when lines begin at the left."""
+    return QStyle.visualRect(option.direction, option.rect, box)
+
+
+def runs_right_to_left(text: str) -> bool:
+    """Return True if a text's first letter with a direction is of a script that runs from the right to the left."""
+    directions = (unicodedata.bidirectional(letter) for letter in text)
+    return next((way for way in directions if way in {"L", "R", "AL"}), "L") != "L"
+
+
+def isolated(text: str, direction: Qt.LayoutDirection) -> str:
+    """Return a painted text with a direction of its own, so that "Why?" keeps its mark at the end.
+
+    The two characters that are put around it are Unicode's first strong isolate and its end (UAX 9).
+    """
+    same = runs_right_to_left(text) is (direction is Qt.LayoutDirection.RightToLeft)
+    return text if same else f"\u2068{text}\u2069"
 
 
 def smooth(widget: QWidget) -> QPainter:

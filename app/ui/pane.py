@@ -1,12 +1,17 @@
-"""State of a panel at a side of the window: shown or hidden, and how much is seen while it slides."""
+"""A panel at a side of the window: shown, hidden or sliding, and the edge that changes its width."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEasingCurve, QObject, QVariantAnimation, Signal, Slot
+from PySide6.QtCore import QEasingCurve, QObject, Qt, QVariantAnimation, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
 
-from app.ui.theme.theme import animation_ms
+from app.ui.theme.theme import Theme, animation_ms
 
 _SLIDE_MS = 160
+_EDGE_PX = 7
+_BESIDE_BAR_PX = 4  # at the right, where the scroll bar of a list stands
+_STEP_PX = 20
 
 
 class Pane(QObject):
@@ -68,3 +73,69 @@ class Pane(QObject):
     def _slide(self, share: float) -> None:
         self.share = float(share)
         self.moved.emit()
+
+
+class PaneEdge(QWidget):
+    """Says which width is wanted, and leaves it to others to keep it within bounds.
+
+    Args:
+        panel: The panel; the edge stands at its left or at its right.
+        name: Name for screen readers.
+        at_left: True if the panel has it at its left, which is so for one at the window's right.
+    """
+
+    width_wanted = Signal(int)
+
+    def __init__(self, theme: Theme, panel: QWidget, name: str, at_left: bool) -> None:
+        super().__init__(panel)
+        self._theme = theme
+        # The way along x that makes the panel wider; panels change sides where lines begin at the right.
+        self._outward = -1 if at_left != self.isRightToLeft() else 1
+        self._panel = panel
+        self._grip: float | None = None
+        self.setCursor(Qt.CursorShape.SplitHCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(name)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold."""
+        self._grip = event.globalPosition().x() - self._outward * self._panel.width()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the pointer."""
+        if self._grip is not None:
+            self.width_wanted.emit(round(self._outward * (event.globalPosition().x() - self._grip)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go."""
+        self._grip = None
+
+    def place(self) -> None:
+        """Stand at the panel's edge, above what is in it."""
+        width = _EDGE_PX if self._outward < 0 else _BESIDE_BAR_PX
+        left = 0 if self._outward < 0 else self._panel.width() - width
+        self.setGeometry(left, 0, width, self._panel.height())
+        self.raise_()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move as the arrow points."""
+        steps = {Qt.Key.Key_Left: -_STEP_PX, Qt.Key.Key_Right: _STEP_PX}
+        step = steps.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+        else:
+            self.width_wanted.emit(self._panel.width() + self._outward * step)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is."""
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """And that it is elsewhere."""
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Nothing, but for the keyboard's focus."""
+        if self.hasFocus():
+            left = 0 if self._outward < 0 else self.width() - 2
+            QPainter(self).fillRect(left, 0, 2, self.height(), self._theme.color("acc"))

@@ -1,10 +1,10 @@
-"""Base of the pages beside the chat: a head with title and buttons, and a column that scrolls under it."""
+"""Base of the pages beside the chat, and the heading of a part of such a page."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import icon_button
@@ -16,6 +16,7 @@ _MARGIN_PX = 32
 _NARROW_MARGIN_PX = 16
 _NARROW_PX = 640
 _NOTICE_PX = 64  # room for a notice below the end of the content
+_GAP_PX = 10
 
 
 class PlacePage(QWidget):
@@ -29,6 +30,7 @@ class PlacePage(QWidget):
 
     sidebar_toggled = Signal()
     said = Signal(str, bool)  # a sentence for the user, and whether it stays
+    chat_requested = Signal(str)  # reference of a model
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,3 +80,37 @@ class PlacePage(QWidget):
         )  # the cards end where the head's buttons do
         below = side + self._theme.type.px(_NOTICE_PX)
         self.column.setContentsMargins(side, 4, side - taken, below)
+
+
+class SectionHead(QWidget):
+    """A heading and what there is to say of it."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = PlainLabel(title, self, kind="section")
+        self.words = PlainLabel(self, kind="sub")
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._row = filled(QHBoxLayout(self), *(self._title, (self.words, 1)), margins=0, spacing=_GAP_PX)
+        self.words.hide()
+
+    def say(self, words: str) -> None:
+        """Say something beside the heading."""
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Beside or below."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        wanted, title = (
+            label.fontMetrics().horizontalAdvance(label.text()) + 4 for label in (self.words, self._title)
+        )
+        below = title + _GAP_PX + wanted > self.width()
+        direction = QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(direction)
+        self._row.setSpacing(2 if below else _GAP_PX)
+        self._title.setWordWrap(below)
+        self.words.setWordWrap(below)

@@ -1,11 +1,17 @@
-"""The middle of the window: the chat, or one of the pages that the sidebar's foot leads to."""
+"""The middle of the window: the chat, or one of the pages beside it, each declared here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from app.bridge.workspace import Workspace
+from app.ui.place_page import PlacePage
+from app.ui.theme.theme import Theme
+from app.words import mark
 
 CHAT = "chat"
 MODELS = "models"
@@ -49,3 +55,49 @@ class PlaceStack(QStackedWidget):
         if page is not self.currentWidget():
             self.setCurrentWidget(page)
             self.changed.emit(name)
+
+
+# The pages are imported when they are shown first, so that the window is there sooner.
+
+
+def _models_page(theme: Theme, workspace: Workspace) -> PlacePage:
+    from app.ui.models.models_page import ModelsPage
+
+    return ModelsPage(theme, workspace)
+
+
+def _machine_page(theme: Theme, workspace: Workspace) -> PlacePage:
+    from app.ui.machine.page import MachinePage
+
+    return MachinePage(theme, workspace)
+
+
+def _server_page(theme: Theme, workspace: Workspace) -> PlacePage:
+    from app.ui.server_page import ServerPage
+
+    return ServerPage(theme, workspace)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page beside the chat, with a row in the sidebar's foot and a command.
+
+    Attributes:
+        name: Name in code, of the page and of its command.
+        make: Makes the page.
+        command: Title of the command where the row's title would say too little.
+    """
+
+    name: str
+    icon: str
+    title: str
+    make: Callable[[Theme, Workspace], PlacePage]
+    keys: tuple[str, ...] = ()
+    command: str = ""
+
+
+PLACES = (
+    Place(MODELS, "package", mark("Models"), _models_page, ("Ctrl+Shift+M",)),
+    Place(MACHINE, "gauge", mark("This machine"), _machine_page, ("Ctrl+Shift+H",)),
+    Place(SERVER, "server", mark("Other programs"), _server_page, command=mark("Server for other programs")),
+)

@@ -11,12 +11,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidg
 from app.bridge.workspace import Workspace
 from app.chat.server_state import ProgramSettings, ServerPhase, ServerState, settings_of_programs
 from app.ui import figures
-from app.ui.boxes import filled
+from app.ui.boxes import Flow, filled
 from app.ui.buttons import push_button
-from app.ui.flow import Flow
 from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.place_page import PlacePage
-from app.ui.theme.kind import set_kind
+from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.ui.modal_scrim import paint_veil
+from app.ui.painting import place
 from app.ui.pane import Pane
-from app.ui.placing import place
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import NARROW_PX
@@ -17,6 +16,41 @@ INSPECTOR_NARROW_PX = 900
 _INSPECTOR_PX = (360, 520)
 # Less than this is no page: the inspector gives way to it, down to its smallest width, and then stands above it.
 _PAGE_PX = 400
+
+
+def paint_veil(widget: QWidget) -> None:
+    """Paint the veil of the design over a whole widget."""
+    veil = QColor("#101816")
+    veil.setAlphaF(0.32)
+    QPainter(widget).fillRect(widget.rect(), veil)
+
+
+class ModalScrim(QWidget):
+    """Covers a window from when Qt says that a dialog blocks it until Qt says that none does."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the window's state and size."""
+        kind = event.type()
+        if kind == QEvent.Type.WindowBlocked:
+            self.setGeometry(self._window.rect())
+            self.raise_()
+            self.show()
+        elif kind == QEvent.Type.WindowUnblocked:
+            self.hide()
+        elif kind == QEvent.Type.Resize:
+            self.setGeometry(self._window.rect())
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the veil."""
+        paint_veil(self)
 
 
 class Scrim(QWidget):

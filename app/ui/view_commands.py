@@ -1,4 +1,4 @@
-"""Commands for the look of the window: panels, marks and the size of text."""
+"""Commands for the look of the window: panels, marks and the size of text; and the window as it was left."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inspector.dock import InspectorDock
 from app.ui.shell import Shell
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, apply_appearance
 from app.words import tr
 
 _SCALE_STEP = 10
@@ -105,3 +104,32 @@ class ViewCommands(QObject):
         percent = min(150, max(90, percent))
         self._settings.font_scale = percent
         self._theme.set_scale(percent / 100)
+
+
+class LastPlace(QObject):
+    """Opens the chat at once and remembers what is opened from then on."""
+
+    def __init__(self, workspace: Workspace, page: ChatPage, inspector: InspectorDock) -> None:
+        super().__init__(page)
+        self._settings = workspace.settings
+        self._inspector = inspector
+        last = self._settings.last_chat
+        if last == workspace.shown_chat.brought_down:
+            self._settings.last_chat = 0
+        elif workspace.library.conversation(last) is not None:
+            page.open(last)
+        page.conversation_shown.connect(self._chat_shown)
+        inspector.shown_changed.connect(self._inspector_shown)
+
+    def open_inspector(self) -> None:
+        """Open the inspector if it was open. It takes a moment, so the window is painted first."""
+        if self._settings.inspector_shown:
+            self._inspector.show_again()
+
+    @Slot(object)
+    def _chat_shown(self, conversation_id: int | None) -> None:
+        self._settings.last_chat = conversation_id or 0
+
+    @Slot(bool)
+    def _inspector_shown(self, shown: bool) -> None:
+        self._settings.inspector_shown = shown

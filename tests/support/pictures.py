@@ -31,8 +31,8 @@ from app.ui.help.page import HelpPage
 from app.ui.language import speak
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
-from app.ui.models.get_dialog import GetDialog
-from app.ui.models.model_dialog import ImportDialog, ModelDialog, RemovalDialog
+from app.ui.models.dialogs import ImportDialog, ModelDialog, RemovalDialog
+from app.ui.models.get_model import GetDialog
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import HELP, MACHINE, MODELS
 from app.ui.theme.theme import Theme

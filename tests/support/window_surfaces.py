@@ -15,11 +15,16 @@ from app.chat.server_state import ServerPhase, ServerState
 from app.settings.pages import PAGES
 from app.ui.chats.actions import ErasingQuestion
 from app.ui.main_window import MainWindow
-from app.ui.models.folders_dialog import FoldersDialog, MoveDialog
-from app.ui.models.get_dialog import GetDialog
-from app.ui.models.model_dialog import ImportDialog, RemovalDialog
+from app.ui.models.dialogs import (
+    FoldersDialog,
+    ForgettingDialog,
+    ImportDialog,
+    MoveDialog,
+    RemovalDialog,
+    ServerDialog,
+)
+from app.ui.models.get_model import GetDialog
 from app.ui.models.models_page import ModelsPage
-from app.ui.models.server_dialog import ForgettingDialog, ServerDialog
 from app.ui.name_dialog import NameDialog
 from app.ui.places import MACHINE, MODELS, SERVER
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine

@@ -12,9 +12,8 @@ from app.chat.engine_state import EngineState
 from app.help.article import Article
 from app.help.library import help_library
 from app.help.question import about_tenon
-from app.ui.boxes import filled
+from app.ui.boxes import Flow, filled
 from app.ui.buttons import push_button
-from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme

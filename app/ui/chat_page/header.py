@@ -16,8 +16,7 @@ from app.ui.buttons import icon_button
 from app.ui.choice_popup import ChoicePopup
 from app.ui.composer.composer import ModeButton
 from app.ui.inert_text import PlainLabel
-from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, smooth
-from app.ui.placing import painted, place
+from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, painted, place, smooth
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

@@ -18,7 +18,7 @@ from app.ui.chat_page.link_question import open_link
 from app.ui.composer.composer import Composer
 from app.ui.composer.unsent_message import Attaching, UnsentText
 from app.ui.inert_text import PlainLabel
-from app.ui.theme.kind import set_kind
+from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX

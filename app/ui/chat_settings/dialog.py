@@ -28,13 +28,12 @@ from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField, PresetRow, ThinkingField
 from app.ui.commands import CommandGroup, Commands
+from app.ui.form_fields import LongTextEdit, TickBox
 from app.ui.inert_text import PlainLabel
-from app.ui.long_text_edit import LongTextEdit
-from app.ui.settings.number_box import NumberBox
+from app.ui.settings.number_input import NumberBox
 from app.ui.sidebar.sidebar import Sidebar
-from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
-from app.ui.tick_box import TickBox
 from app.words import mark, tr
 from engine.messages import ModelAdvice
 

@@ -14,12 +14,11 @@ from app.chat.conversation import ConversationOptions, Preset
 from app.chat.modes import Choice
 from app.ui.boxes import filled
 from app.ui.buttons import icon_button
+from app.ui.form_fields import ListBox, TickBox
 from app.ui.inert_text import PlainLabel
-from app.ui.list_box import ListBox
 from app.ui.name_dialog import NameDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
-from app.ui.tick_box import TickBox
 from app.words import mark, tr
 from engine.messages import Thinking, ThinkingControl
 

@@ -26,13 +26,13 @@ from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chats.files import ChatFiles
 from app.ui.commands import CommandGroup, Commands
+from app.ui.form_fields import TickBox
 from app.ui.inert_text import PlainLabel, PlainQuestion
+from app.ui.notices import Toast
 from app.ui.sidebar.list_rows import folder_group, list_rows
 from app.ui.sidebar.sidebar import Sidebar
-from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
-from app.ui.tick_box import TickBox
-from app.ui.toast import Toast
 from app.words import tr
 
 _SIZE = QSize(480, 420)

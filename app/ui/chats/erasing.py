@@ -11,14 +11,13 @@ from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.commands import CommandGroup, Commands
+from app.ui.form_fields import TickBox
 from app.ui.inert_text import PlainLabel
+from app.ui.notices import Toast
 from app.ui.sidebar.sidebar import Sidebar
-from app.ui.theme.appearance import apply_appearance
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.ringed_dialog import RingedDialog
-from app.ui.theme.theme import Theme
-from app.ui.tick_box import TickBox
-from app.ui.toast import Toast
+from app.ui.theme.theme import Theme, apply_appearance
 from app.words import tr
 
 _WIDTH_PX = 460

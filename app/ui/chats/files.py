@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.workspace import Workspace
-from app.ui.toast import Toast
+from app.ui.notices import Toast
 from app.words import mark, tr
 
 _MARKDOWN = mark("Markdown, to read (*.md)")

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
 
 from app.ui.buttons import icon_button
 from app.ui.figures import extent
-from app.ui.long_text_edit import LongTextEdit
-from app.ui.placing import in_lines, place
+from app.ui.form_fields import LongTextEdit
+from app.ui.painting import in_lines, place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

@@ -13,8 +13,8 @@ from app.help.library import HelpLibrary
 from app.ui.buttons import push_button
 from app.ui.help.article_text import ARTICLE, ArticleText, article_link
 from app.ui.inert_text import PlainLabel
+from app.ui.painting import place
 from app.ui.place_page import PlacePage
-from app.ui.placing import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.prose import ProseBlock

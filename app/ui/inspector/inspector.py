@@ -13,18 +13,20 @@ from app.chat.reply_trace import Origin, ReplyTrace, origin_in, smooth_speeds
 from app.ui import figures
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
-from app.ui.inspector.acceptance_plot import AcceptancePlot
+from app.ui.inspector.charts import AcceptancePlot, LinePlot, MemoryBar
 from app.ui.inspector.draft_tree import DraftTree
-from app.ui.inspector.facts import FactTable, is_continued, reply_facts, reply_reason
-from app.ui.inspector.head import Head
-from app.ui.inspector.line_plot import LinePlot
-from app.ui.inspector.memory_bar import MemoryBar
 from app.ui.inspector.plan_view import PlanView
-from app.ui.inspector.section import InspectorSection
-from app.ui.inspector.token_paint import TokenLegend
-from app.ui.inspector.token_view import TokenView
+from app.ui.inspector.sections import (
+    FactTable,
+    Head,
+    InspectorSection,
+    is_continued,
+    reply_facts,
+    reply_reason,
+)
+from app.ui.inspector.tokens import TokenLegend, TokenView
 from app.ui.inspector.votes_view import VotesView
-from app.ui.pane_edge import PaneEdge
+from app.ui.pane import PaneEdge
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import RoundRecord

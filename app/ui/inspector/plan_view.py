@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.chat.modes import PlanRow
 from app.ui import figures
-from app.ui.painting import paint_box, smooth
-from app.ui.placing import mirrored, painted
+from app.ui.painting import mirrored, paint_box, painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.modes import draft_name
 from app.ui import figures
-from app.ui.painting import smooth
-from app.ui.placing import painted
+from app.ui.painting import painted, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr

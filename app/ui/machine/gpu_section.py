@@ -7,11 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.machine import GpuSupport
+from app.ui.bars import ShareBar
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.figures import size
 from app.ui.inert_text import PlainLabel
-from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
 from app.words import tr
 

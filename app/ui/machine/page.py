@@ -1,34 +1,237 @@
-"""This machine: what it has, what every mode is predicted to do on it, and measuring them."""
+"""The page about this machine: what it has, what every mode is predicted to do on it, and its text to share."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import QEvent, Slot
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton
+from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.bridge.workspace import Workspace
-from app.chat.modes import Choice
-from app.ui.boxes import filled
+from app.chat.modes import Choice, mode_title
+from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.figures import gigabytes
 from app.ui.inert_text import PlainLabel
-from app.ui.machine.cards import Cards
 from app.ui.machine.gpu_section import GpuSection
-from app.ui.machine.measure_panel import MeasurePanel
+from app.ui.machine.measure_panel import MeasurePanel, WidthPanel, mode_with_widths, width_bars
 from app.ui.machine.plan_panel import PlanPanel
-from app.ui.machine.shared_text import shared_text
-from app.ui.machine.width_panel import WidthPanel
-from app.ui.machine.words import card_words, context_words, measured_words, power_words, usual_context
+from app.ui.machine.words import (
+    CardWords,
+    card_words,
+    context_words,
+    measured_words,
+    plan_notes,
+    power_words,
+    result_words,
+    speed_figure,
+    speed_words,
+    usual_context,
+)
+from app.ui.painting import paint_box, smooth
 from app.ui.place_page import PlacePage
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
-from engine.messages import LoadOptions
+from engine.messages import BenchmarkRow, LoadOptions, MachineReport, ModePrediction, PlanReport
 
+_LEAST_PX = 190  # of a card; at usual text
+_ICON_PX = 16
 _BESIDE_PX = 820  # of page: the two panels stand side by side
 _ROOMY_PX = 800  # buttons of the head have their words
 _CONTEXTS = (2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 _USUAL = "usual"
+
+
+class IconLabel(QWidget):
+    """An icon in the theme's colour."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._name = name
+        self.setFixedSize(_ICON_PX, _ICON_PX)
+
+    def set_name(self, name: str) -> None:
+        """Show another one."""
+        self._name = name
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint it."""
+        pixmap = tinted_pixmap(self._name, self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
+        QPainter(self).drawPixmap(0, 0, pixmap)
+
+
+class Card(QWidget):
+    """One part of the machine."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._icon = IconLabel(theme, "cpu", self)
+        self._name = PlainLabel(self, kind="sub")
+        self._title = PlainLabel(self, kind="strong", wrap=True)
+        self._details = PlainLabel(self, kind="sub", wrap=True)
+        for label in (self._title, self._details):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        head = filled(QHBoxLayout(), self._icon, (self._name, 1), spacing=8)
+        filled(
+            QVBoxLayout(self), head, self._title, self._details, STRETCH, margins=(16, 12, 16, 14), spacing=4
+        )
+
+    def set_words(self, words: CardWords) -> None:
+        """Show a part."""
+        self._icon.set_name(words.icon)
+        self._name.setText(words.name)
+        self._title.setText(words.title)
+        self._details.setText("\n".join(words.details))
+        self.setAccessibleName(f"{words.name}: {', '.join((words.title, *words.details))}")
+
+
+class Cards(QWidget):
+    """Rows in one frame, with lines between them."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._columns = 0
+        self._words: list[CardWords] = []
+        self.cards = [Card(theme, self) for _ in range(4)]
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(1, 1, 1, 1)
+        self._grid.setSpacing(0)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self._arrange)
+        self._arrange()
+
+    def set_words(self, words: list[CardWords]) -> None:
+        """Show these parts."""
+        if words == self._words:
+            return
+        self._words = words
+        for card, one in zip(self.cards, words, strict=True):
+            card.set_words(one)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put as many cards side by side as there is room for."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the frame and the lines."""
+        painter = smooth(self)
+        paint_box(painter, self._theme, self.rect(), 10, "raised", "line")
+        for index, card in enumerate(self.cards):
+            place = card.geometry()
+            if index % self._columns:
+                painter.fillRect(place.left(), place.top(), 1, place.height(), self._theme.color("line"))
+            if index >= self._columns:
+                painter.fillRect(place.left(), place.top(), place.width(), 1, self._theme.color("line"))
+
+    def _arrange(self) -> None:
+        room = self.width() // self._theme.type.px(_LEAST_PX)
+        columns = 4 if room >= 4 else 2 if room >= 2 else 1
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for column in range(4):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+        for index, card in enumerate(self.cards):
+            self._grid.addWidget(card, index // columns, index % columns)
+        self.updateGeometry()
+        self.update()
+
+
+def shared_text(
+    report: MachineReport | None,
+    plan: PlanReport | None,
+    measured: tuple[BenchmarkRow, ...],
+    now: datetime,
+) -> str:
+    """Everything that the page shows; no folder and no name of a user is in it.
+
+    Args:
+        report: The machine; None before it is known.
+        plan: Plan of the model that is shown, or None.
+        measured: Measured modes.
+        now: The moment.
+    """
+    parts = []
+    if report is not None:
+        parts.append("\n".join(_machine_lines(report, now)))
+    if plan is not None:
+        parts.append("\n".join(_plan_lines(plan)))
+        mode = mode_with_widths(plan)
+        if mode is not None:
+            parts.append("\n".join(_width_lines(mode)))
+    if measured:
+        parts.append("\n".join(_measured_lines(measured)))
+    return "\n\n".join(parts)
+
+
+def _machine_lines(report: MachineReport, now: datetime) -> list[str]:
+    lines = [", ".join(part for part in (report.machine, report.system) if part)]
+    lines += [f"{card.name}: {', '.join((card.title, *card.details))}" for card in card_words(report)]
+    lines += [
+        tr(
+            "{weights}: reads {rate} of weights, {products} billion products/s",
+            weights=name,
+            rate=figures.rate(one.bytes_per_s),
+            products=figures.ratio(one.products_per_s / 1e9),
+        )
+        for name, one in ({} if report.speeds is None else report.speeds.host.formats).items()
+    ]
+    lines.append(", ".join(part for part in (measured_words(report, now), power_words(report)) if part))
+    return lines
+
+
+def _plan_lines(plan: PlanReport) -> list[str]:
+    return [
+        tr("Plan for {model}", model=plan.model),
+        *(f"{mode_title(mode.mode)}: {_prediction(mode)}" for mode in plan.modes),
+        plan.reason,
+        *plan_notes(plan),
+    ]
+
+
+def _prediction(mode: ModePrediction) -> str:
+    if mode.refusal or mode.tokens_per_second is None:
+        return mode.refusal
+    words = [tr("about {speed} tok/s", speed=speed_figure(mode.tokens_per_second))]
+    if mode.first_token_s is not None:
+        words.append(tr("first token {time}", time=figures.duration(1e3 * mode.first_token_s)))
+    for device, taken in mode.memory_bytes.items():
+        size = gigabytes(taken)
+        words.append(
+            tr("{size} GB of memory", size=size)
+            if device == "host"
+            else tr("{size} GB on {device}", size=size, device=device)
+        )
+    return ", ".join([*words, mode.summary])
+
+
+def _width_lines(mode: ModePrediction) -> list[str]:
+    bars = width_bars(mode)
+    lines = [speed_words(bar.title, bar.measured, bar.predicted, "") for bar in bars]
+    return [f"{tr('Speed by width')}, {mode_title(mode.mode)}", *lines]
+
+
+def _measured_lines(measured: tuple[BenchmarkRow, ...]) -> list[str]:
+    lines = [
+        speed_words(mode_title(row.mode), row.tokens_per_second, row.predicted_per_second, row.refusal or "")
+        for row in measured
+    ]
+    title, sentence = result_words(measured)
+    return [tr("Measured"), *lines, *([f"{title}: {sentence}"] if title else [])]
 
 
 class MachinePage(PlacePage):

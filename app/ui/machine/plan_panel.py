@@ -1,22 +1,371 @@
-"""The plan: for which model and context, every mode, and what the figures come from."""
+"""The plan: for which model and context, a table of every mode, and what the figures come from."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from dataclasses import dataclass, replace
 
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chat.modes import Choice, mode_title
+from app.ui import figures
 from app.ui.boxes import STRETCH, filled
+from app.ui.choice_popup import ChoicePopup
+from app.ui.figures import gigabytes
 from app.ui.inert_text import PlainLabel
-from app.ui.machine.pick_button import PickButton
-from app.ui.machine.plan_table import PlanTable
-from app.ui.machine.words import plan_notes
+from app.ui.machine.words import plan_notes, speed_figure
+from app.ui.painting import mirrored, paint_icon, paint_words, painted
 from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
 from app.words import tr
-from engine.messages import PlanReport
+from engine.messages import ModePrediction, PlanReport
 
+_ICON_PX = 16
+_LIST_SIDE_PX = 12
+_WIDEST_PX = 210
+_SIDE_PX = 16
+_GAP_PX = 18  # between columns
+_PAD_PX = 10  # above and below a row's words
+_WORDS_PX = 190  # what title and summary need at least before columns give way
+_REFUSED_PX = 104
+_LEAST_ROW_PX = 44
+_WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _STACKED_PX = 480
 _PILED_PX = 360
+
+
+class PickButton(QPushButton):
+    """Button as wide as its words, up to a limit.
+
+    Args:
+        name: Name of the choice, for those who cannot see it.
+    """
+
+    chosen = Signal(str)
+    pressed_to_open = Signal()
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._name = name
+        self._words = ""
+        self.popup: ChoicePopup | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self.pressed_to_open)
+        theme.changed.connect(self.updateGeometry)
+
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
+
+    @property
+    def words(self) -> str:
+        """Content that is shown."""
+        return self._words
+
+    def set_words(self, words: str) -> None:
+        """Show what is chosen."""
+        if words != self._words:
+            self._words = words
+            self.setAccessibleName(f"{self._name}: {words}")
+            self.setToolTip(words)
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """Words and chevron."""
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        words = min(metrics.horizontalAdvance(self._words) + 2, self._theme.type.px(_WIDEST_PX))
+        return QSize(words + 2 * _LIST_SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width without the words, which give way."""
+        return QSize(self._theme.type.px(90), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the button as the style does, then words and chevron."""
+        painter = QPainter(self)
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = ""
+        self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
+        room = painted(
+            self, _LIST_SIDE_PX, 0, self.width() - 2 * _LIST_SIDE_PX - 8 - self._icon_px, self.height()
+        ).toRect()
+        role, elide = "text" if self.isEnabled() else "mute", Qt.TextElideMode.ElideMiddle
+        paint_words(painter, self._theme, room, self._words, TextStyle.UI_MEDIUM, role, elide=elide)
+        end = self.width() - _LIST_SIDE_PX - self._icon_px
+        paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
+
+    def open_choices(self, rows: list[Choice]) -> None:
+        """Show what there is to choose."""
+        self.popup = ChoicePopup(self._theme, self._name, rows, self)
+        self.popup.chosen.connect(self.chosen)
+        self.popup.closed.connect(self._forget_popup)
+        self.popup.open_beside(self, above=False)
+
+    @Slot()
+    def _forget_popup(self) -> None:
+        self.popup = None
+
+
+@dataclass(frozen=True)
+class _Column:
+    title: str
+    values: tuple[str, ...]  # by row
+    style: TextStyle = TextStyle.UI
+    role: str = "sub"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Words of a row, wrapped."""
+
+    text: str
+    style: TextStyle
+    role: str
+    box: QRect
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Place of a row."""
+
+    row: ModePrediction
+    reason: str  # why ``auto`` takes it; empty where it does not
+    box: QRect
+    lines: tuple[_Line, ...]
+
+
+class PlanTable(QWidget):
+    """As high as its rows; figures go under a mode's words where columns have no room."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._plan: PlanReport | None = None
+        self._rows: list[ModePrediction] = []
+        self._columns: list[_Column] = []
+        self._widths: list[int] = []
+        self._places: list[_Place] = []
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self._arrange)
+
+    @property
+    def rows(self) -> list[ModePrediction]:
+        """Every mode, fastest first, then those that cannot run."""
+        return self._rows
+
+    @property
+    def column_titles(self) -> list[str]:
+        """The columns that there is room for."""
+        return [column.title for column in self._columns]
+
+    def set_plan(self, plan: PlanReport | None) -> None:
+        """Show another plan; None shows nothing."""
+        if plan == self._plan:
+            return
+        self._plan = plan
+        modes = () if plan is None else plan.modes
+        self._rows = sorted(modes, key=lambda row: (bool(row.refusal), -(row.tokens_per_second or 0.0)))
+        self._describe()
+        self._arrange()
+
+    def sizeHint(self) -> QSize:
+        """Return a size as high as its rows are at this width."""
+        return QSize(400, self._head_height() + sum(place.box.height() for place in self._places))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Wrap again."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != self.width():
+            self._arrange()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the head and every row."""
+        painter = QPainter(self)
+        self._paint_cells(painter, 0, self._head_height(), None)
+        for index, place in enumerate(self._places):
+            self._paint_place(painter, index, place)
+
+    # --- where things stand -----------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        self._choose_columns()
+        top = self._head_height()
+        self._places = []
+        for row in self._rows:
+            place = self._placed(row, top)
+            self._places.append(place)
+            top += place.box.height()
+        self.setFixedHeight(max(top, 1))
+        self.setVisible(bool(self._rows))
+        self.update()
+
+    def _choose_columns(self) -> None:
+        """All columns where there is room; else those that matter most."""
+        every = self._every_column()
+        for columns in (every, [*every[:-3], *every[-2:]], every[-2:], every[-2:-1]):
+            self._columns = columns
+            self._widths = [self._width_of(column) for column in columns]
+            words = self.width() - 2 * _SIDE_PX - sum(self._widths) - _GAP_PX * len(columns)
+            if words >= self._theme.type.px(_WORDS_PX):
+                return
+
+    def _every_column(self) -> list[_Column]:
+        runs = [row for row in self._rows if not row.refusal]
+        columns = [_Column(tr("RAM, GB"), tuple(gigabytes(_host_bytes(row)) for row in runs))]
+        if any(map(_gpu_bytes, runs)):
+            columns.append(_Column(tr("VRAM, GB"), tuple(gigabytes(_gpu_bytes(row)) for row in runs)))
+        first = tuple(map(_first_token, runs))
+        speeds = {row.mode: row.tokens_per_second or 0.0 for row in runs}
+        speed = tuple(map(speed_figure, speeds.values()))
+        plain = speeds.get("plain")
+        times = tuple(figures.ratio(one / plain) if plain else "" for one in speeds.values())
+        columns.append(_Column(tr("First token"), first))
+        if self._plan is not None and not self._plan.measured:
+            columns.append(_Column(tr("tok/s, assumed"), speed))
+        else:
+            columns.append(_Column(tr("tok/s"), speed, TextStyle.UI_BOLD, "text"))
+        columns.append(_Column(tr("Times plain"), times))
+        return columns
+
+    def _width_of(self, column: _Column) -> int:
+        head = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(column.title)
+        metrics = QFontMetrics(self._theme.font(column.style))
+        return max(head, *(metrics.horizontalAdvance(value) for value in column.values), 0) + 1
+
+    def _head_height(self) -> int:
+        return self._theme.type.px(30) if any(not row.refusal for row in self._rows) else 1
+
+    def _reason(self, row: ModePrediction) -> str:
+        return self._plan.reason if self._plan is not None and row.mode == self._plan.chosen else ""
+
+    def _placed(self, row: ModePrediction, top: int) -> _Place:
+        inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
+        lines: list[_Line] = []
+        if row.refusal:
+            indent = self._refused_indent()
+            beside = inner.width() - indent >= self._theme.type.px(_WORDS_PX)
+            title = self._line(mode_title(row.mode), TextStyle.UI_MEDIUM, "sub", inner)
+            lines.append(title)
+            room = inner.adjusted(indent, 0, 0, 0) if beside else inner.translated(0, title.box.height() + 2)
+            lines.append(self._line(row.refusal, TextStyle.UI, "sub", room))
+        else:
+            columns = sum(self._widths) + _GAP_PX * len(self._widths)
+            title_style = TextStyle.UI_BOLD if self._reason(row) else TextStyle.UI_MEDIUM
+            left = inner.adjusted(0, 0, -columns, 0)
+            for text, style, role in (
+                (mode_title(row.mode), title_style, "text"),
+                (_summary(row), TextStyle.SMALL, "sub"),
+            ):
+                lines.append(self._line(text, style, role, left))
+                left.translate(0, lines[-1].box.height() + 1)
+            whole = QRect(inner.left(), left.top() + 2, inner.width(), inner.height())
+            for text, role in ((self._figures(row), "sub"), (self._reason(row), "acct")):
+                if text:
+                    lines.append(self._line(text, TextStyle.SMALL, role, whole))
+                    whole.translate(0, lines[-1].box.height() + 2)
+        bottom = max(line.box.bottom() for line in lines)
+        wanted = bottom - top + 1 + _PAD_PX
+        height = max(wanted, self._theme.type.px(_LEAST_ROW_PX))
+        lower = (height - wanted) // 2  # words stand in the middle of a row that has room
+        lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
+        return _Place(row, self._reason(row), QRect(0, top, self.width(), height), tuple(lines))
+
+    def _refused_indent(self) -> int:
+        """Left edge of the reasons of refused modes: after the longest of their names."""
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        names = (metrics.horizontalAdvance(mode_title(row.mode)) for row in self._rows if row.refusal)
+        return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
+
+    def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
+        metrics = QFontMetrics(self._theme.font(style))
+        bounds = metrics.boundingRect(QRect(0, 0, room.width(), 100_000), int(_WRAP), text)
+        return _Line(text, style, role, QRect(room.left(), room.top(), room.width(), bounds.height()))
+
+    def _figures(self, row: ModePrediction) -> str:
+        """Text of the columns that have no room."""
+        if tr("First token") in self.column_titles:
+            return ""
+        if len(self._columns) > 2:
+            return tr("First token after {time}", time=_first_token(row))
+        words = [tr("{size} GB of memory", size=gigabytes(_host_bytes(row)))]
+        if _gpu_bytes(row):
+            words.append(tr("{size} GB on the GPU", size=gigabytes(_gpu_bytes(row))))
+        words.append(tr("first token after {time}", time=_first_token(row)))
+        return ", ".join(words)
+
+    # --- painting ---------------------------------------------------------------------------------------------
+
+    def _paint_place(self, painter: QPainter, index: int, place: _Place) -> None:
+        color = self._theme.color
+        if place.row.refusal:
+            painter.fillRect(place.box, color("surf"))
+        elif place.reason:
+            painter.fillRect(place.box, color("accs"))
+        painter.fillRect(QRect(0, place.box.top(), self.width(), 1), color("line"))
+        for line in place.lines:
+            painter.setFont(self._theme.font(line.style))
+            painter.setPen(color("acct" if place.reason and line.role == "sub" else line.role))
+            painter.drawText(mirrored(self, QRectF(line.box)), int(_WRAP), line.text)
+        if not place.row.refusal:
+            head = place.lines[0].box.height() + place.lines[1].box.height() + 2 * _PAD_PX
+            self._paint_cells(painter, place.box.top(), head, index)
+
+    def _paint_cells(self, painter: QPainter, top: int, height: int, index: int | None) -> None:
+        """Paint the figures of a row, or the titles of the columns."""
+        right = self.width() - _SIDE_PX
+        for column, width in reversed(list(zip(self._columns, self._widths, strict=True))):
+            box = QRectF(right - width, top, width, height)
+            painter.setFont(self._theme.font(TextStyle.SMALL if index is None else column.style))
+            painter.setPen(self._theme.color("mute" if index is None else column.role))
+            painter.drawText(
+                mirrored(self, box), _RIGHT, column.title if index is None else column.values[index]
+            )
+            right -= width + _GAP_PX
+        if index is None and self._head_height() > 1:
+            painter.setFont(self._theme.font(TextStyle.SMALL))
+            painter.setPen(self._theme.color("mute"))
+            box = QRectF(_SIDE_PX, top, max(right - _SIDE_PX, 0), height)
+            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, tr("Mode"))
+
+    def _describe(self) -> None:
+        said = []
+        for row in self._rows:
+            words = row.refusal or tr("about {speed} tok/s", speed=speed_figure(row.tokens_per_second or 0.0))
+            parts = (f"{mode_title(row.mode)}: {words}", _summary(row), self._reason(row))
+            said.append(". ".join(part for part in parts if part))
+        self.setAccessibleName(tr("Plan"))
+        self.setAccessibleDescription("\n".join(said))
+
+
+def _summary(row: ModePrediction) -> str:
+    return row.summary[:1].upper() + row.summary[1:]
+
+
+def _host_bytes(row: ModePrediction) -> int:
+    return row.memory_bytes.get("host", 0)
+
+
+def _gpu_bytes(row: ModePrediction) -> int:
+    return sum(row.memory_bytes.values()) - _host_bytes(row)
+
+
+def _first_token(row: ModePrediction) -> str:
+    return figures.duration(1e3 * (row.first_token_s or 0.0))
 
 
 class PlanPanel(QFrame):

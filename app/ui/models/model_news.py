@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from app.bridge.models.store import ModelStore
 from app.ui.commands import CommandGroup, Commands
 from app.ui.models.wording import download_words
+from app.ui.notices import Toast
 from app.ui.places import MODELS, PlaceStack
 from app.ui.sidebar.sidebar import PlacesNav
-from app.ui.toast import Toast
 from app.words import tr
 
 if TYPE_CHECKING:

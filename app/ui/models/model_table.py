@@ -14,10 +14,10 @@ from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import ElidedLabel, PlainLabel
-from app.ui.models.tag import Tag, Tone
+from app.ui.models.cards import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.kind import set_kind
+from app.ui.theme.stylesheet import set_kind
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 from engine.messages import Prediction

@@ -5,25 +5,22 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
+from app.ui.boxes import Flow
 from app.ui.buttons import LabelledButton, push_button
-from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
-from app.ui.models.card_grid import CardGrid
-from app.ui.models.download_list import DownloadList
-from app.ui.models.folders_dialog import FoldersDialog
-from app.ui.models.getting import Getting
-from app.ui.models.installed_list import InstalledList
-from app.ui.models.keeping import Keeping
-from app.ui.models.model_dialog import WORTH_ASKING_BYTES, GivingUpDialog
-from app.ui.models.model_shelf import ModelShelf
+from app.ui.models.cards import CardGrid
+from app.ui.models.dialogs import WORTH_ASKING_BYTES, FoldersDialog, GivingUpDialog
+from app.ui.models.downloads import DownloadList
+from app.ui.models.get_model import Getting
+from app.ui.models.installed import InstalledList, Keeping
 from app.ui.models.model_table import ModelTable
-from app.ui.place_page import PlacePage
-from app.ui.section_head import SectionHead
+from app.ui.models.page_content import ModelShelf
+from app.ui.place_page import PlacePage, SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -35,8 +32,6 @@ _ROWS_AT_FIRST = 8
 
 class ModelsPage(PlacePage):
     """Shows what the model store knows, and asks it for what the user wants."""
-
-    chat_requested = Signal(str)  # reference of a model
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Models"), parent)

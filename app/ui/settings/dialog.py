@@ -1,31 +1,30 @@
-"""The dialog of settings: nothing is changed before Apply."""
+"""The dialog of settings, and the actions of its rows: nothing is changed before Apply."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QMessageBox, QWidget
+from pathlib import Path
 
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from app.bridge.models.servers import HubAccess
+from app.bridge.saved_settings import SettingsDesk
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.exchange import ImportedSettings
 from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.inert_text import PlainQuestion
-from app.ui.settings.arrangement import Arrangement
-from app.ui.settings.choice_field import ChoiceField
-from app.ui.settings.field_choices import FieldChoices
-from app.ui.settings.fields import Fields
-from app.ui.settings.foot import Foot
-from app.ui.settings.head import Head
-from app.ui.settings.page_list import PageList
-from app.ui.settings.page_stack import PageStack
-from app.ui.settings.page_view import PageView
-from app.ui.settings.row import SettingRow
-from app.ui.settings.row_states import RowStates
-from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.opener import show_folder
+from app.ui.settings.fields import ChoiceField, Fields
+from app.ui.settings.layout import Arrangement, Foot, Head, PageList
+from app.ui.settings.pages import PageStack, PageView
+from app.ui.settings.rows import FieldChoices, RowStates, SettingRow, TokenRow
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import InvalidOption
@@ -33,6 +32,8 @@ from engine.errors import InvalidOption
 _SIZE = QSize(946, 760)
 _LEAST = QSize(340, 320)
 _MARGIN_PX = 40
+_FOLDERS = {"models_folder": "models", "data_folder": "data"}
+_FILE_NAME = "tenon-settings.json"
 
 
 class ClosingQuestion(PlainQuestion):
@@ -298,3 +299,100 @@ def _page_of(name: str) -> int:
         if any(getattr(item, "name", "") == name for item in page.items()):
             return number
     raise KeyError(name)
+
+
+class DeskActions(QObject):
+    """Connects the dialog's pages, as they are made, with the desk."""
+
+    erase_wanted = Signal()
+
+    def __init__(self, dialog: SettingsDialog, desk: SettingsDesk, access: HubAccess) -> None:
+        super().__init__(dialog)
+        self._dialog = dialog
+        self._desk = desk
+        self._access = access
+        self._token: TokenRow | None = None
+        dialog.stack.made.connect(self._page_made)
+        for page in dialog.stack.pages():
+            self._page_made(page)
+        desk.exported.connect(self._exported)
+        desk.imported.connect(self._imported)
+        access.told.connect(self._token_told)
+
+    @Slot(object)
+    def _page_made(self, page: PageView) -> None:
+        page.requested.connect(self._do)
+        for name, row in page.action_rows.items():
+            if name in _FOLDERS:
+                row.show_detail(str(self._desk.folder(_FOLDERS[name])))
+            elif isinstance(row, TokenRow):
+                self._token = row
+                row.kept.connect(self._access.keep)
+                row.forgotten.connect(self._access.forget)
+                row.grown.connect(self._dialog.stack.arrange)
+                row.show_known(self._access.known, "")
+                self._access.look()
+
+    @Slot(str)
+    def _do(self, name: str) -> None:
+        if name in _FOLDERS:
+            self._open_folder(self._desk.folder(_FOLDERS[name]))
+        elif name == "reset_settings":
+            self._dialog.choose(ImportedSettings({}, {}))
+        elif name == "export_settings":
+            self._export()
+        elif name == "import_settings":
+            self._import()
+        elif name == "erase_everything":
+            self.erase_wanted.emit()
+
+    def _open_folder(self, folder: Path) -> None:
+        """Show a folder in the system's own window; one that nothing is in yet is not there."""
+        if not folder.is_dir():
+            self._dialog.say(tr("{folder} is not there yet: nothing was put into it.", folder=folder))
+        elif problem := show_folder(folder):
+            self._dialog.say(problem)
+
+    def _export(self) -> None:
+        kinds = tr("Settings (*.json)")
+        path, _ = QFileDialog.getSaveFileName(self._dialog, tr("Export settings"), _FILE_NAME, kinds)
+        if path:
+            self._desk.export(Path(path))
+
+    def _import(self) -> None:
+        kinds = tr("Settings (*.json)")
+        path, _ = QFileDialog.getOpenFileName(self._dialog, tr("Import settings"), "", kinds)
+        if path:
+            self._desk.read(Path(path))
+
+    @Slot(str, str)
+    def _exported(self, path: str, sentence: str) -> None:
+        self._dialog.say(sentence or tr("The settings in force are saved as {file}.", file=Path(path).name))
+
+    @Slot(object, str)
+    def _imported(self, found: ImportedSettings | None, sentence: str) -> None:
+        if found is None:
+            self._dialog.say(sentence)
+            return
+        self._dialog.choose(found)
+        if found.rejected:
+            names = ", ".join(_title(name) for name in found.rejected)
+            self._dialog.say(
+                tr(
+                    "Left out, because they no longer exist or their values are not allowed: {names}.",
+                    names=names,
+                )
+            )
+        elif not self._dialog.pending.changes():
+            self._dialog.say(tr("The file says what is in force already."))
+
+    @Slot(str)
+    def _token_told(self, problem: str) -> None:
+        if self._token is not None:
+            self._token.show_known(self._access.known, problem)
+
+
+def _title(name: str) -> str:
+    """Title of a setting in the dialog; one without a row has its name in the file."""
+    setting = Settings.declared().get(name)
+    return tr(setting.title) if setting is not None and setting.title else name

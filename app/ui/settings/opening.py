@@ -8,8 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.workspace import Workspace
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, apply_appearance
 
 if TYPE_CHECKING:
     from app.ui.settings.dialog import SettingsDialog
@@ -41,8 +40,7 @@ class SettingsOpening(QObject):
         if self.dialog is not None:
             return self.dialog
         # Imported when it is opened, so that the window is there sooner.
-        from app.ui.settings.desk_actions import DeskActions
-        from app.ui.settings.dialog import SettingsDialog
+        from app.ui.settings.dialog import DeskActions, SettingsDialog
 
         self.dialog = SettingsDialog(self._theme, self._workspace, self._window)
         actions = DeskActions(self.dialog, self._workspace.settings_desk, self._workspace.model_store.access)

@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 
 from app.chat.search import SearchHit
 from app.ui import figures
-from app.ui.painting import LEFT, RIGHT, paint_box, paint_dot, paint_words
-from app.ui.placing import in_row, isolated
+from app.ui.painting import LEFT, RIGHT, in_row, isolated, paint_box, paint_dot, paint_words
 from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
 from app.ui.sidebar.list_rows import Row
 from app.ui.theme.icons import tinted_pixmap

@@ -13,10 +13,9 @@ from app.ui import figures
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
-from app.ui.painting import paint_box, paint_words, smooth
-from app.ui.pane_edge import PaneEdge
-from app.ui.places import CHAT, MACHINE, MODELS, SERVER
-from app.ui.placing import painted, place
+from app.ui.painting import paint_box, paint_words, painted, place, smooth
+from app.ui.pane import PaneEdge
+from app.ui.places import CHAT, MODELS, PLACES
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.sidebar.list_rows import Row
@@ -159,12 +158,8 @@ class PlacesNav(QWidget):
         self.download = DownloadLine(theme, self)
         self.download.clicked.connect(self._download_clicked)
         column = filled(QVBoxLayout(self), self.download, margins=(8, 9, 8, 8), spacing=0)
-        for name, icon, title in (
-            (MODELS, "package", tr("Models")),
-            (MACHINE, "gauge", tr("This machine")),
-            (SERVER, "server", tr("Other programs")),
-            (SETTINGS, "settings", tr("Settings")),
-        ):
+        rows = [(place.name, place.icon, tr(place.title)) for place in PLACES]
+        for name, icon, title in (*rows, (SETTINGS, "settings", tr("Settings"))):
             row = self.rows[name] = NavRow(theme, icon, title, self)
             row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
             row.clicked.connect(self._clicked)

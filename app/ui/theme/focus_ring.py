@@ -1,4 +1,4 @@
-"""The ring around what has the keyboard's focus. QSS outlines are square and lie inside, so it is a widget."""
+"""The ring around what has the keyboard's focus, and the base of the dialogs that show it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
     QApplication,
+    QDialog,
     QPlainTextEdit,
     QScrollArea,
     QSlider,
@@ -164,3 +165,23 @@ class FocusRing(QWidget):
         self.setGeometry(place.adjusted(-margin, -margin, margin, margin))
         self.raise_()
         self.show()
+
+
+class RingedDialog(QDialog):
+    """Base of every dialog."""
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.ring = FocusRing(self, theme)
+
+    def room(self, margin_px: int) -> QSize:
+        """Size of the window around it, less a margin; any size where there is no window."""
+        parent = self.parentWidget()
+        return QSize(10_000, 10_000) if parent is None else parent.size() - QSize(margin_px, margin_px)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab ends up here whichever widget has the focus."""
+        with self.ring.move_by_keyboard():
+            return super().focusNextPrevChild(forward)

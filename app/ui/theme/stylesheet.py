@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from string import Template
 
+from PySide6.QtWidgets import QWidget
+
 from app.ui.theme.palette import Palette
 from app.ui.theme.typography import TextStyle, Typography
 
@@ -212,3 +214,11 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         segment=px(24),
         nav=px(34),
     )
+
+
+def set_kind(widget: QWidget, kind: str) -> None:
+    """Give a widget another kind."""
+    if widget.property("kind") != kind:
+        widget.setProperty("kind", kind)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

@@ -2,22 +2,227 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+import os
+import sys
+from collections import OrderedDict
+from functools import cache
+from math import ceil
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip
 
-from app.ui.theme.formulas import Formulas
-from app.ui.theme.lexers import Lexers
+from app.chat.formula import Formula, FormulaShape
+from app.settings.settings import Settings
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.stylesheet import stylesheet
-from app.ui.theme.system_text import system_text_scale
 from app.ui.theme.typography import TextStyle, Typography
 
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+_MOST_SHAPES = 2_000
+_MOST_PIXMAPS = 300
+_GATHER_MS = 30  # formulas that come together change the transcript together
+_EDGE_PX = 1  # a smooth edge needs a pixel beyond the shape
+# Points of the general font as the systems deliver it. Pixels say nothing: Qt scales the window by their density.
+_WINDOWS_POINTS = 9.0
+_MACOS_POINTS = 13.0
+_QT_POINTS = 9.0
+_DESKTOP_POINTS = {
+    "gnome": 11.0, "unity": 11.0, "budgie": 11.0,
+    "kde": 10.0, "xfce": 10.0, "mate": 10.0, "x-cinnamon": 10.0, "lxqt": 11.0,
+}  # fmt: skip
+_LARGEST = 2.0
 SMALLEST_SCALE = 0.9
 LARGEST_SCALE = 1.5
 _COMPACT = 0.75
 # The window is laid out for up to this, whatever system and setting come to.
 _LARGEST_TEXT = 2.0
+_DARK = {"light": False, "dark": True, "system": None}
+
+
+class Typesets(Protocol):
+    """Source of the shapes of formulas, now or later."""
+
+    answered: SignalInstance  # Formula; FormulaShape, or None where it cannot be read
+
+    def ask(self, formula: Formula) -> None:
+        """Have a formula typeset."""
+
+
+class Formulas(QObject):
+    """Shapes that are known, and pictures of them. Without a typesetter every formula stays its source."""
+
+    changed = Signal(object)  # frozenset of the formulas whose shapes have come
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._typesetter: Typesets | None = None
+        self._shapes: OrderedDict[Formula, FormulaShape | None] = OrderedDict()
+        self._asked: set[Formula] = set()
+        self._fresh: set[Formula] = set()
+        self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()
+        self._gather = QTimer(self, singleShot=True, interval=_GATHER_MS)
+        self._gather.timeout.connect(self._tell)
+
+    def use(self, typesetter: Typesets) -> None:
+        """Ask this one from now on."""
+        self._typesetter = typesetter
+        typesetter.answered.connect(self._take)
+
+    def shape(self, formula: Formula) -> FormulaShape | None:
+        """Shape of a formula; None where it cannot be read, or is not known yet: then `changed` follows."""
+        if formula in self._shapes:
+            self._shapes.move_to_end(formula)
+        elif formula not in self._asked and self._typesetter is not None:
+            self._asked.add(formula)
+            self._typesetter.ask(formula)
+        return self._shapes.get(formula)
+
+    def awaited(self, formula: Formula) -> bool:
+        """Return True if the formula's shape is still to come."""
+        return formula in self._asked
+
+    def paint(
+        self, painter: QPainter, origin: QPointF, shape: FormulaShape, em_px: float, color: QColor
+    ) -> None:
+        """Paint a shape.
+
+        Args:
+            painter: Paints it.
+            origin: The left end of its baseline.
+            shape: The shape to paint.
+            em_px: Size of the font.
+            color: Colour of what has none of its own.
+        """
+        ratio = painter.device().devicePixelRatioF()
+        key = (shape.svg, em_px, color.rgba(), ratio)
+        pixmap = self._pixmaps.get(key)
+        if pixmap is None:
+            pixmap = _pixmap(shape, em_px, color, ratio)
+            self._pixmaps[key] = pixmap
+            if len(self._pixmaps) > _MOST_PIXMAPS:
+                self._pixmaps.popitem(last=False)
+        else:
+            self._pixmaps.move_to_end(key)
+        top = origin.y() - shape.ascent * em_px
+        painter.drawPixmap(
+            QPointF(round(origin.x() * ratio) / ratio - _EDGE_PX, round(top * ratio) / ratio - _EDGE_PX),
+            pixmap,
+        )
+
+    @Slot(object, object)
+    def _take(self, formula: Formula, shape: FormulaShape | None) -> None:
+        self._asked.discard(formula)
+        self._shapes[formula] = shape
+        if len(self._shapes) > _MOST_SHAPES:
+            self._shapes.popitem(last=False)
+        if shape is not None:
+            self._fresh.add(formula)
+            if not self._gather.isActive():
+                self._gather.start()
+
+    @Slot()
+    def _tell(self) -> None:
+        fresh, self._fresh = frozenset(self._fresh), set()
+        self.changed.emit(fresh)
+
+
+def _pixmap(shape: FormulaShape, em_px: float, color: QColor, ratio: float) -> QPixmap:
+    width, height = shape.width * em_px, (shape.ascent + shape.descent) * em_px
+    pixmap = QPixmap(
+        max(1, ceil((width + 2 * _EDGE_PX) * ratio)), max(1, ceil((height + 2 * _EDGE_PX) * ratio))
+    )
+    pixmap.fill(Qt.GlobalColor.transparent)
+    svg = shape.svg.replace("black", color.name())
+    edge = _EDGE_PX * ratio
+    box = QRectF(edge, edge, width * ratio, height * ratio)
+    with QPainter(pixmap) as painter:
+        QSvgRenderer(QByteArray(svg.encode())).render(painter, box)
+    pixmap.setDevicePixelRatio(ratio)
+    return pixmap
+
+
+class MakesLexers(Protocol):
+    """Source of lexers, now or later."""
+
+    made: SignalInstance  # the language; its lexer
+
+    def make(self, language: str) -> None:
+        """Have a lexer made of a language that there is one for."""
+
+
+class Lexers(QObject):
+    """Lexers that are known. Without a maker all code stays plain."""
+
+    came = Signal(str)  # the language, in lower case
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._maker: MakesLexers | None = None
+        self._lexers: dict[str, Lexer] = {}
+        self._asked: set[str] = set()
+
+    def use(self, maker: MakesLexers) -> None:
+        """Ask this one from now on."""
+        self._maker = maker
+        maker.made.connect(self._take)
+
+    def lexer(self, language: str) -> Lexer | None:
+        """Return the lexer of a language, or None if there is none or it is still to come (then `came` follows)."""
+        language = language.lower()
+        if self._maker is not None and language not in self._asked and title_of(language):
+            self._asked.add(language)
+            self._maker.make(language)
+        return self._lexers.get(language)
+
+    @Slot(str, object)
+    def _take(self, language: str, lexer: Lexer) -> None:
+        self._lexers[language] = lexer
+        self.came.emit(language)
+
+
+def title_of(language: str) -> str:
+    """Return the name of a language that has a lexer, or an empty text."""
+    return _titles().get(language.lower(), "")
+
+
+@cache
+def _titles() -> dict[str, str]:
+    from pygments.lexers import get_all_lexers
+
+    return {alias.lower(): name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
+
+
+def usual_points(platform: str, desktop: str) -> float:
+    """Size of the general font, in points, where nobody has changed it.
+
+    Args:
+        platform: Platform as ``sys.platform`` names it.
+        desktop: ``XDG_CURRENT_DESKTOP``, names with colons between them; empty where there is none.
+    """
+    if platform == "win32":
+        return _WINDOWS_POINTS
+    if platform == "darwin":
+        return _MACOS_POINTS
+    known = [_DESKTOP_POINTS[name] for name in desktop.lower().split(":") if name in _DESKTOP_POINTS]
+    return known[0] if known else _QT_POINTS
+
+
+def system_text_scale(font: QFont | None = None) -> float:
+    """Return the system's text size as a multiple of the usual one, 1 to 2.
+
+    Less than 1 counts as 1: where Qt knows nothing of a desktop its own small font is no wish of the user's.
+
+    Args:
+        font: The general font; None asks the system.
+    """
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont) if font is None else font
+    usual = usual_points(sys.platform, os.environ.get("XDG_CURRENT_DESKTOP", ""))
+    return min(_LARGEST, max(1.0, font.pointSizeF() / usual))
 
 
 def system_is_dark() -> bool:
@@ -156,3 +361,10 @@ def animation_ms(wanted_ms: int) -> int:
     """Length of an animation in ms: 0 where the system asks for less motion."""
     hint = QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration)
     return wanted_ms if hint > 0 else 0
+
+
+def apply_appearance(theme: Theme, settings: Settings) -> None:
+    """Light or dark, size of text and density, as they are set now; at once, and only what is another."""
+    theme.set_dark(_DARK[settings.theme])
+    theme.set_scale(min(LARGEST_SCALE, max(SMALLEST_SCALE, settings.font_scale / 100)))
+    theme.set_compact(settings.density == "compact")

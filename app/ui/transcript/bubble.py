@@ -21,7 +21,7 @@ from app.ui.buttons import push_button
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.figures import extent
 from app.ui.inert_text import PlainLabel
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.markdown_style import leading_px

@@ -28,8 +28,7 @@ from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import LabelledButton
 from app.ui.inert_text import ElidedLabel, InertDocument, PlainLabel
 from app.ui.theme.icons import themed_icon
-from app.ui.theme.lexers import title_of
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, title_of
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.formula_text import OBJECT
 from app.ui.transcript.hidden_signs import HIDDEN, insert_code

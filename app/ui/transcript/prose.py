@@ -15,7 +15,7 @@ from app.chat.markdown_blocks import Block
 from app.ui import figures
 from app.ui.buttons import push_button
 from app.ui.inert_text import InertDocument
-from app.ui.placing import place
+from app.ui.painting import place
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

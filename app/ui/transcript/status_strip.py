@@ -13,8 +13,7 @@ from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.modes import mode_title
 from app.ui import figures
-from app.ui.painting import paint_box, paint_dot, paint_icon, smooth
-from app.ui.placing import isolated, mirrored, painted, place
+from app.ui.painting import isolated, mirrored, paint_box, paint_dot, paint_icon, painted, place, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle, Typography
 from app.ui.transcript.message_actions import MessageActions

@@ -30,8 +30,7 @@ from app.chat.formula import Formula
 from app.chat.markdown_blocks import split_cells
 from app.chat.search import places
 from app.ui.inert_text import InertDocument
-from app.ui.painting import smooth
-from app.ui.placing import runs_right_to_left
+from app.ui.painting import runs_right_to_left, smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown

@@ -20,17 +20,16 @@ from PySide6.QtWidgets import (
 
 from app.chat.troubles import title_of
 from app.diagnostics.licences import components
+from app.ui.bars import HATCHED, LegendBar
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.figures import gigabytes
+from app.ui.form_fields import LongTextEdit
 from app.ui.inert_text import PlainLabel
-from app.ui.legend_bar import HATCHED, LegendBar
-from app.ui.long_text_edit import LongTextEdit
-from app.ui.painting import smooth
-from app.ui.placing import painted
-from app.ui.shown_folder import show_folder
+from app.ui.opener import show_folder
+from app.ui.painting import painted, smooth
+from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import app_icon, scale_icon, themed_icon
-from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.version import version_of

@@ -11,14 +11,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
+from app.ui.boxes import STRETCH, Flow, filled
 from app.ui.buttons import push_button
-from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
-from app.ui.models.card_grid import CardGrid
-from app.ui.models.getting import Getting
-from app.ui.models.model_shelf import ModelShelf
-from app.ui.section_head import SectionHead
+from app.ui.models.cards import CardGrid
+from app.ui.models.get_model import Getting
+from app.ui.models.page_content import ModelShelf
+from app.ui.place_page import SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr

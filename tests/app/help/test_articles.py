@@ -17,9 +17,9 @@ from app.help.facts import HelpFacts
 from app.help.library import help_library
 from app.settings.pages import PAGES
 from app.settings.settings import Settings
+from app.ui.commands import FIELD_KEYS
 from app.ui.help.article_text import ARTICLE, COMMAND, SETTING, setting_titles
 from app.ui.main_window import MainWindow
-from app.ui.shortcut_table import FIELD_KEYS
 from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser
 from engine.model.families import SUPPORTED

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.accessible_roles import ROLES
 from app.ui.main_window import MainWindow
+from app.ui.screen_reader import ROLES
 from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_surfaces import PARTS, POPUPS, SURFACES, opened
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
-from app.ui import announcements
+from app.ui import screen_reader
 from app.ui.main_window import MainWindow
 from tests.support.scripted_workspace import ScriptedWorkspace
 
@@ -20,7 +20,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
         def updateAccessibility(event: QAccessibleAnnouncementEvent) -> None:
             told.append((event.message(), event.politeness() is QAccessible.AnnouncementPoliteness.Assertive))
 
-    monkeypatch.setattr(announcements, "QAccessible", Listening)
+    monkeypatch.setattr(screen_reader, "QAccessible", Listening)
     return told
 
 

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from app.ui.done_notice import DoneNotice
 from app.ui.main_window import MainWindow
+from app.ui.notices import DoneNotice
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.ui.fuzzy import fuzzy_match
+from app.ui.command_palette import fuzzy_match
 
 TITLES = [
     "Copy the last code block", "Copy the last reply", "Copy the last reply as plain text",

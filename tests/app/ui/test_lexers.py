@@ -5,8 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.worker import LexerMaker
 from app.chat.markdown_blocks import Block, BlockKind
-from app.ui.theme.lexers import Lexers, title_of
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Lexers, Theme, title_of
 from app.ui.transcript.code import CodeBlock
 from tests.support.instant_lexer_maker import InstantLexerMaker
 

@@ -15,8 +15,8 @@ from app.chat.attachment import Unsent
 from app.chat.search import phrase_pattern, visible_text
 from app.chat.title import TITLE_CHARACTERS, title_of
 from app.help.question import about_tenon
-from app.ui import long_text_edit
-from app.ui.long_text_edit import LONGEST_BLOCK, LongTextEdit
+from app.ui import form_fields
+from app.ui.form_fields import LONGEST_BLOCK, LongTextEdit
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
@@ -154,7 +154,7 @@ def test_a_line_break_beside_a_soft_one_is_kept(field: LongTextEdit) -> None:
 def test_any_changes_leave_what_they_would_leave_in_a_plain_text(
     qtbot: QtBot, field: LongTextEdit, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(long_text_edit, "LONGEST_BLOCK", 6)
+    monkeypatch.setattr(form_fields, "LONGEST_BLOCK", 6)
     draw = random.Random(seed)
     text = ""
 
@@ -162,7 +162,7 @@ def test_any_changes_leave_what_they_would_leave_in_a_plain_text(
         """Qt's position of a place in the text: soft breaks are counted there."""
         qt = 0
         for number, block in enumerate(blocks(field.document())):
-            soft = number and long_text_edit.is_continued(field.document().findBlockByNumber(number))
+            soft = number and form_fields.is_continued(field.document().findBlockByNumber(number))
             if number and not soft:
                 position -= 1
             if position <= len(block):

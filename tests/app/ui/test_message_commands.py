@@ -6,8 +6,8 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import MessageState
+from app.ui.commands import FIELD_KEYS, ShortcutTable, key_sections
 from app.ui.main_window import MainWindow
-from app.ui.shortcut_table import FIELD_KEYS, ShortcutTable, key_sections
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView

@@ -15,7 +15,7 @@ from app.chat.modes import plan_rows, predicted_speeds, with_plan
 from app.help.facts import HelpFacts
 from app.ui.main_window import MainWindow
 from app.ui.settings.dialog import SettingsDialog
-from app.ui.settings.number_field import NumberField
+from app.ui.settings.fields import NumberField
 from engine.messages import EngineReady, ModePrediction
 from engine.modes import MODES, descriptors
 from tests.support import echo_mode

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
-from app.ui.pane_edge import PaneEdge
-from app.ui.placing import isolated, painted, place, runs_right_to_left
+from app.ui.painting import isolated, painted, place, runs_right_to_left
+from app.ui.pane import PaneEdge
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView

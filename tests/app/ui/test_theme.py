@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import getCppPointer
 
 from app.ui import figures
-from app.ui.list_box import ListBox
+from app.ui.form_fields import ListBox
 from app.ui.main_window import MainWindow
 from app.ui.theme.icons import ICON_FOLDER, app_icon, themed_icon
 from app.ui.theme.palette import DARK, LIGHT, Palette

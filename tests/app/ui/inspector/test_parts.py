@@ -11,13 +11,10 @@ from pytestqt.qtbot import QtBot
 from app.chat.modes import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, TracedToken
 from app.ui.figures import gigabytes
-from app.ui.inspector.acceptance_plot import AcceptancePlot
+from app.ui.inspector.charts import AcceptancePlot, LinePlot, MemoryBar, share_words
 from app.ui.inspector.draft_tree import DraftTree
-from app.ui.inspector.line_plot import LinePlot
-from app.ui.inspector.memory_bar import MemoryBar, share_words
 from app.ui.inspector.plan_view import PlanView, row_words
-from app.ui.inspector.token_paint import TokenLegend, paint_token_ground
-from app.ui.inspector.token_view import TokenView
+from app.ui.inspector.tokens import TokenLegend, TokenView, paint_token_ground
 from app.ui.theme.theme import Theme
 from engine.messages import MemoryShare
 from tests.support.inspector_scene import ACCEPTED, GB, PLACES, ROUNDS, STREAMED, update

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ui.inspector.line_plot import round_scale, scale_word
+from app.ui.inspector.charts import round_scale, scale_word
 
 
 @pytest.mark.parametrize(

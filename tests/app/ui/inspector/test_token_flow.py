@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from app.chat.reply_trace import Origin, TracedToken
-from app.ui.inspector.token_flow import TokenFlow, shown_text
+from app.ui.inspector.tokens import TokenFlow, shown_text
 
 
 def token(text: str) -> TracedToken:

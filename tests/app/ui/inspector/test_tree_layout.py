@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.ui.inspector.draft_tree import place_tree
 from app.ui.inspector.inspector import step_words
-from app.ui.inspector.tree_layout import place_tree
 from tests.support.inspector_scene import ROUNDS, record
 
 

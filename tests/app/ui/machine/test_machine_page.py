@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chat.machine import GpuSupport, Measuring, Stage
-from app.ui.machine.page import MachinePage
-from app.ui.machine.shared_text import shared_text
+from app.ui.machine.page import MachinePage, shared_text
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MACHINE
 from engine.messages import (

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.ui.machine.bars import Bar, Bars, Legend, tick_step
-from app.ui.machine.plan_table import PlanTable
+from app.ui.machine.measure_panel import Bar, Bars, Legend, tick_step
+from app.ui.machine.plan_panel import PlanTable
 from app.ui.machine.words import (
     card_words,
     measured_words,

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QDialog
 
 from app.bridge.models.installed import model_to_begin_with
 from app.ui.chat_page.header import engine_words
+from app.ui.models.dialogs import ForgettingDialog, ServerDialog
 from app.ui.models.models_page import ModelsPage
-from app.ui.models.server_dialog import ForgettingDialog, ServerDialog
 from app.ui.places import MODELS
 from engine.hub.endpoints import Endpoint, ServedModel, endpoints, keep_endpoint
 from engine.messages import DEFAULT_MODEL

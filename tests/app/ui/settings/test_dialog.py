@@ -16,13 +16,18 @@ from app.chat.modes import known_modes
 from app.settings.pages import PAGES, rows
 from app.settings.setting import Names, Number, Switch
 from app.settings.settings import Settings
-from app.ui.settings.action_rows import ActionRow
-from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.dialog import SettingsDialog
-from app.ui.settings.number_field import NumberField
-from app.ui.settings.plain_fields import LineField, NamesField, SwitchBox, SwitchField, TextField
-from app.ui.settings.row import SettingRow
-from app.ui.settings.slider import Slider
+from app.ui.settings.fields import (
+    ChoiceField,
+    LineField,
+    NamesField,
+    NumberField,
+    SwitchBox,
+    SwitchField,
+    TextField,
+)
+from app.ui.settings.number_input import Slider
+from app.ui.settings.rows import ActionRow, SettingRow
 from app.ui.theme.theme import Theme
 from engine.messages import Cancel, CheckDrafts, DraftChecked, ModelUnloaded
 from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics

@@ -9,9 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings.setting import Number, Words
 from app.settings.settings import Settings
-from app.ui.settings.number_field import NumberField
-from app.ui.settings.plain_fields import SwitchField, TextField
-from app.ui.settings.value_words import value_words
+from app.ui.settings.fields import NumberField, SwitchField, TextField, value_words
 from app.ui.theme.theme import Theme
 
 

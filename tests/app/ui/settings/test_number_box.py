@@ -11,8 +11,8 @@ from app.settings.pages import rows
 from app.settings.setting import Number
 from app.settings.settings import Settings
 from app.ui.settings.dialog import SettingsDialog
-from app.ui.settings.number_box import NumberBox
-from app.ui.settings.number_field import NumberField
+from app.ui.settings.fields import NumberField
+from app.ui.settings.number_input import NumberBox
 from app.ui.theme.theme import Theme
 
 NUMBERS = [name for name in rows() if isinstance(Settings.declared()[name].control, Number)]

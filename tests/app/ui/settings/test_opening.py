@@ -14,10 +14,9 @@ from pytestqt.qtbot import QtBot
 from app.settings.exchange import export_settings
 from app.settings.settings import Settings
 from app.ui.main_window import MainWindow
-from app.ui.settings.action_rows import TokenRow
 from app.ui.settings.dialog import SettingsDialog
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
+from app.ui.settings.rows import TokenRow
+from app.ui.theme.theme import Theme, apply_appearance
 from engine.messages import Load
 from tests.app.ui.settings.test_dialog import change
 from tests.engine.hub.conftest import MemoryKeyring

@@ -1,0 +1,352 @@
+"""The models of this computer: use one, import, check its files, show its folder, remove it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge.models.store import ModelStore
+from app.chat.model_entries import ImportEntry, InstalledEntry, ListedModel, RemovalEntry, ServerEntry
+from app.chat.modes import BASE_MODEL, model_name
+from app.ui import figures
+from app.ui.bars import ShareBar
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import icon_button, push_button
+from app.ui.inert_text import ElidedLabel, PlainLabel
+from app.ui.models.cards import Tag
+from app.ui.models.dialogs import ForgettingDialog, ImportDialog, RemovalDialog, ServerDialog
+from app.ui.models.downloads import RuledRow
+from app.ui.models.wording import joined, kind_title, licence_title
+from app.ui.opener import show_folder
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.messages import DraftPair
+from engine.sentences import paragraph
+
+
+@dataclass(frozen=True)
+class InstalledContent:
+    """Content of a row.
+
+    Attributes:
+        entry: The model.
+        in_use: True if it answers, or guesses for what answers.
+        speed: The predicted speed in words; empty for none.
+        read_share: Part of it that has been read, where it is being checked; None where it is not.
+        pairs: Pairs as a draft, as far as they are known.
+        draft: A draft that could be fetched for it; None for none.
+        only_continues: True if it has no way of writing a chat, and only continues texts.
+    """
+
+    entry: InstalledEntry
+    in_use: bool = False
+    speed: str = ""
+    read_share: float | None = None
+    pairs: tuple[DraftPair, ...] = ()
+    draft: ListedModel | None = None
+    only_continues: bool = False
+
+
+def name_of(entry: InstalledEntry) -> str:
+    """Title to show."""
+    return model_name(entry.ref) if entry.bundled else entry.name
+
+
+class InstalledRow(RuledRow):
+    """One model."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.content: InstalledContent | None = None
+        self.name = ElidedLabel(kind="label", parent=self)
+        self.kind = Tag(theme, self)
+        self.detail = ElidedLabel(kind="small", parent=self)
+        self.problem = PlainLabel(self, kind="bad", wrap=True)
+        self.fits = PlainLabel(self, kind="notice", wrap=True)
+        self.misfits = PlainLabel(self, kind="small", wrap=True)
+        self.misfits.setEnabled(False)
+        self.bar = ShareBar(theme, tr("Reading its files"), self)
+        self.state = Tag(theme, self)
+        self.use = push_button(tr("Chat with it"), self, kind="row")
+        self.more = icon_button(theme, "ellipsis", "", self, side_px=28)
+        line = filled(QHBoxLayout(), self.name, self.kind, STRETCH, spacing=8)
+        words = filled(
+            QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2
+        )
+        filled(
+            QHBoxLayout(self), (words, 1), self.state, self.use, self.more, margins=(16, 8, 8, 8), spacing=8
+        )
+
+    def show_content(self, content: InstalledContent) -> None:
+        """Show how it stands."""
+        if content == self.content:
+            return
+        self.content = content
+        entry, name = content.entry, name_of(content.entry)
+        self.name.setText(name)
+        if content.only_continues:
+            self.kind.show_words(tr("Base model"), tip=tr(BASE_MODEL))
+        else:
+            self.kind.show_words(kind_title(entry), icon="link")
+        size = "" if entry.size_bytes is None else figures.size(entry.size_bytes)
+        self.detail.setText(
+            tr("Being added")
+            if not entry.ref
+            else joined(
+                tr("built in, a very small model: quick, often wrong") if entry.bundled else "",
+                entry.format,
+                size,
+                licence_title(entry.licence),
+                entry.place
+                if entry.server
+                else tr("from {source}", source=entry.source)
+                if entry.source
+                else tr("used in place")
+                if entry.in_place
+                else "",
+                content.speed,
+            )
+        )
+        self.detail.setVisible(bool(self.detail.text()))
+        self.problem.setText(entry.problem)
+        self.problem.setVisible(bool(entry.problem))
+        self._show_pairs(content.pairs)
+        reading = content.read_share is not None
+        self.bar.setVisible(reading)
+        if content.read_share is not None:
+            self.bar.show_share(content.read_share)
+        self.state.show_words(tr("In use") if content.in_use else "", "good", "check")
+        usable = entry.kind == "target" and not entry.problem and bool(entry.ref)
+        self.use.setVisible(usable)
+        self.use.setAccessibleName(tr("Chat with {title}", title=name))
+        self.more.setVisible(not entry.bundled)
+        self.more.setAccessibleName(tr("More about {name}", name=name))
+        self.more.setToolTip(tr("More about {name}", name=name))
+
+    def _show_pairs(self, pairs: Collection[DraftPair]) -> None:
+        """Show a menu of the models it guesses for; those it cannot are greyed, with the reason."""
+        good = [pair for pair in pairs if not pair.problem]
+        # A model that is no draft by its kind could be one for anything: only pairs that work are worth a line then.
+        entry = self.content.entry if self.content is not None else None
+        bad = [pair for pair in pairs if pair.problem and entry is not None and entry.kind != "target"]
+        self.fits.setText(
+            tr("Can draft for {models}", models=joined(*(model_name(pair.target) for pair in good)))
+        )
+        self.fits.setVisible(bool(good))
+        self.misfits.setText(
+            "\n".join(
+                tr("Not for {model}: {reason}", model=model_name(pair.target), reason=pair.problem)
+                for pair in bad
+            )
+        )
+        self.misfits.setVisible(bool(bad))
+
+
+class InstalledList(QFrame):
+    """All models, of this computer or of servers."""
+
+    use_requested = Signal(str)  # reference
+    verify_requested = Signal(str)  # name
+    folder_requested = Signal(str)  # reference
+    remove_requested = Signal(str)  # name
+    stop_requested = Signal()
+    draft_requested = Signal(str)  # name of the model that it is for
+    change_requested = Signal(str, str)  # address and name of a server
+    forget_requested = Signal(str)  # name of a server
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "rows")
+        self.setAccessibleName(title)
+        self.rows: dict[str, InstalledRow] = {}
+        self._column = filled(QVBoxLayout(self), margins=0, spacing=0)
+
+    def show_contents(self, contents: Sequence[InstalledContent]) -> None:
+        """Show these."""
+        names = [content.entry.name for content in contents]
+        for name in [known for known in self.rows if known not in names]:
+            row = self.rows.pop(name)
+            row.hide()
+            row.deleteLater()
+        for number, content in enumerate(contents):
+            name = content.entry.name
+            if name not in self.rows:
+                row = self.rows[name] = InstalledRow(self._theme, self)
+                row.use.clicked.connect(self._use)
+                row.more.clicked.connect(self._open_menu)
+                self._column.insertWidget(number, row)
+            self.rows[name].show_content(content)
+
+    def menu_of(self, name: str) -> QMenu:
+        """Menu of a model's other actions."""
+        content = self.rows[name].content
+        assert content is not None
+        entry = content.entry
+        menu = QMenu(self)
+        if content.read_share is not None:
+            menu.addAction(themed_icon(self._theme, "x"), tr("Stop")).triggered.connect(self.stop_requested)
+        if not entry.ref:  # on its way
+            return menu
+        if entry.server:
+            change = menu.addAction(themed_icon(self._theme, "pencil"), tr("Change the server..."))
+            change.triggered.connect(lambda: self.change_requested.emit(entry.place, entry.server))
+            words = tr("Forget {server}...", server=entry.server)
+            forget = menu.addAction(themed_icon(self._theme, "trash-2"), words)
+            forget.triggered.connect(lambda: self.forget_requested.emit(entry.server))
+            return menu
+        if content.draft is not None:
+            words = tr("Get its draft {title}", title=content.draft.title)
+            draft = menu.addAction(themed_icon(self._theme, "link"), words)
+            draft.triggered.connect(lambda: self.draft_requested.emit(name))
+        if content.read_share is None and entry.recorded and not entry.problem:
+            check = menu.addAction(themed_icon(self._theme, "shield"), tr("Check its files"))
+            check.triggered.connect(lambda: self.verify_requested.emit(name))
+        folder = menu.addAction(themed_icon(self._theme, "folder-open"), tr("Show its folder"))
+        folder.triggered.connect(lambda: self.folder_requested.emit(entry.place or entry.ref))
+        if entry.source:  # it is not Tenon's to remove
+            return menu
+        menu.addSeparator()
+        remove = menu.addAction(themed_icon(self._theme, "trash-2"), tr("Remove..."))
+        remove.triggered.connect(lambda: self.remove_requested.emit(name))
+        return menu
+
+    @Slot()
+    def _use(self) -> None:
+        content = next(row.content for row in self.rows.values() if row.use is self.sender())
+        if content is not None:
+            self.use_requested.emit(content.entry.ref)
+
+    @Slot()
+    def _open_menu(self) -> None:
+        name, row = next((name, row) for name, row in self.rows.items() if row.more is self.sender())
+        menu = self.menu_of(name)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(
+            row.more.mapToGlobal(QPoint(row.more.width() - menu.sizeHint().width(), row.more.height() + 4))
+        )
+
+
+class Keeping(QObject):
+    """Has it done by the store, asks where there is something to decide, and says what came of it."""
+
+    said = Signal(str, bool)  # a sentence, and whether it stays
+
+    def __init__(
+        self, theme: Theme, store: ModelStore, rows: InstalledList, remote: InstalledList, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._theme = theme
+        self._store = store
+        self._window = window
+        installed = store.installed
+        installed.problem.connect(self._say_trouble)
+        installed.import_refused.connect(self._say_trouble)
+        installed.looked_at.connect(self._ask_import)
+        installed.imported.connect(self._say_imported)
+        installed.removal_planned.connect(self._ask_removal)
+        installed.removed.connect(self._say_removed)
+        installed.verified.connect(self._say_verified)
+        rows.verify_requested.connect(installed.verify)
+        rows.stop_requested.connect(installed.stop_reading)
+        rows.folder_requested.connect(self._show_folder)
+        rows.remove_requested.connect(installed.plan_removal)
+        store.servers.problem.connect(self._say_trouble)
+        remote.change_requested.connect(self.change_server)
+        remote.forget_requested.connect(self._ask_forgetting)
+
+    @Slot()
+    def add_folder(self) -> None:
+        """Choose a folder with a model and add it."""
+        folder = QFileDialog.getExistingDirectory(self._window, tr("Add a model's folder"))
+        if folder:
+            self._store.installed.look_at([folder])
+
+    @Slot()
+    def add_file(self) -> None:
+        """Choose a GGUF file, or the files of one model, and add it."""
+        kinds = tr("Models (*.gguf *.safetensors *.json *.model *.bin)")
+        paths, _ = QFileDialog.getOpenFileNames(self._window, tr("Add a model's file"), "", kinds)
+        if paths:
+            self._store.installed.look_at(paths)
+
+    @Slot()
+    def add_server(self) -> None:
+        """Ask for a server and add it."""
+        self.change_server("", "")
+
+    @Slot(str, str)
+    def change_server(self, address: str, name: str) -> None:
+        """Ask for a server, with fields filled in, and add it."""
+        dialog = ServerDialog(self._theme, self._store.servers, self._window, address, name)
+        dialog.added.connect(self._say_server_added)
+        dialog.open()
+
+    @Slot(str)
+    def _ask_forgetting(self, server: str) -> None:
+        mine = [entry for entry in self._store.installed.entries if entry.server == server]
+        in_use = any(map(self._store.in_use, mine))
+        dialog = ForgettingDialog(self._theme, server, in_use, self._window)
+        dialog.accepted.connect(lambda: self._store.forget_server(server))
+        dialog.open()
+
+    @Slot(object)
+    def _say_server_added(self, entry: ServerEntry) -> None:
+        added = tr("{server} is added, with %n model(s).", n=entry.models, server=entry.name)
+        self.said.emit(paragraph(added, entry.warning), bool(entry.warning))
+
+    @Slot(object)
+    def _ask_import(self, entry: ImportEntry) -> None:
+        dialog = ImportDialog(self._theme, entry, self._window)
+        dialog.accepted.connect(lambda: self._store.installed.bring_in(entry, dialog.copies))
+        dialog.open()
+
+    @Slot(object)
+    def _ask_removal(self, removal: RemovalEntry) -> None:
+        entry = self._store.entry(removal.name)
+        in_use = entry is not None and self._store.in_use(entry)
+        dialog = RemovalDialog(self._theme, removal, in_use, self._window)
+        dialog.accepted.connect(lambda: self._store.remove(removal.name, dialog.drafts))
+        dialog.open()
+
+    @Slot(str)
+    def _show_folder(self, ref: str) -> None:
+        place = Path(ref)
+        problem = show_folder(place.parent if place.suffix else place)
+        if problem:
+            self._say_trouble(problem)
+
+    @Slot(str)
+    def _say_trouble(self, sentence: str) -> None:
+        self.said.emit(sentence, True)
+
+    @Slot(str)
+    def _say_imported(self, name: str) -> None:
+        self.said.emit(tr("{name} is added.", name=name), False)
+
+    @Slot(str, object)
+    def _say_removed(self, name: str, freed_bytes: int) -> None:
+        size = figures.size(freed_bytes)
+        self.said.emit(tr("{name} is removed; {size} are free again.", name=name, size=size), False)
+
+    @Slot(str, tuple)
+    def _say_verified(self, name: str, bad: tuple[str, ...]) -> None:
+        if bad:
+            files = ", ".join(bad)
+            self.said.emit(
+                tr("{name} is damaged: {files}. Get or add it again.", name=name, files=files), True
+            )
+        else:
+            self.said.emit(tr("{name}: all files are what they were.", name=name), False)
