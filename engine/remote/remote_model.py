@@ -99,7 +99,9 @@ class RemoteModel:
         """
         if asked.request.size_bytes <= SMALL_BYTES:
             return encoded(asked)
-        return (yield from beside(self._lane, partial(ask_slowly, f"{encoded.__module__}:answer", asked)))
+        work = partial(ask_slowly, f"{encoded.__module__}:answer", asked)
+        found: Encoded = yield from beside(self._lane, work)
+        return found
 
     def count(self, request: Generate) -> Generator[Future[Any], None, int]:
         """Return the number of tokens of a request's prompt by the server's count, or by an estimate.
