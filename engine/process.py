@@ -15,11 +15,12 @@ from engine.messages.pipe import send as send_message
 _log = logging.getLogger(__name__)
 
 
-def serve(connection: Connection) -> None:
+def serve(connection: Connection, shared: bool = False) -> None:
     """Run an engine until the other end closes the pipe or asks for a `Shutdown`.
 
     Args:
         connection: `Command` objects come in, `Event` objects go out.
+        shared: As `Engine` has it.
     """
     sending = threading.Lock()
 
@@ -28,7 +29,7 @@ def serve(connection: Connection) -> None:
         with sending, contextlib.suppress(OSError):
             send_message(connection, event)
 
-    engine = Engine(send)
+    engine = Engine(send, shared)
     try:
         while True:
             command = receive(connection)
@@ -44,3 +45,8 @@ def serve(connection: Connection) -> None:
     finally:
         engine.close()
         connection.close()
+
+
+def serve_shared(connection: Connection) -> None:
+    """Run an engine for clients who do not know each other."""
+    serve(connection, shared=True)

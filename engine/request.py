@@ -46,22 +46,12 @@ def check_request(request: Generate) -> None:
         )
     numbers = {name: value for name, value in vars(request.sampling).items() if value is not None}
     Sampler(**numbers, penalties=request.penalties)
-    files = (file.text for message in request.messages for file in message.attachments)
-    contents = [message.content for message in request.messages]
-    contents += [
-        text for message in request.messages for call in message.calls for text in (call.name, call.arguments)
-    ]
-    contents += [
-        text for tool in request.tools.offered for text in (tool.name, tool.description, tool.parameters)
-    ]
-    raw = request.raw_prompt if isinstance(request.raw_prompt, str) else ""
-    for text in (raw, *request.stop, *contents, *files):
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InvalidOption(
-                "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
-            ) from error
+    try:
+        "".join((*request.stop, *request.texts)).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidOption(
+            "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
+        ) from error
 
 
 def check_limit(max_tokens: int | None) -> None:

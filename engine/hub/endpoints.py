@@ -11,20 +11,18 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Literal
 from urllib.parse import urlsplit
 
 from engine.errors import FileRefused, InvalidOption, KeyNotKept, ModelNotFound
 from engine.hub.kept_list import change_list, mend_list, read_list
 from engine.hub.model_folders import data_folder
 from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
-from engine.messages import ThinkingControl
+from engine.messages import ServerKind, ThinkingControl
 
 FILE_NAME = "servers.json"
 _PREFIX = "remote:"
 _PATHS = ("/chat/completions", "/v1")
 
-ServerKind = Literal["", "tenon", "llama.cpp", "vllm", "sglang", "ollama", "lmstudio"]
 #: Kinds by the names that people know them by; of any other server nothing but OpenAI's protocol is expected.
 KIND_TITLES: dict[ServerKind, str] = {
     "": "OpenAI",

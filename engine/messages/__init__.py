@@ -45,6 +45,7 @@ from engine.messages.commands import (
 from engine.messages.events import (
     ContextTrimmed,
     DraftChecked,
+    Encoded,
     EngineReady,
     Event,
     Failed,
@@ -62,6 +63,7 @@ from engine.messages.events import (
     Prepared,
     StatisticsUpdated,
     TextDrafted,
+    ToAsk,
     TokensAdded,
     TokensCounted,
     ToPrepare,
@@ -97,6 +99,7 @@ from engine.messages.reports import (
     Reply,
     RoundRecord,
     RoundTexts,
+    ServerKind,
     StopReason,
     ThinkingControl,
     Timings,

@@ -339,17 +339,25 @@ class Generate:
     lets_others_first: bool = False
 
     @property
+    def texts(self) -> list[str]:
+        """All its texts but those that end the reply."""
+        raw, turns = self.raw_prompt, self.messages
+        texts = [raw if isinstance(raw, str) else "", "" if self.form is None else self.form.text]
+        texts += [turn.content for turn in turns]
+        texts += [file.text for turn in turns for file in turn.attachments]
+        texts += [text for turn in turns for call in turn.calls for text in (call.name, call.arguments)]
+        texts += [
+            text for tool in self.tools.offered for text in (tool.name, tool.description, tool.parameters)
+        ]
+        return texts
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of all its texts in UTF-8, and 4 for each token of a raw prompt."""
-        raw = self.raw_prompt
-        if isinstance(raw, tuple):
-            return 4 * len(raw)
-        texts = [raw or "", "" if self.form is None else self.form.text]
-        for message in self.messages:
-            texts += [message.content, *(file.text for file in message.attachments)]
-            texts += [call.name + call.arguments for call in message.calls]
-        texts += [tool.name + tool.description + tool.parameters for tool in self.tools.offered]
-        return sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+        if isinstance(self.raw_prompt, tuple):
+            return 4 * len(self.raw_prompt)
+        text = "".join(self.texts)
+        return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
     @property
     def formed(self) -> bool:

@@ -15,6 +15,7 @@ from engine.messages.reports import (
     Plan,
     Reply,
     RoundRecord,
+    ServerKind,
     Timings,
     TokenLogprob,
 )
@@ -277,11 +278,49 @@ class Prepared:
         events: Events for the user.
         grammar: Grammar of the reply, in llguidance's words; empty for none.
         mark: Text that the form begins after.
-        error: Why there is no prompt; None where there is one.
     """
 
     prompt: bytes
     events: tuple[Event, ...] = ()
     grammar: str = ""
     mark: str = ""
-    error: ErrorReport | None = None
+
+
+@dataclass(frozen=True)
+class ToAsk:
+    """A request to fit and to encode for a server.
+
+    Attributes:
+        request: The request.
+        model: The server's name for the model.
+        kind: Kind of the server.
+        context: Tokens of prompt and reply together; None where nobody has said.
+        scale: Tokens that the server counted before, over those estimated for the same.
+        limit: Upper limit of the reply in tokens; None for none.
+        counts: The number of the prompt's tokens alone is wanted.
+    """
+
+    request: Generate
+    model: str
+    kind: ServerKind
+    context: int | None
+    scale: float
+    limit: int | None = None
+    counts: bool = False
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A request as a server gets it.
+
+    Attributes:
+        path: Path of the protocol.
+        body: JSON.
+        tokens: Tokens of the prompt by an estimate, before it is scaled.
+        events: Events for the user.
+    """
+
+    path: str
+    body: bytes
+    tokens: int
+    events: tuple[Event, ...] = ()

@@ -70,6 +70,7 @@ class MemoryPlace:
 
 
 ThinkingControl = Literal["", "switch", "effort"]
+ServerKind = Literal["", "tenon", "llama.cpp", "vllm", "sglang", "ollama", "lmstudio"]
 
 
 @dataclass(frozen=True)

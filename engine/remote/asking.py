@@ -7,13 +7,29 @@ docs/serving/openai_compatible_server.md, "Extra parameters".
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.errors import InvalidOption
-from engine.hub.endpoints import ServerKind
-from engine.messages import ChatMessage, Generate, OutputForm, ToolUse
+from engine.errors import InvalidOption, PromptTooLong
+from engine.messages import (
+    ChatMessage,
+    ContextTrimmed,
+    Encoded,
+    Event,
+    Generate,
+    Notice,
+    OutputForm,
+    ServerKind,
+    ToAsk,
+    ToolUse,
+)
+from engine.sentences import figure
+from engine.text.attached_turns import fit_with_attachments
+from engine.text.context_window import FittedPrompt, check_length
+from engine.text.preparation import answered, opening
+from engine.text.thoughts import without_thoughts
 
 #: Kinds that sample with more than OpenAI's numbers, and their word for the repetition penalty.
 _PENALTIES: dict[ServerKind, str] = {
@@ -64,28 +80,77 @@ def count_turns(turns: Sequence[ChatMessage], tools: ToolUse, scale: float) -> C
     return CountedTurns(tuple(turns), tokens)
 
 
-def path_and_body(
-    request: Generate, turns: Sequence[ChatMessage], opening: str, model: str, kind: ServerKind
-) -> tuple[str, dict[str, Any]]:
-    """Return the path and the body of the request for a server.
+def answer(question: bytes) -> bytes:
+    """Encode a large request in a preparer's process."""
+    return answered(question, encoded)
 
-    Args:
-        request: Request to answer.
-        turns: Conversation as it fits, without the reply that is continued.
-        opening: The beginning of that reply; empty for none.
-        model: The server's name for the model.
-        kind: Kind of server.
+
+def encoded(asked: ToAsk) -> Encoded:
+    """Return a request as its server gets it: the turns that fit by estimate, without the oldest.
 
     Raises:
         InvalidOption: No server does this.
+        PromptTooLong: The last message does not fit even alone.
     """
-    body: dict[str, Any] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
+    events: list[Event] = []
+    request, raw = asked.request, asked.request.raw_prompt
+    if raw is not None:
+        fitted = CountedTurns((), count_text(raw, 1.0) if isinstance(raw, str) else len(raw))
+    elif asked.counts:
+        fitted = count_turns(request.messages, request.tools, 1.0)
+    else:
+        fitted = _fitted(asked, events.append)
+    if asked.counts:
+        path = "/v1/messages/count_tokens"
+        body = {"model": asked.model, "messages": [_message(turn) for turn in fitted.turns]}
+    else:
+        path, body = _path_and_body(asked, fitted.turns)
+    return Encoded(path, json.dumps(body).encode(), fitted.tokens, tuple(events))
+
+
+def _fitted(asked: ToAsk, emit: Callable[[Event], None]) -> CountedTurns:
+    """Return the turns that fit, or all if the context is not known."""
+    request, scale, begun = asked.request, asked.scale, opening(asked.request)
+    turns = [
+        replace(turn, content=without_thoughts(turn.content)) if turn.role == "assistant" else turn
+        for turn in (request.messages[:-1] if begun else request.messages)
+    ]
+    begun_tokens = count_text(begun, scale)
+
+    def render(those: Sequence[ChatMessage]) -> CountedTurns:
+        counted = count_turns(those, request.tools, scale)
+        return replace(counted, tokens=counted.tokens + begun_tokens)
+
+    context = asked.context or sys.maxsize
+    most = 1 if request.whole else request.max_tokens
+    found: FittedPrompt[CountedTurns]
+    try:
+        found = fit_with_attachments(turns, render, lambda text: count_text(text, scale), context, most)
+        if request.whole and found.messages_left_out:
+            check_length(len(render(turns)), context)
+    except PromptTooLong as error:
+        raise PromptTooLong(
+            "The message is about {prompt} tokens long, but the model's context on the server holds {context}: "
+            "shorten it.",
+            prompt=figure(len(render(turns if request.whole else turns[-1:])), ","),
+            context=figure(context, ","),
+        ) from error
+    if found.sources:
+        emit(Notice(request.request_id, found.sources))
+    if found.messages_left_out:
+        emit(ContextTrimmed(request.request_id, found.messages_left_out))
+    return replace(found.prompt, tokens=round(found.prompt.tokens / scale))
+
+
+def _path_and_body(asked: ToAsk, turns: Sequence[ChatMessage]) -> tuple[str, dict[str, Any]]:
+    request, kind, begun = asked.request, asked.kind, opening(asked.request)
+    body: dict[str, Any] = {"model": asked.model, "stream": True, "stream_options": {"include_usage": True}}
     sampling, penalties = request.sampling, request.penalties
     wanted = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": sampling.seed,
-        "max_tokens": request.max_tokens,
+        "max_tokens": asked.limit,
         "stop": list(request.stop) or None,
         "presence_penalty": penalties.presence or None,
         "frequency_penalty": penalties.frequency or None,
@@ -103,8 +168,8 @@ def path_and_body(
     if request.raw_prompt is not None:
         return "/v1/completions", {**body, "prompt": request.raw_prompt}
     messages = [_message(turn) for turn in turns]
-    if opening:
-        messages.append({"role": "assistant", "content": opening})
+    if begun:
+        messages.append({"role": "assistant", "content": begun})
         if kind in ("vllm", "sglang"):
             body |= {"add_generation_prompt": False, "continue_final_message": True}
     body["messages"] = messages

@@ -7,6 +7,7 @@ system's own store, and proxies from the environment except on the way to a prog
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -89,13 +90,23 @@ class Connection:
     ) -> AsyncIterator[httpx2.Response]:
         """Open an answer that is read as it comes; failures are raised as Tenon's errors.
 
+        Args:
+            path: Path of the protocol.
+            body: JSON in bytes, or what it is made of; None to ask without any.
+            model: The server's name for the model.
+            bound: Bound of the answer.
+
         Raises:
             TenonError: in one of the kinds of `failures`.
         """
         url = f"{self.server.address}{path}"
         method = "GET" if body is None else "POST"
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        kind = {"Content-Type": "application/json"}
         try:
-            async with self._http.stream(method, url, json=body, extensions={"bound": bound}) as response:
+            async with self._http.stream(
+                method, url, content=content, headers=kind, extensions={"bound": bound}
+            ) as response:
                 if response.status_code != 200:
                     raise await self._refused(response, model)
                 yield response

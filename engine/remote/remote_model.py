@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
-from engine.errors import TenonError
+from engine.errors import Cancelled, TenonError
 from engine.hub.endpoints import KIND_TITLES, find_remote, remote_name
-from engine.messages import CountTokens, LoadOptions, ModelAdvice, ModelReport
-from engine.remote.asking import count_turns, path_and_body
+from engine.messages import Encoded, Generate, LoadOptions, ModelAdvice, ModelReport, ToAsk
+from engine.remote.asking import encoded
 from engine.remote.connection import Connection
 from engine.remote.failures import positive
 from engine.remote.probe import learn_model, unencrypted
 from engine.sentences import say
+from engine.text.preparation import SMALL_BYTES, ask_slowly, beside, waited_for
 
 Result = TypeVar("Result")
 
@@ -50,6 +52,7 @@ class RemoteModel:
         self.options = options
         server, self.name = find_remote(options.model)
         self.connection = Connection(server)
+        self._lane = ThreadPoolExecutor(1, "tenon-prepare-slow")
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tenon-remote", daemon=True)
         self._thread.start()
@@ -88,22 +91,35 @@ class RemoteModel:
         """Return True if one more reply may be asked for beside so many."""
         return replies < _MOST_REPLIES
 
-    def count(self, command: CountTokens, check: Callable[[], None]) -> int:
+    def encode(self, asked: ToAsk) -> Generator[Future[Encoded], None, Encoded]:
+        """Return a request as the server gets it; a large one is encoded in a process, and waited for.
+
+        Raises:
+            TenonError: The request does not fit, or is nothing for a server.
+        """
+        if asked.request.size_bytes <= SMALL_BYTES:
+            return encoded(asked)
+        work = partial(ask_slowly, f"{encoded.__module__}:answer", asked)
+        found: Encoded = yield from beside(self._lane, work)
+        return found
+
+    def count(self, request: Generate) -> Generator[Future[Any], None, int]:
         """Return the number of tokens of a request's prompt by the server's count, or by an estimate.
 
         Raises:
-            TenonError: The request makes no sense.
+            TenonError: The request is too large.
         """
-        request = command.request
-        counted = count_turns(request.messages, request.tools, self.scale).tokens
-        _, body = path_and_body(request, request.messages, "", self.name, self.server.kind)
-        asked = {name: value for name, value in body.items() if name in ("model", "messages")}
+        asked = ToAsk(request, self.name, self.server.kind, self.context, self.scale, counts=True)
+        sent = yield from self.encode(asked)
+        found = None
         try:
-            found = self.wait_for(self.connection.ask("/v1/messages/count_tokens", asked), check)
+            found = yield from waited_for(self.start(self.connection.ask(sent.path, sent.body)))
+        except Cancelled:
+            raise
         except TenonError:
-            check()
-            return counted
-        return (positive(found.get("input_tokens")) if isinstance(found, dict) else None) or counted
+            pass  # it has no such path
+        told = positive(found.get("input_tokens")) if isinstance(found, dict) else None
+        return told or round(sent.tokens * self.scale)
 
     def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Begin some work on the net; cancelling the future closes its connection."""
@@ -140,6 +156,7 @@ class RemoteModel:
 
         if self._loop.is_closed():
             return
+        self._lane.shutdown(wait=False, cancel_futures=True)
         try:
             self.start(end()).result(1.0)
         except FutureTimeout:

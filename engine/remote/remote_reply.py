@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import queue
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from engine.errors import Cancelled, PromptTooLong, TenonError
 from engine.hub.endpoints import KIND_TITLES
 from engine.messages import (
-    ContextTrimmed,
+    Encoded,
     Event,
     Finished,
     Generate,
@@ -25,10 +25,10 @@ from engine.messages import (
     StatisticsUpdated,
     StopReason,
     Timings,
+    ToAsk,
     TokensAdded,
 )
 from engine.planning.hardware import own_memory
-from engine.remote.asking import CountedTurns, count_text, count_turns, path_and_body
 from engine.remote.connection import READING_S
 from engine.remote.counts import (
     LEAST_MS,
@@ -43,13 +43,11 @@ from engine.remote.failures import ContextTooSmall, endless
 from engine.remote.remote_model import RemoteModel
 from engine.remote.stream import Told, pieces
 from engine.request import last_question
-from engine.sentences import figure, say
-from engine.text.attached_turns import fit_with_attachments
-from engine.text.context_window import FittedPrompt, check_length
+from engine.sentences import say
 from engine.text.preparation import opening
 from engine.text.repetition import LoopWatch, repeated_from
 from engine.text.stop import ReplyText
-from engine.text.thoughts import thought_tokens, without_thoughts
+from engine.text.thoughts import thought_tokens
 
 #: The mode of such a reply: how it is decoded is the server's affair.
 MODE = "remote"
@@ -112,7 +110,7 @@ class RemoteReply:
             ),
         )
 
-    def run(self) -> Iterator[None]:
+    def run(self) -> Generator[Future[Encoded] | None, None, None]:
         """Ask, and tell what comes; others have their turn at each step. Ends with `Finished`, also when cancelled.
 
         Raises:
@@ -121,9 +119,9 @@ class RemoteReply:
         self._emit(PlanChosen(self._request.request_id, self._plan))
         limit = self._request.max_tokens
         for attempt in range(_MOST_TRIES):
-            turns = self._fit()
+            encoded = yield from self._encoded(limit)
             try:
-                yield from self._answer(turns, limit)
+                yield from self._answer(encoded, limit)
                 break
             except ContextTooSmall as error:
                 before = limit, self._model.context, self._model.scale
@@ -133,43 +131,16 @@ class RemoteReply:
                     raise PromptTooLong(error.message) from error
         self._emit(Finished(self._request.request_id, self._finished()))
 
-    def _fit(self) -> CountedTurns:
-        """Return the turns that fit by estimate, without the oldest, or all if the context is not known."""
-        request, model = self._request, self._model
-        if request.raw_prompt is not None:
-            raw = request.raw_prompt
-            self._estimate = count_text(raw, 1.0) if isinstance(raw, str) else len(raw)
-            return CountedTurns((), self._estimate)
-        turns = [
-            replace(turn, content=without_thoughts(turn.content)) if turn.role == "assistant" else turn
-            for turn in (request.messages[:-1] if self._opening else request.messages)
-        ]
-        scale, begun = model.scale, count_text(self._opening, model.scale)
-
-        def render(those: Any) -> CountedTurns:
-            counted = count_turns(those, request.tools, scale)
-            return replace(counted, tokens=counted.tokens + begun)
-
-        context = model.context or sys.maxsize
-        most = 1 if request.whole else request.max_tokens
-        found: FittedPrompt[CountedTurns]
-        try:
-            found = fit_with_attachments(turns, render, lambda text: count_text(text, scale), context, most)
-            if request.whole and found.messages_left_out:
-                check_length(len(render(turns)), context)
-        except PromptTooLong as error:
-            raise PromptTooLong(
-                "The message is about {prompt} tokens long, but the model's context on the server holds {context}: "
-                "shorten it.",
-                prompt=figure(len(render(turns if request.whole else turns[-1:])), ","),
-                context=figure(context, ","),
-            ) from error
-        if found.sources:
-            self._emit(Notice(request.request_id, found.sources))
-        if found.messages_left_out:
-            self._emit(ContextTrimmed(request.request_id, found.messages_left_out))
-        self._estimate = round(found.prompt.tokens / scale)
-        return found.prompt
+    def _encoded(self, limit: int | None) -> Generator[Future[Encoded], None, Encoded]:
+        """Return the request as it fits."""
+        model = self._model
+        found = yield from model.encode(
+            ToAsk(self._request, model.name, model.server.kind, model.context, model.scale, limit)
+        )
+        self._estimate = found.tokens
+        for event in found.events:
+            self._emit(event)
+        return found
 
     def _learn_from(self, error: ContextTooSmall, limit: int | None) -> int | None:
         """Learn context and length of the prompt from a refusal; returns the limit of tokens that fits after it."""
@@ -183,14 +154,10 @@ class RemoteReply:
             model.scale = max(model.scale, error.prompt / self._estimate * _ROOM)
         return limit
 
-    def _answer(self, turns: CountedTurns, limit: int | None) -> Iterator[None]:
-        request = replace(self._request, max_tokens=limit)
-        path, body = path_and_body(
-            request, turns.turns, self._opening, self._model.name, self._model.server.kind
-        )
+    def _answer(self, encoded: Encoded, limit: int | None) -> Iterator[None]:
         came: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._started = time.perf_counter()
-        talk = self._model.start(self._talk(path, body, came))
+        talk = self._model.start(self._talk(encoded, limit, came))
         try:
             yield from self._hear(came)
             if self._reply.stop_reason is None:  # else it ends here, whatever the server would add
@@ -235,12 +202,14 @@ class RemoteReply:
             if came.empty():
                 yield
 
-    async def _talk(self, path: str, body: Mapping[str, Any], came: queue.SimpleQueue[str | None]) -> None:
+    async def _talk(self, encoded: Encoded, limit: int | None, came: queue.SimpleQueue[str | None]) -> None:
         """On the net: ask for the reply, and for the counters around it."""
-        connection, kind = self._model.connection, self._model.server.kind
+        connection, kind, name = self._model.connection, self._model.server.kind, self._model.name
         try:
             before = await self._counters() if kind == "vllm" else Counter()
-            async for text in pieces(connection, path, body, self._opening, self._told):
+            async for text in pieces(
+                connection, encoded.path, encoded.body, name, limit, self._opening, self._told
+            ):
                 self._last = time.perf_counter()
                 self._first = self._first or self._last
                 self._pieces += 1

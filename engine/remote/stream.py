@@ -51,7 +51,7 @@ class Told:
 
 
 async def pieces(
-    connection: Connection, path: str, body: Mapping[str, Any], begun: str, told: Told
+    connection: Connection, path: str, body: bytes, model: str, limit: int | None, begun: str, told: Told
 ) -> AsyncIterator[str]:
     """Ask for a reply; yields its text in pieces, thoughts and calls in Tenon's own marks.
 
@@ -61,14 +61,15 @@ async def pieces(
         connection: To the server.
         path: Path of the protocol.
         body: The request.
+        model: The server's name for the model.
+        limit: Upper limit of the reply in tokens; None for none.
         begun: The beginning of the reply that is continued; empty for none.
         told: Filled in as the server tells it.
 
     Raises:
         TenonError: What is wrong; the pieces so far stay good.
     """
-    written = _Written(begun, body.get("max_tokens"))
-    server, model = connection.server, str(body["model"])
+    written, server = _Written(begun, limit), connection.server
     came, bound = False, Bound(most_s=inf)  # who hears the pieces looks at the clock
     async with connection.stream(path, body, model, bound) as response:
         async for data in _events(connection, response):

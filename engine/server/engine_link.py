@@ -67,7 +67,7 @@ HostMaker = Callable[[Callable[[Event], None], Callable[[int | None], None]], En
 
 
 def _own_process(on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> EngineProcess:
-    return EngineProcess(run_engine, on_event, on_exit)
+    return EngineProcess(partial(run_engine, serve="engine.process:serve_shared"), on_event, on_exit)
 
 
 @dataclass(frozen=True)

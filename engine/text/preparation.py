@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Event as Flag
+from typing import Any, TypeVar
 
 from engine import errors
 from engine.errors import EmptyPrompt, RequestTooLarge, TenonError
@@ -23,6 +24,7 @@ from engine.messages import (
     ContextTrimmed,
     ErrorReport,
     Event,
+    Failed,
     Generate,
     Notice,
     Prepared,
@@ -40,6 +42,7 @@ from engine.text.tokenizer import Tokenizer, read_end_ids
 #: Bytes of text that are prepared in this process: 30 ms of a usual processor beside replies that are being written,
 #: and a quarter of a second where there are none.
 SMALL_BYTES, ALONE_BYTES = 32 << 10, 256 << 10
+Result = TypeVar("Result")
 _NO_SWITCH = mark("The chat template of this model has no such setting for thinking, so it has no effect.")
 
 
@@ -71,6 +74,7 @@ class Preparation:
         self._tokenizer = tokenizer
         self._places = str(folder), str(cache)
         self._closed = Flag()
+        self._begun = False
         # A plain chat never waits behind a long text or a form.
         self._quick, self._slow = (
             ThreadPoolExecutor(1, f"tenon-prepare-{lane}") for lane in ("quick", "slow")
@@ -80,6 +84,15 @@ class Preparation:
     def forms(self) -> FormCompiler:
         """Masks for replies that must have a form."""
         return FormCompiler(self._tokenizer)
+
+    def begin_forms(self) -> None:
+        """Make the compiler of forms beside this thread, once; a form that comes meanwhile waits for it.
+
+        It holds Python's lock for up to a second, which would silence replies that are being written.
+        """
+        if not self._begun:
+            self._begun = True
+            self._slow.submit(lambda: self.forms)
 
     def steps(
         self, request: Generate, context: int, alone: bool = False, counts: bool = False
@@ -96,7 +109,6 @@ class Preparation:
             RequestTooLarge: It takes too much time or memory.
             TenonError: The prompt does not fit, or the form is none.
         """
-        left = Flag()
         raw = request.raw_prompt
         if isinstance(raw, tuple):
             check_length(len(raw), context)
@@ -104,16 +116,11 @@ class Preparation:
         small = request.size_bytes <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
         asked = ToPrepare(request, context, formed, *self._places)
         if small and alone and not formed:
-            return self._ready(asked, small, left)  # nobody waits meanwhile, and threads cost time
+            return self._ready(asked, small)  # nobody waits meanwhile, and threads cost time
         lane = self._quick if small and not formed else self._slow
-        future = lane.submit(self._ready, asked, small, left)
         try:
-            while not future.done():
-                yield future
-            return future.result()
+            return (yield from beside(lane, partial(self._ready, asked, small)))
         finally:
-            left.set()
-            future.cancel()
             if not small and not self._closed.is_set():
                 self._slow.submit(give_back_memory)  # after the next one at the latest the request is gone
 
@@ -124,9 +131,9 @@ class Preparation:
             lane.shutdown(wait=False, cancel_futures=True)
         SLOW.end()  # it has the tokenizer of this model
 
-    def _ready(self, asked: ToPrepare, small: bool, left: Flag) -> Ready:
+    def _ready(self, asked: ToPrepare, small: bool, left: Callable[[], bool] = lambda: False) -> Ready:
         def gone() -> bool:
-            return left.is_set() or self._closed.is_set()
+            return left() or self._closed.is_set()
 
         if small:
             found = prepared(asked, self._tokenizer, gone)
@@ -134,17 +141,7 @@ class Preparation:
             template = self._tokenizer.template
             if template is not None and template.trouble == "endless":
                 template.render([])
-            try:
-                found = unpacked(SLOW.ask(f"{__name__}:answer", packed(asked), gone))
-            except Beyond:
-                raise RequestTooLarge(
-                    "To prepare this request takes more than {seconds} s or {size} MiB, so it is not answered: make it "
-                    "smaller.",
-                    seconds=round(SLOW.time_s),
-                    size=SLOW.memory_bytes >> 20,
-                ) from None
-            if found.error is not None:
-                raise _raised(found.error)
+            found = ask_slowly(f"{__name__}:answer", asked, gone)
         mask = None
         if found.grammar:
             mask = self.forms.mask(found.grammar, found.mark)
@@ -153,15 +150,61 @@ class Preparation:
         return Ready(ids, found.events, mask)
 
 
-def answer(question: bytes) -> bytes:
-    """Do in a preparer's process what `Preparation` does with small requests."""
-    asked = unpacked(question)
+def waited_for(future: Future[Result]) -> Generator[Future[Result], None, Result]:
+    """Return what a future brings: yields it while others have their turn, and cancels it when this is closed."""
     try:
-        found = prepared(asked, _tokenizer(asked.folder, asked.cache))
+        while not future.done():
+            yield future
+        return future.result()
+    finally:
+        future.cancel()
+
+
+def beside(
+    lane: Executor, work: Callable[[Callable[[], bool]], Result]
+) -> Generator[Future[Result], None, Result]:
+    """Return the result of some work on a lane; the work is told whether nobody waits for it any more."""
+    left = Flag()
+    try:
+        return (yield from waited_for(lane.submit(work, left.is_set)))
+    finally:
+        left.set()
+
+
+def ask_slowly(work: str, question: object, gone: Callable[[], bool]) -> Any:
+    """Return the message that some work of the slow preparer, which ends with `answered`, makes of another message.
+
+    Raises:
+        RequestTooLarge: It takes too much time or memory.
+        TenonError: The work raised it.
+    """
+    try:
+        found = unpacked(SLOW.ask(work, packed(question), gone))
+    except Beyond:
+        raise RequestTooLarge(
+            "To prepare this request takes more than {seconds} s or {size} MiB, so it is not answered: make it "
+            "smaller.",
+            seconds=round(SLOW.time_s),
+            size=SLOW.memory_bytes >> 20,
+        ) from None
+    if isinstance(found, Failed):
+        kind: type[TenonError] = getattr(errors, found.error.kind)
+        raise kind(found.error.message, found.error.details)
+    return found
+
+
+def answered(question: bytes, work: Callable[[Any], object]) -> bytes:
+    """Answer a question of `ask_slowly` in a preparer's process."""
+    try:
+        return packed(work(unpacked(question)))
     except TenonError as error:
         report = ErrorReport(type(error).__name__, error.message, error.details, error.exit_code)
-        found = Prepared(b"", error=report)
-    return packed(found)
+        return packed(Failed("", report))
+
+
+def answer(question: bytes) -> bytes:
+    """Do in a preparer's process what `Preparation` does with small requests."""
+    return answered(question, lambda asked: prepared(asked, _tokenizer(asked.folder, asked.cache)))
 
 
 @lru_cache(maxsize=1)
@@ -251,9 +294,3 @@ def fit_prompt(
     if found.messages_left_out:
         emit(ContextTrimmed(request.request_id, found.messages_left_out))
     return found.prompt
-
-
-def _raised(report: ErrorReport) -> TenonError:
-    """The error that a process has told of."""
-    kind: type[TenonError] = getattr(errors, report.kind)
-    return kind(report.message, report.details)

@@ -262,6 +262,26 @@ MUTANTS: tuple[Mutant, ...] = (
         ('call.id or f"call_{at}"', 'call.id or "call_0"', "one id for all calls that have none",
          "test_calls_without_ids_get_one_each"),
     ),
+    *_of(
+        "engine/remote/remote_model.py",
+        "tests/engine/remote/test_remote_reply.py",
+        ("size_bytes <= SMALL_BYTES", "size_bytes >= 0", "a preparer is never used for a server's model, and its replies stop",
+         "test_a_large_request_is_fitted_and_encoded_in_a_process"),
+    ),
+    *_of(
+        "engine/engine.py",
+        "tests/engine/test_process.py",
+        ("if self._shared and", "if False and", "the preparation of the first form silences the other replies",
+         "test_who_is_shared_gets_ready_for_forms_while_nobody_asks"),
+        ("if self._shared and", "if", "a window takes memory for forms that nobody asks for",
+         "test_who_is_shared_gets_ready_for_forms_while_nobody_asks"),
+    ),
+    *_of(
+        "engine/server/engine_link.py",
+        "tests/engine/server/test_engine_link.py",
+        ("engine.process:serve_shared", "engine.process:serve", "the preparation of the first form silences the other replies",
+         "test_a_server_starts_an_engine_that_is_shared"),
+    ),
     # --- turns of replies ---
     *_of(
         "engine/scheduler.py",
@@ -514,7 +534,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_long_texts_are_not_encoded_in_this_process"),
         ("SMALL_BYTES, ALONE_BYTES = 32 << 10", "SMALL_BYTES, ALONE_BYTES = 32 << 20", "a preparer's process is never used",
          "test_the_border_of_small_requests_is_below_a_glance"),
-        ("            left.set()\n", "            pass\n", "a preparer works for a sender who left",
+        ("        left.set()\n", "        pass\n", "a preparer works for a sender who left",
          "test_a_request_whose_sender_leaves_is_given_up"),
         ("        SLOW.end()", "        pass", "a preparer keeps the tokenizer of a model that is gone",
          "test_a_model_that_goes_takes_its_preparer_along"),

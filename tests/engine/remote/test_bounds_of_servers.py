@@ -20,10 +20,11 @@ from engine.messages import (
     Generate,
     LoadOptions,
     Timings,
+    ToAsk,
     TokensAdded,
     ToolCall,
 )
-from engine.remote.asking import path_and_body
+from engine.remote.asking import encoded
 from engine.remote.counts import (
     between,
     of_request,
@@ -244,7 +245,7 @@ def test_calls_without_ids_get_one_each() -> None:
     calls = tuple(ToolCall(name, "{}") for name in ("time", "weather", "time"))
     turn = ChatMessage("assistant", "", calls=(*calls, ToolCall("time", "{}", "own")))
     request = Generate("", LoadOptions(TALKER), messages=(turn,))
-    _, body = path_and_body(request, request.messages, "", "talker", "vllm")
+    body = json.loads(encoded(ToAsk(request, "talker", "vllm", None, 1.0)).body)
     ids = [call["id"] for call in body["messages"][0]["tool_calls"]]
     assert ids[-1] == "own"
     assert all(ids)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from threading import Event as Flag
 from typing import Any
 
 import pytest
 
+from engine.errors import Cancelled
 from engine.hub.endpoints import Endpoint, forget_endpoint, keep_endpoint
 from engine.messages import (
     Attachment,
@@ -34,6 +37,9 @@ from engine.messages import (
     ToolCall,
     ToolUse,
 )
+from engine.preparer import SLOW
+from engine.remote import remote_model
+from engine.text.preparation import SMALL_BYTES
 from tests.engine.remote.test_counts import page
 from tests.support.engine_client import EngineClient
 from tests.support.server_of_others import (
@@ -80,6 +86,64 @@ def test_a_reply_comes_in_pieces_and_is_counted_by_the_server(client: EngineClie
     assert body["messages"] == [{"role": "user", "content": "What is the capital of France?"}]
     assert (body["stream"], body["temperature"]) == (True, 0.0)
     assert not {"top_k", "min_p", "chat_template_kwargs"} & body.keys()  # OpenAI's own server refuses them
+
+
+def test_a_large_request_is_fitted_and_encoded_in_a_process(
+    client: EngineClient, others: Others, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others.answers["GET /v1/models"] = models("vllm", talker=200)
+    others.answers[CHAT] = streamed(words("Yes."))
+    asked, ask = [], SLOW.ask
+
+    def watched(work: str, *rest: object) -> bytes:
+        asked.append(work)
+        return ask(work, *rest)
+
+    monkeypatch.setattr(SLOW, "ask", watched)
+    talk = [user("One"), assistant("Two"), user("<b>Drei</b> und „vier“")]
+    tools = ToolUse((Tool("look", "Look it up", '{"type": "object", "default": "\\ud800"}'),))
+    for most in (SMALL_BYTES, 1):
+        monkeypatch.setattr(remote_model, "SMALL_BYTES", most)
+        client.answer(talk, TALKER, tools=tools, max_tokens=50)
+        client.engine.submit(CountTokens("count", client.request(talk, TALKER)))
+        client.wait_for(TokensCounted)
+        assert asked == ["engine.remote.asking:answer"] * (2 * (most == 1))
+    here, there = others.asked(CHAT)
+    assert here == there
+    assert len({event.tokens for event in client.seen(TokensCounted)}) == 1
+    counts = others.asked("POST /v1/messages/count_tokens")
+    assert counts[0] == counts[1] == {"model": "talker", "messages": here["messages"]}
+    client.answer([user("long " * 200), assistant("Two"), user("Three")], TALKER)
+    assert [event.messages_left_out for event in client.seen(ContextTrimmed)] == [2]
+    failed = client.failure([user("long " * 20_000)], TALKER)
+    assert (failed.error.kind, "about 31," in failed.error.message) == ("PromptTooLong", True)
+    assert asked == ["engine.remote.asking:answer"] * 4
+
+
+def test_others_have_their_turn_while_a_large_request_is_encoded(
+    client: EngineClient, others: Others, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others.answers[CHAT] = streamed(words("Yes."))
+    came, go = Flag(), Flag()
+
+    def slow(work: str, question: bytes, cancelled: Callable[[], bool], *rest: object) -> bytes:
+        came.set()
+        while not go.wait(0.01):
+            if cancelled():
+                go.set()
+                raise Cancelled("")
+        raise AssertionError
+
+    monkeypatch.setattr(SLOW, "ask", slow)
+    large = client.request([user("long " * 10_000)], TALKER)
+    client.engine.submit(large)
+    assert came.wait(60)
+    assert client.answer([user("Hi")], TALKER).text == "Yes."
+    client.engine.submit(Cancel(large.request_id))
+    ended = client.wait_for(Failed)
+    assert isinstance(ended, Failed)
+    assert (ended.request_id, ended.error.kind) == (large.request_id, "Cancelled")
+    assert go.wait(60)
 
 
 def test_a_second_reply_loads_nothing(client: EngineClient, others: Others) -> None:
