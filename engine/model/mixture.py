@@ -142,21 +142,18 @@ class Experts:
     """The experts of one layer. f = intermediate size of an expert.
 
     Attributes:
-        router: Map of each expert h -> 2 f, gate first.
-        gate_up: Map of each expert f -> h.
-        down: Of each expert f -> h.
-        shared_gate: h -> 1, or None.
+        router: Map h -> E.
+        gate_up: Map of each expert h -> 2 f, gate first.
+        down: Map of each expert f -> h.
+        shared_gate: Map h -> 1, or None.
         correction: (E,) float32, or None.
-        scale: The layer's counts of a `Repeats` if the kernel library is to count, or None.
-        repeats: Brings the experts that rows have chosen if they may be elsewhere; they stay until it is called
-            again for a layer. Returns those whose matrices lie at another place than before. Takes each row's k,
-            the last row's first. Raises to cancel.
-        bring: Where experts may be elsewhere, brings those that rows have chosen, which stay until it is called again
-            for a layer; names those whose matrices lie at another place than before. Takes each row's k, the last row's
-            Computes `mixed` of (n, h) rows, (n, k) experts and (n, k) weights if experts are not on the layer's
-            device and have no matrices here.
-        elsewhere: Where experts are not on the layer's device, and no matrices here: gives `mixed` of (n, h) rows,
-            (n, k) experts and (n, k) weights.
+        scale: (E,) float32, or None.
+        repeats: The layer's counts of a `Repeats` if the kernel library is to count, or None.
+        bring: Brings the experts that rows have chosen if they may be elsewhere; they stay until it is called again
+            for a layer. Returns those whose matrices lie at another place than before. Takes each row's k, the last
+            row's first. Raises to cancel.
+        elsewhere: Computes `mixed` of (n, h) rows, (n, k) experts and (n, k) weights if experts are not on the
+            layer's device and have no matrices here.
     """
 
     router: LinearMap
