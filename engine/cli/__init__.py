@@ -1,4 +1,4 @@
-"""The command line: a second front end, and the proof that the engine needs no window."""
+"""The command line: a second front end, which shows that the engine needs no window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     """Run a subcommand.
 
     Args:
-        arguments: Those behind ``tenon`` on the command line.
+        arguments: Arguments after ``tenon`` on the command line.
 
     Returns:
         0 when it worked, 2 for bad usage or input, 1 for any other failure, 130 when interrupted.

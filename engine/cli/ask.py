@@ -151,7 +151,7 @@ def _flag(option: ModeOption) -> str:
 
 
 def _value(option: ModeOption, text: str) -> int | str:
-    """The value of an option as it was typed; one that it does not take is refused under the name that was typed."""
+    """Return the value of an option as it was typed; a refused value is named by the name that was typed."""
     value: int | str = text
     with suppress(ValueError):
         value = int(text)
@@ -163,7 +163,7 @@ def _value(option: ModeOption, text: str) -> int | str:
 
 
 def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
-    """The values that were given."""
+    """Return the values that were given."""
     known = shared_options(descriptors())
     return {name: value for name, value in vars(options).items() if name in known and value is not None}
 
@@ -173,7 +173,7 @@ def _help(option: ModeOption) -> str:
 
 
 def _defaults(option: ModeOption) -> str:
-    """The default, or that of each mode where they differ."""
+    """Return the default, or that of each mode if they differ."""
     if option.default is not None:
         return str(option.default)
     own = {mode.name: mode.values({}).get(option.name) for mode in MODES.values()}
@@ -268,7 +268,7 @@ def _request(options: argparse.Namespace) -> Generate:
 
 
 def _attached(file: Path) -> Attachment:
-    """A file to ask about; where it is not one, the sentence has its path as it was typed."""
+    """Read a file to ask about; if it is no file, the sentence has its path as it was typed."""
     if os.path.exists(file) and not file.is_file():
         raise InvalidOption(
             "{path} is a folder, a pipe or a device: name a file behind --file, once for each.", path=file

@@ -85,7 +85,7 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _calibrate(wanted: LoadOptions) -> None:
-    """Calibrate Medusa heads where that was not done with these on this machine; replies of the model are written."""
+    """Calibrate Medusa heads on replies of the model if that was not done with these on this machine."""
     from engine.errors import TenonError
     from engine.planning.planner import model_planner
     from engine.training.calibration import TreeRequest, run

@@ -91,7 +91,7 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
 
 
 def _limits() -> list[str]:
-    """Bounds in force, so that what others send cannot take all of this machine."""
+    """Return the bounds in force, so that others' requests cannot take all of this machine."""
     from engine.bounded_http import MOST_BYTES
     from engine.descriptors import descriptor_limit
     from engine.documents.reader_process import READER

@@ -28,11 +28,11 @@ _EVERY_SHARE = 0.1
 
 
 class ProgressLine:
-    """Rewritten in place on a terminal; elsewhere a line for every tenth.
+    """A progress line: rewritten in place on a terminal; elsewhere a line for every tenth.
 
     Args:
-        label: Its subject.
-        silent: Say nothing.
+        label: Subject of the line.
+        silent: True to say nothing.
     """
 
     def __init__(self, label: str, silent: bool = False) -> None:
@@ -45,7 +45,7 @@ class ProgressLine:
         self._width = 0
 
     def show(self, done_bytes: int, total_bytes: int, message: str | None = None) -> None:
-        """Say how far it is, not too often, and what it waits for."""
+        """Show how far it is, not too often, and what it waits for."""
         now_s = time.monotonic()
         self._rate.note(now_s, done_bytes)
         if self._silent:
@@ -90,7 +90,7 @@ def _duration(seconds: float) -> str:
 
 
 def run_get(options: argparse.Namespace) -> int:
-    """Run the action; the exit code."""
+    """Run the action and return the exit code."""
     models = models_folder()
     hub = Hub()
     results: list[dict[str, Any]] = []
@@ -118,7 +118,7 @@ def run_get(options: argparse.Namespace) -> int:
 
 
 def _offer(hub: Hub, models: Path, reference: str, options: argparse.Namespace) -> Offer:
-    """Model of a reference; an unfinished download goes on as it was asked for."""
+    """Return the offer for a reference; an unfinished download goes on as it was asked for."""
     for download in stored_downloads(models):
         if download.plan.name == reference:
             plan = download.plan
@@ -231,7 +231,7 @@ def _say(options: argparse.Namespace, text: str) -> None:
 
 
 def run_search(options: argparse.Namespace) -> int:
-    """Run the action; the exit code."""
+    """Run the action and return the exit code."""
     text = " ".join(options.text)
     listed = search_catalogue(text) if text else catalogue()
     found: tuple[FoundModel, ...] = ()

@@ -122,7 +122,7 @@ def _plan(options: argparse.Namespace) -> AddonPlan:
 
 
 def _is_here(plan: AddonPlan) -> bool:
-    """True if the very same wheels are installed, and work."""
+    """Return whether the very same wheels are installed, and work."""
     from engine.gpu_addon.check import checked
     from engine.gpu_addon.installed_addon import find_installed
 

@@ -39,7 +39,7 @@ from engine.sizes import readable
 
 
 def run_list(options: argparse.Namespace) -> int:
-    """List models and unfinished downloads; the exit code."""
+    """List models and unfinished downloads, and return the exit code."""
     installed, downloads = installed_models(), stored_downloads(models_folder())
     others = other_models()
     found: dict[str, Any] = {
@@ -99,7 +99,7 @@ def run_list(options: argparse.Namespace) -> int:
 
 
 def run_import(options: argparse.Namespace) -> int:
-    """Import a model; the exit code."""
+    """Import a model and return the exit code."""
     line = ProgressLine(options.name or options.path[0].name, silent=options.json)
     try:
         record = import_model(
@@ -125,7 +125,7 @@ def run_import(options: argparse.Namespace) -> int:
 
 
 def run_remove(options: argparse.Namespace) -> int:
-    """Remove models or unfinished downloads; the exit code."""
+    """Remove models or unfinished downloads, and return the exit code."""
     unfinished = {download.plan.name: download for download in stored_downloads(models_folder())}
     results = []
     for name in options.model:
@@ -153,7 +153,7 @@ def run_remove(options: argparse.Namespace) -> int:
 
 
 def run_verify(options: argparse.Namespace) -> int:
-    """Check models' files; the exit code is 1 where one is not what it was."""
+    """Check models' files; the exit code is 1 if one has changed."""
     named = [installed_model(name) for name in options.model] or [
         model for model in installed_models() if model.record is not None
     ]
@@ -186,7 +186,7 @@ def run_verify(options: argparse.Namespace) -> int:
 
 
 def run_folders(options: argparse.Namespace) -> int:
-    """Settle what was asked for and list the folders; the exit code."""
+    """Change the folders as asked and list them; return the exit code."""
     try:
         if options.add is not None:
             if not options.add.expanduser().is_dir():
@@ -232,7 +232,7 @@ def run_folders(options: argparse.Namespace) -> int:
 
 
 def run_token(options: argparse.Namespace) -> int:
-    """Keep or forget the access token; the exit code."""
+    """Keep or forget the access token, and return the exit code."""
     if options.forget:
         text = "The access token is removed." if forget_token() else "There was no access token."
     else:

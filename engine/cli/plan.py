@@ -45,7 +45,7 @@ def _plan(options: argparse.Namespace) -> int:
         show_status("Measuring the machine, if it is the first time ...")
         measure_report()
         show_status()
-    # Each mode with the draft that it would take; what auto takes is another matter, for not every draft pays.
+    # Each mode is planned with the draft that it would take; auto's choice differs, since not every draft pays.
     auto = model_planner(wanted, report, _find).plan
     check_tokenizer(_find(wanted.model))
     every = model_planner(wanted, report, _find, untried=True).plan
@@ -61,7 +61,7 @@ def _plan(options: argparse.Namespace) -> int:
 
 
 def _known_drafts(plan: MachinePlan) -> list[str]:
-    """Drafts that could be named where none was."""
+    """Return the drafts that could be named if none was."""
     from engine.hub.catalogue import catalogue_model
 
     listed = catalogue_model(plan.model)
@@ -72,7 +72,7 @@ def _known_drafts(plan: MachinePlan) -> list[str]:
 
 
 def _find(reference: str) -> Path:
-    """Outline of what is installed or in the catalogue, and only for anything else of the hub."""
+    """Return the outline of a model that is installed or in the catalogue, and ask the hub only for any other."""
     from engine.hub.connection import Hub
     from engine.hub.offer import find_or_outline
 

@@ -20,7 +20,7 @@ from engine.hub.endpoints import (
 
 
 def run_servers(options: argparse.Namespace) -> int:
-    """Settle what was asked for and list the servers; the exit code."""
+    """Change the servers as asked and list them; return the exit code."""
     if options.add is not None:
         warning = _add(options)
         if warning:
@@ -42,7 +42,7 @@ def run_servers(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> str:
-    """Ask a server what it has, and keep it; returns a warning, empty for none."""
+    """Ask a server for its models, and keep it; return a warning, or an empty text."""
     from engine.remote.probe import probe, unencrypted
 
     address = read_address(options.add)

@@ -41,12 +41,12 @@ _UNITS = {
 Outcome = TypeVar("Outcome")
 
 _LOOK_EVERY_S = 0.1
-# A model that fills the memory is streamed, or would push out of the cache what others need.
+# A model that fills the memory is streamed, or would push other programs' data out of the cache.
 _SHARE_OF_MEMORY = 4
 
 
 class Parser(argparse.ArgumentParser):
-    """Bad usage is one line on standard error and exit code 2, without the usage text before it.
+    """A parser that reports bad usage in one line on standard error with exit code 2, without the usage text.
 
     Options are known by their whole names: ``plan --mode`` is no ``plan --model``.
     """
@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **values)
 
     def error(self, message: str) -> NoReturn:
-        """Print the line and end the program. Where a subcommand is missing, the line names those that there are."""
+        """Print the line and end the program. If a subcommand is missing, the line names those that exist."""
         for action in self._actions:
             if action.nargs == argparse.PARSER and message.endswith(f": {action.metavar}"):
                 message += f", one of {', '.join(action.choices or ())}"
@@ -125,7 +125,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
-    """The load options of a command line that `add_load_options` has a part in; ``others`` are further fields."""
+    """Return the load options of a command line with options of `add_load_options`; ``others`` are further fields."""
     return LoadOptions(
         model=options.model,
         drafts=tuple(options.drafts),
@@ -139,10 +139,10 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
 
 
 def not_empty(text: str) -> str:
-    """A text as it was typed.
+    """Return a text as it was typed.
 
     Raises:
-        ArgumentTypeError: There is none.
+        ArgumentTypeError: The text is empty.
     """
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
@@ -150,29 +150,29 @@ def not_empty(text: str) -> str:
 
 
 def named(text: str) -> str:
-    """A name as it was typed.
+    """Return a name as it was typed.
 
     Raises:
-        ArgumentTypeError: There is none.
+        ArgumentTypeError: The name is empty.
     """
     not_empty(text.strip())
     return text
 
 
 def path(text: str) -> Path:
-    """A path as it was typed.
+    """Return a path as it was typed.
 
     Raises:
-        ArgumentTypeError: It is empty, which would be the working folder.
+        ArgumentTypeError: The path is empty, which would be the working folder.
     """
     return Path(named(text))
 
 
 def count(text: str) -> int:
-    """A whole number from 1 on.
+    """Return a whole number from 1 on.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: The text is no such number.
     """
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
@@ -180,10 +180,10 @@ def count(text: str) -> int:
 
 
 def size(text: str) -> int:
-    """Bytes of a size such as 6G, 512MiB or 1000000.
+    """Return the bytes of a size such as 6G, 512MiB or 1000000.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: The text is no size.
     """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?", text.strip().lower())
     if match is None or match[2] not in _UNITS:
@@ -192,7 +192,7 @@ def size(text: str) -> int:
 
 
 def show_status(text: str = "") -> None:
-    """Rewrite the last line of a terminal; nothing elsewhere."""
+    """Rewrite the last line of a terminal; do nothing elsewhere."""
     if sys.stderr.isatty():
         sys.stderr.write(Steering("\r\033[K"))
         print(text, end="", file=sys.stderr, flush=True)
@@ -200,7 +200,7 @@ def show_status(text: str = "") -> None:
 
 @contextmanager
 def on_interrupt(action: Callable[[], object]) -> Iterator[None]:
-    """Let Ctrl+C do this, instead of tearing the program down."""
+    """Let Ctrl+C call the action, instead of tearing the program down."""
     previous = signal.signal(signal.SIGINT, lambda number, frame: action())
     try:
         yield
@@ -209,7 +209,7 @@ def on_interrupt(action: Callable[[], object]) -> Iterator[None]:
 
 
 def stopped_by_interrupt(work: Callable[[], Outcome], stop: StopSignal) -> Outcome:
-    """Do something in a thread, so that Ctrl+C is heard at once: it sets ``stop``. Raises what the work raises."""
+    """Do work in a thread, so that Ctrl+C is heard at once and sets ``stop``. Raises the errors of the work."""
     pressed: list[bool] = []  # a signal's handler takes no lock
     ended: list[Outcome] = []
     failed: list[BaseException] = []
@@ -233,10 +233,10 @@ def stopped_by_interrupt(work: Callable[[], Outcome], stop: StopSignal) -> Outco
 
 
 def read_ahead(reference: str) -> None:
-    """Have the system read a model's files into its cache, where it can be asked for that; returns at once.
+    """Have the system read a model's files into its cache if it can be asked to; return at once.
 
     Args:
-        reference: The person's name for the model; one that is not there is left to who loads it.
+        reference: The user's name for the model; a model that is not there is left to the code that loads it.
     """
     if not hasattr(os, "posix_fadvise"):  # Windows, macOS
         return

@@ -16,29 +16,31 @@ from engine.model.token_tree import Draft, DraftShape
 # Share of a round's weight that is left after each further round, so that the estimate follows a text that changes:
 # a half-life of ten rounds.
 _MEMORY = 0.93
-# The acceptance of a drafted position that is assumed at the start.
+# Acceptance of a drafted position that is assumed at the start.
 _PRIOR_ACCEPTANCE = 0.6
 # Measured rounds that an extrapolation counts for.
 _EXTRAPOLATION_WEIGHT = 1.0
-# Rounds that figures of other replies stand for.
+# Rounds that figures of other replies count for.
 _COUNTED_ROUNDS = 4.0
 _NOTHING: Mapping[int, float] = MappingProxyType({})
-# Rounds without a draft at the start: all others are judged against them.
+# Rounds without a draft at the start, with which all others are compared.
 _FIRST_PLAIN = 2
 # Rounds with a draft before plain decoding is measured again.
 _REFRESH_AFTER = 32
-# The same before it is measured for the first time, where forwards were expected to wait for weights.
+# Drafted rounds before plain decoding is measured for the first time, if forwards were expected to wait for
+# weights.
 _FIRST_AFTER = 8
-# Rounds without a draft before it is tried again: after the first failure, and at most; each further one doubles them.
+# Rounds without a draft before drafting is tried again, after the first failure and at most; each failure doubles
+# them.
 _FIRST_PAUSE = 8
 _LONGEST_PAUSE = 64
 # Drafted rounds in a row that make earlier failures forgotten.
 _ESTABLISHED = 8
 # Trying again may cost this share of the time that the reply would have taken without any draft.
 _ALLOWANCE = 0.03
-# Rounds without a draft after which the drafter is taken to have tokens to catch up with.
+# Rounds without a draft after which the drafter is taken to have fallen behind the text.
 _LAGS_AFTER = 4
-# Rounds that all earlier knowledge counts for at most when drafting is tried again, so that one can overturn it.
+# Most rounds that earlier knowledge counts for when drafting is tried again, so that one try can overturn it.
 _KNOWN_AT_PROBE = 1.0
 
 
@@ -50,7 +52,7 @@ class _Mean:
     weight: float
 
     def add(self, value: float) -> None:
-        """One more value."""
+        """Add one more value."""
         self.total += value
         self.weight += 1.0
 
@@ -66,27 +68,28 @@ class _Mean:
 
     @property
     def value(self) -> float:
-        """The mean. At least one value must have been added."""
+        """Mean of the values, at least one of which must have been added."""
         return self.total / self.weight
 
 
 class DraftYield:
     """Expected tokens of a round by the size of its draft.
 
-    One round tells of all smaller sizes too: a draft of b nodes is the b likeliest nodes of a larger one, so what it
-    would have had accepted can be read off. Of larger sizes a round says how often it would have mattered: when
-    everything down to a leaf was accepted. Then each further position is taken to hold with the acceptance a of the
-    positions tested so far, which yields a + ... + a^k for k of them (Leviathan et al. 2023, equation 1). Where yields
-    were counted on other replies these stand in its place.
+    One round also shows the yield of all smaller sizes: a draft of b nodes is the b likeliest nodes of a larger
+    one, so what it would have had accepted can be read off. For larger sizes a round shows how often they would
+    have mattered: when everything down to a leaf was accepted. Then each further position is taken to hold with the
+    acceptance a of the positions tested so far, which yields a + ... + a^k for k of them (Leviathan et al. 2023,
+    equation 1). Yields that were counted on other replies replace this estimate.
 
     Args:
-        sizes: The sizes to tell apart, ascending, each at least 1: rows, of which a draft has its probes too.
-        counted: Tokens of a round by size, as they were counted on other replies; they stand for some rounds of this.
+        sizes: Sizes to tell apart, ascending, each at least 1: rows of a draft, its probes included.
+        counted: Tokens of a round by size, as counted on other replies; they count for some rounds of this one.
     """
 
     def __init__(self, sizes: Sequence[int], counted: Mapping[int, float] = _NOTHING) -> None:
         self._sizes = tuple(sizes)
-        # Of each size: tokens that it gains over the next smaller one, and how often it is accepted down to a leaf.
+        # For each size: tokens that it gains over the next smaller one, and how often it is accepted down to a
+        # leaf.
         self._gains = [_Mean(0.0, 0.0) for _ in sizes]
         self._exhausted = [_Mean(_PRIOR_ACCEPTANCE**size, 1.0) for size in sizes]
         self._acceptance = _Mean(4.0 * _PRIOR_ACCEPTANCE, 4.0)
@@ -99,7 +102,7 @@ class DraftYield:
                 gain.total, gain.weight = _COUNTED_ROUNDS * counted_gain, _COUNTED_ROUNDS
 
     def observe(self, record: RoundRecord, budget: int) -> None:
-        """A round that drafted at least one node, and how many rows it was allowed."""
+        """Learn from a round that drafted at least one node, given the rows that it was allowed."""
         self._known.clear()
         for gain in self._gains:
             gain.fade(_MEMORY)
@@ -128,7 +131,7 @@ class DraftYield:
             mean.limit(rounds)
 
     def tokens(self, size: int) -> float:
-        """Expected tokens of a round that drafts one of the sizes, the target's own token included."""
+        """Return the expected tokens of a round that drafts one of the sizes, the target's own token included."""
         if size not in self._known:
             self._known[size] = self._tokens(size)
         return self._known[size]
@@ -151,7 +154,7 @@ class DraftYield:
 
 
 def _ranks(record: RoundRecord) -> list[int]:
-    """(N,) each node's place among all by likelihood; drafts without scores list the likeliest first."""
+    """Return each node's rank by likelihood, (N,); drafts without scores list the likeliest first."""
     if not record.scores:
         return list(range(len(record.tokens)))
     ranks = [0] * len(record.tokens)
@@ -161,19 +164,20 @@ def _ranks(record: RoundRecord) -> list[int]:
 
 
 class AdaptiveBudget(Schedule):
-    """The budget with the most expected tokens per second, on this machine and for this text.
+    """Chooses the rows with the most expected tokens per second, on this machine and for this text.
 
-    While no size beats plain decoding nothing is drafted. It is then tried again ever more rarely, and only while the
-    time that such tries have lost stays within a share of the reply's: so a reply is never much slower than plain, and
-    one that has gained by its drafts can afford to look for more. A try's whole cost counts, also what the drafter
-    spends to catch up with the tokens it missed; what a draft costs is judged by the rounds in which it had none to.
-    Plain rounds come first, but for a target that waits for its weights: a round of it is too long to be spent so, and
-    takes what wider ones take. Its drafts may have all the nodes there are; the drafter knows what they cost it.
+    While no size beats plain decoding, nothing is drafted. Drafting is then tried again ever more rarely, and only
+    while the time lost by such tries stays within a share of the reply's time: so a reply is never much slower than
+    plain decoding, and one that has gained by its drafts can afford more tries. A try counts with its whole cost,
+    including what the drafter spends to catch up with the tokens it missed; the cost of a draft is judged by the
+    rounds in which it had none to catch up with. Plain rounds come first, except for a target that waits for its
+    weights: its rounds are too long to be spent so, and wider ones take no longer. Its drafts may have all the
+    nodes there are; the drafter knows what they cost it.
 
     Args:
-        largest: Most rows of a draft; its halves are the other sizes that are considered.
-        cost: Measurements of earlier replies of the same mode and model, to which this one adds; None for none.
-        counted: Tokens of a round by nodes of its draft, as they were counted on other replies.
+        largest: Most rows of a draft; the other sizes are its halves, down to 1.
+        cost: Measurements of earlier replies of the same mode and model, to which this reply adds; None for none.
+        counted: Tokens of a round by nodes of its draft, as counted on other replies.
     """
 
     def __init__(
@@ -195,12 +199,12 @@ class AdaptiveBudget(Schedule):
         self._pauses = False
 
     def shape(self) -> DraftShape:
-        """As many rows as are best in the next round."""
+        """Return the number of rows that is best in the next round."""
         self._rows = self._choose()
         return DraftShape(self._rows)
 
     def shape_beside(self, tokens_per_s: float, row_s: float) -> DraftShape:
-        """The size that gains most beyond what its rows and its draft cost all replies; seldom one to look again."""
+        """Return the size that gains most beyond what its rows and its draft cost all replies; seldom a retry."""
 
         def gain(size: int) -> float:
             return self._yield.tokens(size) - tokens_per_s * (row_s * size + self._cost.draft_s(size))
@@ -212,7 +216,7 @@ class AdaptiveBudget(Schedule):
         return DraftShape(best)
 
     def chances(self, draft: Draft) -> Sequence[float]:
-        """Tokens that each further node has gained, as rounds of each size have told."""
+        """Return the tokens that each further node has gained, as learnt from rounds of each size."""
         found: list[float] = []
         smaller, tokens, least = 0, 1.0, 1.0
         for size in self._sizes:
@@ -223,12 +227,12 @@ class AdaptiveBudget(Schedule):
         return found[: len(draft)]
 
     def observe(self, record: RoundRecord) -> None:
-        """Update yield, costs and what trying has lost; of a forward that others share yield and the draft's cost."""
+        """Update yield, costs and what trying has lost; after a shared forward only yield and the draft's cost."""
         if record.beside:
             self._observe_beside(record)
             return
         draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
-        # The first rounds of a reply are hardly settled, but all that is known: later ones take their place.
+        # The first rounds of a reply are hardly settled, but nothing else is known: later ones replace them.
         known = self._cost.plain_rounds() >= _FIRST_PLAIN
         if self._settling(record) or record.drafted_rows or not known:
             self._cost.add_verify(record.drafted_rows, verify_s, record.waited_ms / 1e3)
@@ -245,7 +249,7 @@ class AdaptiveBudget(Schedule):
         if not caught_up:
             self._cost.add_draft(record.drafted_rows, draft_s)
         if self._first_draft:
-            # The drafter may have read the prompt in it, which is spent whatever is decided now.
+            # The drafter may have read the prompt in this time, which is spent whatever is decided now.
             self._first_draft = False
             draft_s = 0.0
         if self._probing:
@@ -272,7 +276,7 @@ class AdaptiveBudget(Schedule):
             return 0
         if not self._cost.measured:
             return self._sizes[-1]
-        # Nothing new is known of drafts then.
+        # Then nothing new is known about drafts.
         if self._pauses and self._undrafted and not self._probing and not self._may_probe():
             return 0
         waits = self._cost.flat and self._cost.waits
@@ -295,7 +299,7 @@ class AdaptiveBudget(Schedule):
         return 0
 
     def _sizes_to_try(self) -> tuple[int, ...]:
-        """A forward much wider than any that was measured may take as long as many plain ones."""
+        """Return the sizes to consider; a forward much wider than any measured may take as long as many plain ones."""
         most = self._sizes[-1] if self._cost.flat else self._cost.nodes_to_try
         return tuple(size for size in self._sizes if size <= most)
 
@@ -309,7 +313,7 @@ class AdaptiveBudget(Schedule):
 
 
 def _halves(largest: int) -> tuple[int, ...]:
-    """The size, its half and so on down to 1, ascending."""
+    """Return the size, its half and so on down to 1, ascending."""
     sizes = [largest]
     while sizes[-1] > 1:
         sizes.append(sizes[-1] // 2)

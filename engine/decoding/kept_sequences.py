@@ -1,4 +1,4 @@
-"""Sequences between replies: the texts that later requests may go on with."""
+"""Sequences that are kept between replies: the texts that later requests may go on with."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class KeptSequences:
     """Sequences of one model, in use and kept, as many as memory admits.
 
     Args:
-        new: Makes an empty one.
-        has_room: True if memory holds so many sequences and one more, each grown to the whole context.
+        new: Makes an empty sequence.
+        has_room: Returns True if memory holds so many sequences and one more, each grown to the whole context.
     """
 
     def __init__(self, new: Callable[[], TokenSequence], has_room: Callable[[int], bool]) -> None:
         self._new = new
         self._has_room = has_room
-        self._kept = [new()]  # the one that was used last at the end
+        self._kept = [new()]  # the one that was used last is at the end
         self._in_use: list[TokenSequence] = []
 
     @property
     def bytes(self) -> int:
-        """Bytes that the caches of all of them take now."""
+        """Bytes that the caches of all sequences take now."""
         return sum(sequence.cache_bytes for sequence in (*self._kept, *self._in_use))
 
     @property
@@ -34,10 +34,11 @@ class KeptSequences:
         return len(self._kept) + len(self._in_use)
 
     def open(self, prompt: Sequence[int] = ()) -> TokenSequence:
-        """The sequence that serves a prompt with the least loss.
+        """Return the sequence that serves a prompt with the least loss.
 
-        It is the kept one that shares most with the prompt, where that is half of its text or more. Else the text may
-        be wanted again, so the prompt gets a new sequence, or the one that was used longest ago if there is no room.
+        It is the kept one that shares most with the prompt, if that is half of its text or more. Else the text may
+        be wanted again, so the prompt gets a new sequence, or the one that was used longest ago if there is no
+        room.
 
         Args:
             prompt: Token ids.
@@ -56,7 +57,7 @@ class KeptSequences:
         return best
 
     def close(self, sequence: TokenSequence) -> None:
-        """Keep a sequence whose reply has ended; the oldest ones go if there are too many or memory is short."""
+        """Keep a sequence whose reply has ended; drop the oldest ones if there are too many or memory is short."""
         self._in_use.remove(sequence)
         self._kept.append(sequence)
         while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0)):

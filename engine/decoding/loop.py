@@ -19,7 +19,8 @@ from engine.text.stop import ReplyText
 from engine.verifying.rules import Verdict, Verifier
 
 _NOTHING = Draft()
-# Near a reply's limit a draft has at most so many rows for each token that may still be emitted: a tree has several.
+# Near a reply's limit a draft has at most so many rows per token that may still be emitted, since a tree needs
+# several.
 _ROWS_FOR_EACH = 8
 
 
@@ -34,11 +35,11 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Receiver of the loop's reports.
+    """Functions that the loop reports to.
 
     Attributes:
         check: Called between layers and rounds; raises `Cancelled` to stop.
-        prefill: Tokens of the prompt done, and in all.
+        prefill: Called with the prompt's tokens that are done, and with all of them.
         emitted: Called after each round with the tokens it emitted and how many of them, the first ones, were drafted.
     """
 
@@ -48,23 +49,23 @@ class Hooks:
 
 
 class Decoding:
-    """One reply on its way: a piece of its prompt or a round for each step.
+    """One reply in progress: each step reads a piece of its prompt or is a round.
 
-    Between two steps other texts of the same target may take theirs, or share a forward with it: `ask` and `take` are
-    the two halves of a step, before the forward and behind it. As an iterator it takes its steps by itself.
+    Between two steps other texts of the same target may take theirs, or share a forward with it: `ask` and `take`
+    are the two halves of a step, before and after the forward. As an iterator it takes its steps by itself.
 
     The root, the token sampled last, is always emitted already and not yet in the cache. Each round's forward reads
-    the root together with the draft; the accepted path is cut where the reply ends, and only what lies before the
+    the root together with the draft; the accepted path is cut where the reply ends, and only the part before the
     cut is committed.
 
     Args:
-        sequence: The text, its cache as an earlier reply left it.
+        sequence: Text with its cache, as an earlier reply left it.
         recipe: Drafter, verifier and schedule.
         prompt: Token ids; at least one, and fewer than the context holds.
         reply: Takes the tokens and says where the reply ends.
-        clock: Counts.
-        hooks: Progress and cancel. By ``hooks.check`` any step may raise `Cancelled`; sequence and reply are valid then
-            and hold what was emitted until then.
+        clock: Statistics of the reply.
+        hooks: Callbacks for progress and cancel. ``hooks.check`` may raise `Cancelled` in any step; sequence and
+            reply are valid then and hold what was emitted until then.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Decoding:
         self.take(asked)
 
     def ask(self) -> AskedRows | None:
-        """The rows of the next step; None where the reply has ended."""
+        """Return the rows of the next step, or None if the reply has ended."""
         if self._ended:
             return None
         if self._verdict is not None:
@@ -116,7 +117,7 @@ class Decoding:
         return self._reading.ask()
 
     def take(self, asked: AskedRows) -> None:
-        """Go on with what the forward gave for the rows that were asked for."""
+        """Go on with the results of the forward for the rows that were asked for."""
         if asked.draft is not None:
             self._verify(asked, asked.draft)
         elif self._reading is not None and self._reading.take(asked):
@@ -166,7 +167,7 @@ class Decoding:
         recipe, sequence = self._recipe, self._sequence
         begun = time.perf_counter()
         verdict = recipe.verifier.verify(draft, asked.logits, self._position, self._text)
-        # Between two forwards each call counts: nothing of Python is in the processor's caches then.
+        # Between two forwards each call counts: none of Python's code is in the processor's caches then.
         self._probes = None
         if draft.probes.nodes:
             self._probes = sequence.probe_logits(
@@ -204,14 +205,14 @@ class Decoding:
         self._settle(goes_on)
 
     def _settle(self, goes_on: bool) -> None:
-        """End the reply where it ended, or where the cache is full."""
+        """End the reply if its text ended or the cache is full."""
         self._ended = not goes_on or self._sequence.free <= 0
         if self._ended and goes_on:
             self._reply.close("length")
 
 
 def _fitting(shape: DraftShape, reply: ReplyText, sequence: TokenSequence) -> DraftShape:
-    """The shape, cut to what fits beside the root in the cache and to what so many tokens may need."""
+    """Return the shape, cut to the rows that fit into the cache beside the root and that the reply may still need."""
     rows = sequence.draft_room
     if reply.remaining is not None:
         rows = min(rows, _ROWS_FOR_EACH * (reply.remaining - 1))
@@ -219,7 +220,7 @@ def _fitting(shape: DraftShape, reply: ReplyText, sequence: TokenSequence) -> Dr
 
 
 def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:
-    """Hand tokens to the reply until it ends; returns those it took and whether it goes on."""
+    """Hand tokens to the reply until it ends; return those that it took and whether it goes on."""
     taken: list[int] = []
     for token in tokens:
         taken.append(token)

@@ -1,7 +1,7 @@
 """The text of one request and the model that verifies it: rows are asked of the target, computed and taken.
 
-A node of a shared forward is worth the chance that the target gets to it, and costs the time that its row adds to the
-forward of all. Nodes are taken in the order of their worth by cost, as many as give the most tokens per second
+A node of a shared forward is worth the chance that the target gets to it, and costs the time that its row adds to
+everybody's forward. Nodes are taken in the order of worth by cost, as many as give the most tokens per second
 together.
 """
 
@@ -25,19 +25,19 @@ from engine.model.next_rows import NextText
 from engine.model.token_tree import Draft
 
 _NOTHING = torch.empty(0)
-# Rows that one piece of memory holds.
+# Rows that one block of memory holds.
 _ROWS = 256
-# Forwards that tell what rows cost now: texts grow, and other programs come and go.
+# Forwards that show what rows cost now: texts grow, and other programs come and go.
 _KEPT = 64
 # Measurements of one width that count: more of them say nothing new.
 _ENOUGH = 7
-# Part of a forward's time that its rows are assumed to take before widths were measured that tell them from the rest.
+# Part of a forward's time that rows are assumed to take until the measured widths differ enough to show it.
 _ASSUMED_SHARE = 0.5
-# Spread of widths, as a share of the mean, at which one measurement counts as much as what was assumed.
+# Spread of widths, as a share of the mean, at which one measurement counts as much as the assumption.
 _SPREAD = 0.25
-# A forward that waits for weights for this share of its time takes as long as the disk does, whatever its width.
+# A forward that waits for weights for this share of its time takes as long as the disk, whatever its width.
 _WAITS = 0.1
-#: A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is looked for between
+#: A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is checked between
 #: layers, is seen well within 300 ms on any machine.
 LAYER_GOAL_S = 0.08
 _FIRST_PIECE = 16
@@ -51,18 +51,18 @@ class AskedRows:
     Attributes:
         sequence: The text.
         tokens: (n,) ids of the root and the draft's nodes, or of the piece.
-        draft: Guesses behind the root; None for a piece of a prompt.
-        ends_prompt: The piece is the prompt's last, and its last row's logits are wanted.
-        chances: (N,) of the draft's nodes, that the target gets to them, none above the one before; empty where the
-            whole draft is to be verified.
-        make_draft: Makes the draft, on any thread, and returns what is to be done with it on the loop's; None once it
-            is made.
+        draft: Guesses after the root; None for a piece of a prompt.
+        ends_prompt: True if the piece is the prompt's last, whose last row's logits are wanted.
+        chances: (N,) chance of each node that the target gets to it, none above the one before; empty if the whole
+            draft is to be verified.
+        make_draft: Makes the draft, on any thread, and returns a function to call with it on the loop's thread;
+            None once it is made.
         on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
-        logits: (k, V) float32, once the forward is over: row 0 after the root and row i + 1 after node i, or the one
-            after a prompt. Valid until the next forward.
+        logits: (k, V) float32, once the forward is over: row 0 after the root and row i + 1 after node i, or the
+            one row after a prompt. Valid until the next forward.
         seconds: Time of the forward.
-        waited_s: Of it, for weights.
-        beside: Rows that others had in the forward.
+        waited_s: Part of that time that went by for weights.
+        beside: Rows of other texts in the forward.
     """
 
     sequence: TokenSequence
@@ -84,19 +84,19 @@ class AskedRows:
 
     @property
     def logit_rows(self) -> range:
-        """Rows whose logits are wanted."""
+        """Indices of the rows whose logits are wanted."""
         if self.draft is not None:
             return range(len(self.tokens))
         return range(len(self.tokens) - 1 if self.ends_prompt else len(self.tokens), len(self.tokens))
 
     def made(self) -> None:
-        """See that the draft is made."""
+        """Make the draft if it is not made yet."""
         make, self.make_draft = self.make_draft, None
         if make is not None:
             make()()
 
     def cut(self, count: int) -> None:
-        """Ask for the first nodes of the draft alone, or for the first tokens of the piece."""
+        """Ask only for the first nodes of the draft, or the first tokens of the piece."""
         if self.draft is not None:
             self.draft = self.draft.first(count)
             self.tokens = (self.tokens[0], *self.draft.tokens)
@@ -105,20 +105,20 @@ class AskedRows:
 
 
 class HiddenRows:
-    """Rows of a text's last tokens, in order.
+    """Hidden rows of a text's last tokens, in order.
 
-    Those of small forwards stay where they have been put: between two forwards of a small model one call of torch
-    takes a hundredth of a forward's time.
+    Rows of small forwards stay where they were put: between two forwards of a small model one call of torch takes a
+    hundredth of a forward's time.
 
     Args:
-        width: Numbers of a row of such a forward.
+        width: Numbers in a row of such a forward.
     """
 
     def __init__(self, width: int) -> None:
         self._pieces: list[Tensor] = []
         self._memory = torch.empty(0, width)
         self._address, self._row_bytes = 0, self._memory.itemsize * width
-        # Of the memory's rows: those that are in pieces or taken already, and those that were kept at all.
+        # of the memory's rows: those that are in pieces or taken already, and all that were kept
         self._begun = self._kept = 0
         self._count = 0
 
@@ -126,7 +126,7 @@ class HiddenRows:
         return self._count
 
     def address(self, rows: int) -> int:
-        """The address for the rows of a small forward; the next one may overwrite those that are not kept."""
+        """Return the address for the rows of a small forward; the next one may overwrite rows that are not kept."""
         if self._kept + rows > len(self._memory):
             self._cut()
             self._memory = torch.empty(max(_ROWS, rows), self._memory.shape[1])
@@ -134,7 +134,7 @@ class HiddenRows:
         return self._address + self._kept * self._row_bytes
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Keep these rows, in rising order, of those at the last address: they are the text's next ones."""
+        """Keep these of the rows at the last address, in rising order: they are the text's next ones."""
         first = self._address + self._kept * self._row_bytes
         for at, row in enumerate(rows):
             if row != at:
@@ -143,13 +143,13 @@ class HiddenRows:
         self._count += len(rows)
 
     def add(self, rows: Tensor) -> None:
-        """The text's next rows, from elsewhere."""
+        """Add the text's next rows, which come from elsewhere."""
         self._cut()
         self._pieces.append(rows)
         self._count += len(rows)
 
     def take(self) -> list[Tensor]:
-        """All rows since the last call, in pieces."""
+        """Return all rows since the last call, in pieces."""
         self._cut()
         taken, self._pieces, self._count = self._pieces, [], 0
         return taken
@@ -164,8 +164,8 @@ class SharedWidth:
     """Costs of rows in forwards that replies share, and the choice of nodes that are worth them.
 
     Attributes:
-        replies: That are open; only where there are several anything is shared.
-        tokens_per_s: Expected of the last forward that was divided.
+        replies: Number of open replies; forwards are shared only if there are several.
+        tokens_per_s: Tokens per second expected of the last forward that was divided.
         row_s: Seconds that each further row adds.
     """
 
@@ -182,14 +182,14 @@ class SharedWidth:
         return self.replies > 1
 
     def observe(self, rows: int, seconds: float, waited_s: float) -> None:
-        """A forward over so many rows took so long; ``waited_s`` of it went by for weights."""
+        """Take in the time of a forward over so many rows; for ``waited_s`` of it the forward waited for weights."""
         self._measured.append((rows, seconds - waited_s))
         if waited_s > _WAITS * seconds:
             self._disk_s.append(seconds)
         self._fit()
 
     def divide(self, asked: Sequence[AskedRows]) -> None:
-        """Cut the drafts of a forward to the nodes that are worth their rows; those without chances stay whole."""
+        """Cut the drafts of a forward to the nodes that are worth their rows; drafts without chances stay whole."""
         if not any(one.chances for one in asked):
             return
         offers: list[tuple[float, float, float, int]] = []
@@ -217,12 +217,12 @@ class SharedWidth:
                 one.cut(count)
 
     def seconds(self, rows: float) -> float:
-        """A forward over so many rows. Some forward must have been measured."""
+        """Return the seconds of a forward over so many rows. Some forward must have been measured."""
         disk_s = statistics.median(self._disk_s) if self._disk_s else 0.0
         return max(self._fixed_s + rows * self.row_s, disk_s)
 
     def _fit(self) -> None:
-        """A line through the medians of the widths, drawn towards what was assumed while they are alike."""
+        """Fit a line through the medians of the widths, drawn towards the assumption while widths are alike."""
         by_rows: defaultdict[int, list[float]] = defaultdict(list)
         for rows, seconds in self._measured:
             by_rows[rows].append(seconds)
@@ -248,14 +248,14 @@ class Target:
 
     Args:
         decoder: The model.
-        fallback: Makes the same model without the device that some of its layers compute on, for when that fails; given
-            what torch raised. None where there is no such device.
+        fallback: Makes the same model without the device that some of its layers compute on, after that device
+            failed; takes what torch raised. None if there is no such device.
 
     Attributes:
-        config: Of the model.
+        config: Config of the model.
         decoder: The model; None from a failure until a sequence goes on.
-        width: Divides forwards that replies share.
-        row_runs: Cuts the pieces of a prompt within the layers.
+        width: Divider of forwards that replies share.
+        row_runs: Cutter of the prompt's pieces within the layers.
     """
 
     def __init__(self, decoder: Decoder, fallback: Callable[[RuntimeError], Decoder] | None = None) -> None:
@@ -267,10 +267,10 @@ class Target:
         self._failure: RuntimeError | None = None
 
     def compute(self, asked: Sequence[AskedRows], check: Callable[[], None]) -> None:
-        """One forward over the rows of some texts, which then have their logits.
+        """Run one forward over the rows of some texts, which then have their logits.
 
         Args:
-            asked: At least one, and one of a text; pieces of prompts come first.
+            asked: At least one, and only one for each text; pieces of prompts come first.
             check: Called between layers; raises to stop, which leaves the texts as they were.
         """
         for one in asked:
@@ -288,7 +288,7 @@ class Target:
     def _read_next(
         self, decoder: Decoder, asked: Sequence[AskedRows], count: int, check: Callable[[], None]
     ) -> bool:
-        """Compute the rows in the decoder's shorter way; returns False where it has none for them."""
+        """Compute the rows in the decoder's shorter way; return False if it has none for them."""
         if count > decoder.most_next:
             return False
         texts = []
@@ -345,7 +345,7 @@ class Target:
             one.sequence.computed(one, output, place)
 
     def settled_decoder(self) -> Decoder:
-        """The decoder; another one after a failure, whose caches hold nothing yet."""
+        """Return the decoder; after a failure another one, whose caches hold nothing yet."""
         if self.decoder is None:
             assert self._fallback is not None
             assert self._failure is not None
@@ -354,7 +354,7 @@ class Target:
         return self.decoder
 
     def fail(self, error: RuntimeError) -> None:
-        """Take note of what torch raised when a device was lost or full, or raise it where there is no fallback."""
+        """Note what torch raised when a device was lost or full, or raise it if there is no fallback."""
         if self._fallback is None:
             raise error
         # Its traceback would hold on to the memory of that device.
@@ -362,7 +362,7 @@ class Target:
 
 
 def _all_of(on_wait: Sequence[OnWait]) -> OnWait:
-    """A step of each one's work."""
+    """Return a function that takes a step of each one's work."""
     if len(on_wait) == 1:
         return on_wait[0]
     return lambda: sum(one() for one in on_wait) > 0
@@ -389,19 +389,20 @@ class PromptReading:
         self._prompt = prompt
         self._progress = progress
         self._on_wait = on_wait
-        # Weights that come from the disk are passed as seldom as can be, and the pieces are cut within the layers.
+        # Weights that come from the disk are passed as seldom as possible, and the pieces are cut within the
+        # layers.
         self._piece = _LARGEST_PIECE if sequence.streams else _FIRST_PIECE
         progress(len(sequence.token_ids), len(prompt))
 
     def ask(self) -> AskedRows:
-        """The next piece."""
+        """Return the rows of the next piece."""
         start = len(self._sequence.token_ids)
         ids = self._prompt[start : start + self._piece]
         ends = start + len(ids) == len(self._prompt)
         return AskedRows(self._sequence, ids, ends_prompt=ends, on_wait=self._on_wait)
 
     def take(self, asked: AskedRows) -> bool:
-        """A piece was read; returns whether it was the last."""
+        """Take in a piece that was read; return whether it was the last."""
         sequence, count = self._sequence, len(asked.tokens)
         sequence.commit(asked.tokens, range(count))
         self._progress(len(sequence.token_ids), len(self._prompt))
@@ -415,16 +416,16 @@ class PromptReading:
 
 
 class TokenSequence:
-    """One text: its tokens, the cache of their rows, and the hidden rows that its drafter waits for.
+    """One text: its tokens, the cache of their rows, and the hidden rows that its drafter needs.
 
     A target decodes several of them in the same forwards. Each lives on between the replies of a conversation.
 
     Attributes:
-        target: Of all texts.
+        target: Target that all texts share.
         context: Tokens of the cache.
         token_ids: Committed tokens, one for each row of the cache.
         hidden_layers: Layers whose input rows are wanted, see `reuse`.
-        drafts: Each makes drafters from what a loaded draft has of the text, in the order of the model's drafts.
+        drafts: Makers of drafters from each loaded draft's state for the text, in the order of the model's drafts.
     """
 
     def __init__(self, target: Target, context: int, drafts: Sequence[DraftText] = ()) -> None:
@@ -439,12 +440,12 @@ class TokenSequence:
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
         self._hidden = HiddenRows(target.config.hidden_size)
-        self._in_place = False  # the last forward's are where they would be kept
+        self._in_place = False  # True if the last forward's hidden rows are where they would be kept
         self._verified_rows: Tensor | None = None
 
     @property
     def cache(self) -> KVCache:
-        """Its cache; another one once a device has failed."""
+        """Cache of the text; another one after a device has failed."""
         return self._cache
 
     @property
@@ -480,12 +481,13 @@ class TokenSequence:
     def reuse(self, prompt: Sequence[int], hidden_layers: tuple[int, ...] = (), hidden_from: int = 0) -> int:
         """Keep the longest prefix that the cache and the prompt share, cut the rest, and return its length.
 
-        The prompt's last token is never taken from the cache: its logits are needed. Nor is anything whose hidden
-        rows are wanted and were not left here by the reply before.
+        The prompt's last token is never taken from the cache, since its logits are needed. Nor are tokens whose
+        hidden rows are wanted but were not left here by the reply before.
 
         Args:
             prompt: Token ids.
-            hidden_layers: Layers whose input rows `take_hidden` is to hand over, see `Decoder.forward`; none: no rows.
+            hidden_layers: Layers whose input rows `take_hidden` is to hand over, see `Decoder.forward`; none for no
+                rows.
             hidden_from: The first position whose rows are wanted.
         """
         left = self.take_hidden() if hidden_layers == self.hidden_layers else None
@@ -493,11 +495,11 @@ class TokenSequence:
         self._last_hidden, self._in_place = None, False
         self._hidden.take()
         shared = shared_tokens(self.token_ids, prompt[:-1])
-        # First of the rows that are left; they go on to the last token.
+        # first of the rows that are left; they go on to the last token
         first = len(self.token_ids) - (0 if left is None else len(left))
         if hidden_layers and hidden_from < first:
             shared = min(shared, hidden_from)
-        # The cache holds less than the text where a device failed to commit.
+        # The cache holds less than the text if a device failed to commit.
         shared = min(shared, self._cache.length)
         self._cache.truncate(shared)
         kept = self._cache.begin(len(prompt))
@@ -530,23 +532,23 @@ class TokenSequence:
                 return asked.logits[0]
 
     def verify(self, root: int, draft: Draft, check: Callable[[], None]) -> Tensor:
-        """One forward over the root and the draft, by itself.
+        """Run one forward over the root and the draft, by itself.
 
         Args:
             root: The token that was emitted last.
-            draft: Guesses of the tokens behind it.
+            draft: Guesses of the tokens after it.
             check: Called between layers; raises to stop.
 
         Returns:
-            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call. Those
-            after probes wait for the verdict, see `probe_logits`.
+            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call.
+            Logits after probes wait for the verdict, see `probe_logits`.
         """
         asked = AskedRows(self, (root, *draft.tokens), draft)
         self.target.compute([asked], check)
         return asked.logits
 
     def settle(self, asked: AskedRows, check: Callable[[], None]) -> None:
-        """Make the cache ready for rows; it may have to be read again, elsewhere or for a longer text."""
+        """Make the cache ready for rows; the text may have to be read again, elsewhere or because it is longer."""
         if self.target.decoder is not self._decoder:
             self._decoder = self.target.settled_decoder()
             long_text = self._cache.long_text
@@ -561,16 +563,16 @@ class TokenSequence:
             self._begin_long_text(check)
 
     def next_text(self, asked: AskedRows) -> NextText | None:
-        """The rows for the decoder's shorter way; None where they need the other one."""
+        """Return the rows for the decoder's shorter way, or None if they need the other one."""
         draft = asked.draft
-        # No layer's input but the head's.
+        # the only hidden rows that this way gives are the head's input
         if draft is None or len(draft.probes) or self.hidden_layers not in ((), (self.layers,)):
             return None
         place = self._hidden.address(draft.rows) if self.hidden_layers else None
         return NextText(asked.tokens, self._cache, draft.paths, place)
 
     def text_rows(self, asked: AskedRows) -> TextRows:
-        """The rows for a whole forward."""
+        """Return the rows for a whole forward."""
         base, draft = len(self.token_ids), asked.draft
         tokens = torch.tensor(asked.tokens, dtype=torch.long)
         if draft is None:
@@ -580,11 +582,11 @@ class TokenSequence:
         return TextRows(tokens, positions, self._cache, draft.paths, embeddings=embeddings)
 
     def computed_in_place(self) -> None:
-        """The rows that `next_text` described are computed."""
+        """Note that the rows described by `next_text` are computed."""
         self._last_hidden, self._in_place = None, bool(self.hidden_layers)
 
     def computed(self, asked: AskedRows, output: Output, rows: slice) -> None:
-        """These rows of a forward are those that `text_rows` described."""
+        """Take in the results for the rows described by `text_rows`."""
         self._last_hidden, self._in_place = None, False
         if self.hidden_layers:
             inputs = [output.layer_inputs[layer][rows] for layer in self.hidden_layers]
@@ -593,7 +595,7 @@ class TokenSequence:
         self._verified_rows = output.hidden[rows] if has_probes else None
 
     def probe_logits(self, rows: Sequence[int]) -> Tensor | None:
-        """(k, V) float32 logits after these rows of the last draft, before it is committed; None for no rows."""
+        """Return (k, V) float32 logits after these rows of the last draft, not yet committed; None for no rows."""
         if not rows:
             return None
         assert self._verified_rows is not None, "the last draft had probes"
@@ -609,17 +611,17 @@ class TokenSequence:
         if self._in_place:
             self._hidden.keep(rows)
         elif self._last_hidden is not None and unwanted < len(rows):
-            # A copy, so that the rows of a large forward are not held on to for the few that were kept.
+            # A copy, so that the rows of a large forward are not kept in memory for the few that were kept.
             index = torch.tensor(rows[unwanted:], dtype=torch.long, device=self._last_hidden.device)
             self._hidden.add(self._last_hidden.index_select(0, index))
         self._last_hidden, self._in_place = None, False
         self.token_ids.extend(tokens)
 
     def take_hidden(self) -> Tensor | None:
-        """Hidden rows of the positions committed since the last call, and forget them.
+        """Return the hidden rows of the positions committed since the last call, and forget them.
 
         Returns:
-            (k, layers asked for * h) in the type of the activations, on their device; None when none were asked for.
+            (k, layers asked for * h) in the type of the activations, on their device; None if none were asked for.
         """
         if not self.hidden_layers:
             return None
@@ -631,11 +633,12 @@ class TokenSequence:
         return torch.empty(0, width, dtype=source.dtype, device=source.device)
 
     def seconds_of_forward(self, rows: int, all_logits: bool = True) -> float:
-        """Run a forward over some rows behind the committed ones, keep none of them, and say how long it took.
+        """Run a forward over some rows after the committed ones, keep none of them, and return its seconds.
 
         Args:
-            rows: Their number.
-            all_logits: Each row's logits are wanted, as in verification; else the last one's, as in a prompt.
+            rows: Number of rows.
+            all_logits: True if each row's logits are wanted, as in verification; else only the last row's, as in a
+                prompt.
         """
         base = len(self.token_ids)
         logit_rows = None if all_logits else slice(rows - 1, None)
@@ -645,7 +648,7 @@ class TokenSequence:
         return time.perf_counter() - begun
 
     def _read_again(self, check: Callable[[], None]) -> None:
-        """Bring the text back into a cache that has lost it.
+        """Read the text again into a cache that has lost it.
 
         Its hidden rows were kept or handed over already.
         """
@@ -662,7 +665,7 @@ class TokenSequence:
             self.hidden_layers = layers
 
     def _begin_long_text(self, check: Callable[[], None]) -> None:
-        """LongRoPE turns all keys differently once a text is long: read it again, as transformers does."""
+        """Read the text again once it is long: LongRoPE then turns all keys differently, as in transformers."""
         text, self.token_ids = self.token_ids, []
         # Their hidden rows were handed over when they were read first.
         self._hidden_from = len(text)

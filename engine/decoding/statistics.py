@@ -1,4 +1,4 @@
-"""Statistics of a reply and its drafts, counted as it runs."""
+"""Statistics of a reply and its drafts, counted as the reply runs."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from dataclasses import dataclass, field
 from engine.decoding.round_cost import Settling
 from engine.messages import MemberYield, RoundRecord, Timings
 
-# Records handed over at once for whoever draws them: more rounds than anybody follows between two events.
+# Records handed over at once to be drawn: more rounds than anybody follows between two events.
 _ROUNDS_TAKEN = 64
-# Rounds without a draft that tell what plain decoding takes: a hiccup counts among them as it does among all rounds.
+# Rounds without a draft that show the time of plain decoding; hiccups count among them as among all rounds.
 _FEWEST_PLAIN = 8
 
 
 @dataclass
 class ReplyClock:
-    """Counters and clocks of one reply; `timings` turns them into the figures that people see.
+    """Counters and clocks of one reply; `timings` turns them into the figures that users see.
 
     Attributes:
         started: time.perf_counter() when the request began, after any load.
         prompt_n: Tokens of the prompt that were computed.
         cache_n: Tokens of the prompt that were already in the cache.
         predicted_n: Tokens emitted.
-        target_forwards: Verifying forwards; the prompt's are not counted.
-        recalled_plain_s: Mean seconds of a forward without a draft in earlier replies; None where not known.
-        rounds: Records of all of them, oldest first.
+        target_forwards: Number of verifying forwards; the prompt's forwards are not counted.
+        recalled_plain_s: Mean seconds of a forward without a draft in earlier replies, or None if not known.
+        rounds: Records of all rounds, oldest first.
         members: Names of the drafters that vote.
     """
 
@@ -59,18 +59,18 @@ class ReplyClock:
     _by_member: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def prompt_done(self) -> None:
-        """The prompt is in the cache."""
+        """Note that the prompt is in the cache."""
         self._prompt_done = time.perf_counter()
 
     def emitted(self, tokens: int) -> None:
-        """Tokens left the loop."""
+        """Count tokens that left the loop."""
         self._last_token = time.perf_counter()
         if self._first_token is None:
             self._first_token = self._last_token
         self.predicted_n += tokens
 
     def round_done(self, record: RoundRecord) -> None:
-        """A draft was verified."""
+        """Count a round whose draft was verified."""
         tested, accepted = record.tested, len(record.accepted)
         self.rounds.append(record)
         self.target_forwards += 1
@@ -90,7 +90,7 @@ class ReplyClock:
             self._accepted[position] += position < accepted
 
     def _count_plain(self, record: RoundRecord) -> None:
-        """Count a round without a draft; one behind a wide forward tells nothing, unless that was the prompt's."""
+        """Count a round without a draft; a round after a wide forward shows nothing, unless that was the prompt's."""
         settled = self._settling(record)
         self._began_plain = self._began_plain and not record.drafted_rows
         if record.drafted_rows or record.beside or not (settled or self._began_plain):
@@ -127,12 +127,12 @@ class ReplyClock:
         return tuple(found)
 
     def take_rounds(self, all_rounds: bool = False) -> tuple[RoundRecord, ...]:
-        """Records of the rounds since the last call, the latest of them unless all are wanted."""
+        """Return the records of the rounds since the last call, only the latest unless all are wanted."""
         fresh, self._taken = self.rounds[self._taken :], len(self.rounds)
         return tuple(fresh if all_rounds else fresh[-_ROUNDS_TAKEN:])
 
     def timings(self) -> Timings:
-        """The figures so far."""
+        """Return the figures so far."""
         prompt_s = (self._prompt_done or time.perf_counter()) - self.started
         predicted_s = (self._last_token or 0.0) - (self._prompt_done or 0.0)
         tested = sum(self._tested)
@@ -146,7 +146,7 @@ class ReplyClock:
             else (self._first_token - self.started) * 1e3,
             predicted_n=self.predicted_n,
             predicted_ms=max(predicted_s, 0.0) * 1e3,
-            # The first token comes out of the prompt's own forward, so one token alone says nothing about speed.
+            # The prompt's own forward gives the first token, so one token alone says nothing about speed.
             predicted_per_second=self.predicted_n / predicted_s
             if self.predicted_n > 1 and predicted_s > 0
             else None,
@@ -170,10 +170,11 @@ class ReplyClock:
         )
 
     def _plain_per_second(self, predicted_s: float) -> float | None:
-        """Speed at which plain decoding would have written the same tokens, in tokens/s, counted as the reply's own is.
+        """Return the tokens per second with which plain decoding would have written the same tokens.
 
-        Rounds without a draft took what they took; each token of the others costs the mean of such rounds, and every
-        token the mean time between two rounds. The first token came out of the prompt's forward in both.
+        They are counted as the reply's own speed is. Rounds without a draft took what they took; each token of the
+        others costs the mean of such rounds, and every token the mean time between two rounds. The first token came
+        out of the prompt's forward in both.
         """
         enough = len(self._plain_s) >= _FEWEST_PLAIN
         forward_s = statistics.fmean(self._plain_s) if enough else self.recalled_plain_s

@@ -52,12 +52,13 @@ class AssistantLayout:
     """Contents of such a checkpoint.
 
     Attributes:
-        blocks: Its layers; each one's ``keys_of`` is a layer of the target once `for_target` has found it.
+        blocks: Sizes of its layers; each layer's ``keys_of`` is a layer of the target once `for_target` has found
+            it.
         target_hidden_size: Width of the target's hidden states.
         centroids: Clusters of its tokens; 0 for a head over all of them.
         chosen: Clusters whose tokens a step looks at.
-        outer: Its tensors outside the layers.
-        layers: Those of each layer.
+        outer: Tensors outside the layers.
+        layers: Tensors of each layer.
     """
 
     blocks: ModelConfig
@@ -74,7 +75,7 @@ class AssistantLayout:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """All its tensors but the order of its tokens."""
+        """All tensors except the order of the tokens."""
         return (*self.outer, *(slot for slots in self.layers for slot in slots))
 
     def size_bytes(self, weight_format: WeightFormat) -> int:
@@ -83,10 +84,10 @@ class AssistantLayout:
         return order + sum(slot_bytes(slot, weight_format) for slot in self.slots)
 
     def for_target(self, target: ModelConfig) -> AssistantLayout:
-        """The same with the layers of the target whose keys and values are read.
+        """Return the layout with the layers of the target whose keys and values it reads.
 
         Raises:
-            DraftMismatch: It was made for another target.
+            DraftMismatch: The draft was made for another target.
         """
         if not target.family.global_heads:
             raise DraftMismatch(
@@ -177,7 +178,7 @@ class CentroidHead:
         self._centroids, self._table, self._order, self._chosen = centroids, table, order, chosen
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """(n, V) logits of (n, h) rows; minus infinity for tokens that are not looked at."""
+        """Map (n, h) rows to (n, V) logits; tokens that are not looked at get minus infinity."""
         chosen = self._centroids(rows).topk(self._chosen, -1).indices
         near = self._table[chosen].flatten(1, 2).to(rows.dtype)
         logits = (near @ rows[:, :, None])[..., 0]
@@ -194,14 +195,14 @@ class AssistantNetwork:
         embedding: The target's.
         scale: Multiplies the embedding.
         join: [embedding; hidden state] -> h.
-        layers: Its layers.
-        norm: Behind them.
+        layers: The draft's layers.
+        norm: Norm after the layers.
         head: h -> V.
         feature: h -> the target's hidden size.
         dtype: Type of the activations.
 
     Attributes:
-        hidden_layers: Of the target, whose rows it takes: the head's input.
+        hidden_layers: Index of the target's hidden rows that the draft takes: the input of the target's head.
     """
 
     def __init__(
@@ -231,11 +232,11 @@ class AssistantNetwork:
     def run(
         self, tokens: Tensor, features: Tensor, cache: KVCache, check: Callable[[], None] = lambda: None
     ) -> tuple[Tensor, Tensor]:
-        """One step for some nodes of a tree.
+        """Run one step for some nodes of a tree.
 
         Args:
             tokens: (n,) int64.
-            features: (n, target's h) hidden states of the tokens before them: the target's behind its final norm, or
+            features: (n, target's h) hidden states of the tokens before them: the target's after its final norm, or
                 what this returned.
             cache: The target's, which holds all tokens before the one that was emitted last.
             check: Called before each layer; raises to cancel.
@@ -282,7 +283,7 @@ def load_assistant(
         check: Called before each tensor; raises to cancel.
 
     Raises:
-        DraftMismatch: It was made for another target.
+        DraftMismatch: The draft was made for another target.
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape, or the order of its tokens is none.
         UnsupportedModel: A setting that Tenon does not run.
         ConfigInvalid: A value of its config.json makes no sense.
@@ -336,27 +337,27 @@ class AssistantDraft(TargetDraft[AssistantLayout]):
     kind = "head"
     # The target's keys are where the target is, and a step is small.
     on_host = True
-    # Nothing is published of trees. A head's stand here until replies have counted.
+    # Nothing is published about trees. The figures of a head stand here until replies have counted.
     published = HeadDraft.published
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """A folder whose config names an assistant."""
+        """Return whether the folder's config names an assistant."""
         return is_assistant(folder)
 
     @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> AssistantLayout:
-        """The assistant of a checkpoint."""
+        """Read the layout of an assistant from its checkpoint."""
         return read_assistant(checkpoint)
 
     @property
     def layers(self) -> int:
-        """Its layers."""
+        """Number of layers."""
         return self.layout.blocks.layers
 
     @property
     def read_elements(self) -> int:
-        """Its matrices; of a table by clusters the rows of those that a step looks at."""
+        """Elements of its matrices; of a table by clusters, only the rows that one step looks at."""
         layout = self.layout
         slots = [slot for slot in layout.slots if len(slot.shape) == 2 and slot.field != "embedding"]
         near = 0
@@ -369,11 +370,11 @@ class AssistantDraft(TargetDraft[AssistantLayout]):
         return near + sum(slot.shape[0] * slot.shape[1] for slot in slots)
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
-        """Its weights; it has no cache."""
+        """Return the bytes of its weights; it has no cache."""
         return self.layout.size_bytes(weights)
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
-        """Family, sizes and the shape of keys must be the target's."""
+        """Check that family, sizes and the shape of keys are the target's."""
         self.layout.for_target(config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
@@ -396,7 +397,7 @@ class AssistantDrafter(Drafter):
         wanted: The reply's drafts, and the target's cache.
 
     Attributes:
-        hidden_layers: The head's input of the target.
+        hidden_layers: Index of the target's hidden rows that the draft takes: the input of the head.
     """
 
     def __init__(self, network: AssistantNetwork, check: Callable[[], None], wanted: Drafting) -> None:
@@ -409,7 +410,7 @@ class AssistantDrafter(Drafter):
         self._feature = torch.empty(0)
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """A new reply; of the prompt the last token's row is needed alone."""
+        """Begin a reply; only the row of the prompt's last token is needed."""
         self._text = list(prompt)
         return len(prompt) - 1
 
@@ -421,7 +422,7 @@ class AssistantDrafter(Drafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic, or fixed."""
+        """Draft a tree below the last observed token, dynamic or fixed."""
         if shape.rows < 1:
             return Draft()
         network, cache, check = self._network, self._cache(), self._check

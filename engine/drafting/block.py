@@ -1,7 +1,7 @@
 """DFlash and DSpark as drafts: one forward fills a block, and trees are made of what its rows hold likely.
 
 The target's hidden rows, reduced by ``fc`` and a norm, are mapped to keys and values by each layer alike. A block is
-the root's token and mask tokens behind it; its rows see all of the cache and each other. In DSpark a Markov head adds
+the root's token and mask tokens after it; its rows see all of the cache and each other. In DSpark a Markov head adds
 to the logits of a row what the token before it says.
 
 Source: DFlash (Chen et al. 2026, arXiv 2602.06036), and the public code that `block_layout` names.
@@ -61,7 +61,7 @@ class MarkovHead:
         self._kind, self._table, self._out, self._inner = kind, table, out, inner
 
     def __call__(self, tokens: Tensor, rows: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Bias of the logits of rows, each behind a token.
+        """Return the bias of the logits for rows that each follow a token.
 
         Args:
             tokens: (n,) the target's ids.
@@ -86,19 +86,19 @@ class MarkovHead:
 
 @dataclass(frozen=True)
 class BlockWeights:
-    """Such a draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
+    """Weights of such a draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
 
     Attributes:
         embedding: V rows of h, its own or the target's.
         fc: Hidden rows of several of the target's layers side by side -> h.
-        target_norm: Behind it.
-        layers: Its blocks.
+        target_norm: Norm after ``fc``.
+        layers: Weights of the draft's layers.
         final_norm: Before the head.
         head: h -> Vd, its own or the target's.
         head_dtype: Type of the rows that the head maps.
         target_ids: (Vd,) the target's id of each of its tokens; None where they are the same.
-        logit_soft_cap: Of a target's head that it shares; None without.
-        markov: None without.
+        logit_soft_cap: Soft cap of the logits if the head is a target's that has one, else None.
+        markov: Markov head, or None.
     """
 
     embedding: Embedding
@@ -118,8 +118,8 @@ class BlockNetwork:
 
     Args:
         layout: Sizes.
-        weights: Of the draft.
-        hidden_layers: Whose input rows of the target `take_in` takes, side by side.
+        weights: Weights of the draft.
+        hidden_layers: Layers of the target whose input rows `take_in` takes, side by side.
         dtype: Type of the activations.
         cache_dtype: Type of keys and values.
     """
@@ -145,7 +145,7 @@ class BlockNetwork:
         return self.layout.blocks
 
     def new_cache(self, capacity: int) -> KVCache:
-        """An empty cache for this many rows."""
+        """Return an empty cache for this many rows."""
         return KVCache(self._config.cache_shapes, capacity, self._cache_dtype, self.device)
 
     @torch.inference_mode()
@@ -168,15 +168,15 @@ class BlockNetwork:
 
     @torch.inference_mode()
     def run(self, root: int, cache: KVCache, check: Callable[[], None] = lambda: None) -> Tensor:
-        """Fill a block behind the cache's rows, which stay as they are.
+        """Fill a block after the cache's rows, which stay as they are.
 
         Args:
             root: The token at its first row.
-            cache: From `new_cache`.
+            cache: A cache from `new_cache`.
             check: Called before each layer; raises to cancel.
 
         Returns:
-            (b, h) for a block of b rows, behind the final norm.
+            (b, h) for a block of b rows, after the final norm.
         """
         config, weights, size = self._config, self.weights, self.layout.block_size
         positions = torch.arange(cache.length, cache.length + size, device=self.device)
@@ -195,7 +195,7 @@ class BlockNetwork:
 
     @torch.inference_mode()
     def logits(self, rows: Tensor) -> Tensor:
-        """(n, Vd) float32 logits of (n, h) rows of a block, by the draft's own ids."""
+        """Map (n, h) rows of a block to (n, Vd) float32 logits, by the draft's own ids."""
         weights, cap = self.weights, self.weights.logit_soft_cap
         logits = weights.head(rows.to(weights.head_dtype)).float()
         return logits if cap is None else torch.tanh(logits / cap) * cap
@@ -211,7 +211,7 @@ def load_block(
     """Load such a draft onto the device of what it shares with its target; arguments as `load_feature_network`.
 
     Raises:
-        DraftMismatch: It was made for another target, or would need a scaled embedding.
+        DraftMismatch: The draft was made for another target, or would need a scaled embedding.
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape, or d2t and t2d disagree.
         UnsupportedModel: A block, a window or a setting that Tenon does not run.
         ConfigInvalid: A value of its config.json makes no sense.
@@ -282,17 +282,17 @@ class BlockDraft(SharingDraft):
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """A folder whose config says a block's size, its mask token and the target's layers."""
+        """Return whether the folder's config gives a block's size, its mask token and the target's layers."""
         return is_block(folder)
 
     @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> BlockLayout:
-        """The blocks of a checkpoint."""
+        """Read the layout of a draft of blocks from its checkpoint."""
         return read_block(checkpoint)
 
     @property
     def block_rows(self) -> int:
-        """Those of a block."""
+        """Number of rows in a block."""
         return self.layout.block_size
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
@@ -319,7 +319,7 @@ class BlockDrafter(RowLevelDrafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic or fixed."""
+        """Draft a tree below the last observed token, dynamic or fixed."""
         if shape.rows < 1:
             return Draft()
         network, link, root = self._network, self._link, self._text[-1]

@@ -1,9 +1,9 @@
 """Layouts of drafts of a whole block: DFlash and DSpark, as z-lab, DeepSpec and speculators publish them.
 
-| layout | config | tokens of a block | behind the head |
+| layout | config | tokens of a block | after the head |
 |---|---|---|---|
 | z-lab | ``dflash_config`` beside the sizes | at every row but the first, the root's | nothing |
-| DeepSpec | ``target_layer_ids``, ``markov_rank`` beside the sizes | behind every row | a Markov head |
+| DeepSpec | ``target_layer_ids``, ``markov_rank`` beside the sizes | after every row | a Markov head |
 | speculators dflash | ``transformer_layer_config`` | as ``sample_from_anchor`` says, else as z-lab | nothing |
 | speculators dspark | the same | as ``sample_from_anchor`` says, else as DeepSpec | a Markov head |
 
@@ -53,7 +53,7 @@ _READ = (
     "target_layer_ids",
     "transformer_layer_config",
 )
-# Says how many of its tokens to check, which Tenon's schedule decides; and what is kept for training alone.
+# Keys that say how many of its tokens to check, which Tenon's schedule decides, and keys for training alone.
 _UNUSED = ("confidence_head.", "verifier_norm.", "verifier_lm_head.")
 
 
@@ -64,15 +64,15 @@ class BlockLayout:
     Attributes:
         blocks: Sizes of its blocks; ``vocabulary_size`` is the target's.
         target_hidden_size: Width of the target's hidden states.
-        hidden_layers: Whose inputs it takes; None for speculators' own choice.
+        hidden_layers: Layers of the target whose inputs the draft takes; None for speculators' own choice.
         draft_vocabulary_size: Tokens that it drafts.
         block_size: Rows of a forward.
-        mask_token: At every row but the first.
-        from_anchor: The first row says a token too: the one behind the root.
+        mask_token: Token at every row but the first.
+        from_anchor: True if the first row predicts a token too: the one after the root.
         markov_rank: r; 0 for none.
-        markov_kind: Its variant.
-        outer: Its tensors outside the blocks.
-        layers: Those of each block.
+        markov_kind: Variant of the Markov head.
+        outer: Tensors outside the blocks.
+        layers: Tensors of each block.
     """
 
     blocks: ModelConfig
@@ -94,15 +94,15 @@ class BlockLayout:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """All its tensors."""
+        """All tensors of the draft."""
         return (*self.outer, *(slot for slots in self.layers for slot in slots))
 
     def layers_of(self, target_layers: int) -> tuple[int, ...]:
-        """The target's hidden rows that it takes, for a target of this many layers."""
+        """Return the indices of the hidden rows that the draft takes from a target of this many layers."""
         return self.hidden_layers or (2, target_layers // 2, target_layers - 3)
 
     def size_bytes(self, weight_format: WeightFormat) -> int:
-        """Bytes of its own weights in memory."""
+        """Return the bytes of its own weights in memory."""
         return sum(slot_bytes(slot, weight_format) for slot in self.slots)
 
 
@@ -188,7 +188,7 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
 
 
 def _hidden_layers(raw: Mapping[str, Any], dflash: Mapping[str, Any], layers: int) -> tuple[int, ...] | None:
-    """Layers of the target whose inputs are taken; -1 among outputs is the embedding's."""
+    """Return the layers of the target whose inputs are taken; -1 among outputs is the embedding's."""
     if raw.get("speculators_model_type") is not None:
         named = raw.get("aux_hidden_state_layer_ids")
         return tuple(int(layer) for layer in named) if named else None

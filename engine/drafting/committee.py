@@ -23,28 +23,28 @@ from torch import Tensor
 from engine.drafting.drafter import Drafter
 from engine.model.token_tree import ROOT, Draft, DraftShape, Probes, followed
 
-# Classes of shares of the probability, of one width; and depths that are told apart.
+# Number of classes for shares of probability, of equal width, and number of depths that are told apart.
 _CLASSES, _DEPTHS = 10, 4
-# What a guess is taken to be worth before any of its class was seen counts for so many, and how soon that is forgotten.
+# Weight of the first assumption about a class of guesses, in observations, and the rate at which observations fade.
 _GUESS_WEIGHT, _GUESS_MEMORY = 8.0, 0.99
-# The same of what held lately beside what was expected: a text may be of a kind that a drafter knows, or of another.
+# The same for the ratio of recent hits to expected hits: a drafter may or may not know the kind of text.
 _LATELY_WEIGHT, _LATELY_MEMORY = 1.0, 0.9
-# Chances of a guess of which its drafter says nothing, by the likelier ones beside it.
+# Chances of a guess without a score, by the number of likelier siblings.
 _BY_RANK = (0.3, 0.1, 0.05, 0.03)
 _LEAST_CHANCE = 1e-4
 # A weight is never less than this share of the largest, so that a member which does well again is heard again.
 _LEAST_WEIGHT = 1e-3
 #: Kinds of members that run no network of their own.
 LOOKUP, PROMPT_TOKENS = "lookup", "prompt-tokens"
-# A guess this likely of a member that takes no time is verified without asking another one.
+# A guess of a free member that is at least this likely is verified without asking another member.
 _LIKELY = 0.5
-# Drafts before a member is judged by its worth, and how soon earlier ones are forgotten.
+# Drafts before a member is judged by its worth, and the rate at which earlier drafts fade.
 _TRIALS, _MEMORY = 4, 0.9
 # Tokens for which a member that does not pay is left alone; each further failure doubles them up to the most.
 _PAUSE, _LONGEST_PAUSE = 64, 1024
 # Drafts whose times are remembered.
 _KEPT = 7
-# A node's chance is never taken for less, nor for certain.
+# Limits of a node's chance: it is never lower than the first and never certain.
 _LEAST, _MOST = 1e-6, 0.999
 _NOTHING = Draft()
 
@@ -52,12 +52,12 @@ _NOTHING = Draft()
 class GuessChances:
     """Chances of one drafter's guesses where the token before them holds, by depth and by the share that it gives them.
 
-    Of drafts without scores the place among siblings stands for the share. All are multiplied by what held of its
-    guesses lately over what was expected, so that one which is wrong throughout a text is heard no more after a few
+    If a draft has no scores, the rank among siblings stands for the share. All chances are multiplied by the ratio
+    of recent hits to expected hits, so that a drafter that is wrong throughout a text is ignored after a few
     rounds.
 
     Attributes:
-        known: The drafter's scores are chances as they were observed, so there is nothing to learn.
+        known: True if the drafter's scores are observed chances already, so that there is nothing to learn.
     """
 
     def __init__(self) -> None:
@@ -66,14 +66,14 @@ class GuessChances:
         self._expected = self._held = 0.0  # lately
 
     def of(self, draft: Draft) -> list[float]:
-        """(N,) of each node of a draft."""
+        """Return the (N,) chances of the nodes of a draft."""
         if self.known and draft.scores:
             return [share for _, share in _shares(draft)]
         lately = (_LATELY_WEIGHT + self._held) / (_LATELY_WEIGHT + self._expected)
         return [min(1.0, max(_LEAST_CHANCE, lately * usual)) for _, usual in self._usual(draft)]
 
     def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
-        """These tokens came behind the root of a draft: what it has beside each of them held or did not."""
+        """Learn which nodes of a draft held, given the tokens that came after its root."""
         if self.known and draft.scores:
             return
         usual = list(self._usual(draft))
@@ -97,14 +97,14 @@ class GuessChances:
             at = following
 
     def _usual(self, draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
-        """Of each node its class, and how often guesses of it have held."""
+        """Yield the class of each node, and how often guesses of this class have held."""
         for key, share in _shares(draft):
             held, seen = self._seen.get(key, (0.0, 0.0))
             yield key, (_GUESS_WEIGHT * share + held) / (_GUESS_WEIGHT + seen)
 
 
 def _shares(draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
-    """Of each node its class and the share that its drafter gives it behind its parent."""
+    """Yield the class of each node, and the share that its drafter gives it after its parent."""
     depths: list[int] = []
     children: dict[int, int] = {}
     for node, parent in enumerate(draft.parents):
@@ -150,7 +150,7 @@ class MemberWeights:
         rewards: Thresholds and factors.
 
     Attributes:
-        weights: (m,) of each member.
+        weights: (m,) weight of each member.
     """
 
     def __init__(self, members: int, rewards: Rewards) -> None:
@@ -160,14 +160,14 @@ class MemberWeights:
         self._judged = [0] * members
 
     def rate(self, member: int) -> float | None:
-        """A member's average acceptance rate; None before it was judged."""
+        """Return a member's average acceptance rate, or None before it was judged."""
         return self._rates[member] / self._judged[member] if self._judged[member] else None
 
     def judge(self, rates: Sequence[tuple[int, float]]) -> None:
         """Take in what a verdict shows.
 
         Args:
-            rates: Members that are judged by it, and of each the share of its output that the target accepted.
+            rates: Members that the verdict judges, and the share of each one's output that the target accepted.
         """
         weights, rewards = list(self.weights), self._rewards
         for member, rate in rates:
@@ -192,7 +192,7 @@ class MergedTree:
         tokens: (N,) token ids.
         parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
         sources: (N,) the members that guessed each node, ascending.
-        places: (m,) of each member the node of the tree that each node of its draft has become.
+        places: (m,) for each member, the node of the tree that each node of its draft has become.
     """
 
     def __init__(self, drafts: Sequence[Draft]) -> None:
@@ -220,20 +220,21 @@ class MergedTree:
         return len(self.tokens)
 
     def path(self, tokens: Sequence[int]) -> list[int]:
-        """The nodes along which these tokens go from the root, as far as the tree has them."""
+        """Return the nodes that these tokens pass from the root on, as far as the tree has them."""
         return followed(self._child, tokens)
 
     def majority(self, weights: Sequence[float]) -> tuple[list[int], int | None]:
-        """The majority-approved output: from the root on the child that weighs most, down to a leaf.
+        """Return the majority-approved output: from the root down to a leaf, always the child that weighs most.
 
-        A node weighs the sum of the weights of its members. Of equal children the one of the earlier member is taken.
+        A node's weight is the sum of the weights of its members. If children are equal, the one of the earlier
+        member wins.
 
         Args:
             weights: (m,) of the members.
 
         Returns:
-            Its nodes, and the member whose chain that is (voted_SSM; of several that agree the one that weighs most);
-            an empty one and None where nobody guessed anything.
+            Its nodes, and the member whose chain that is (voted_SSM; if several agree, the one that weighs most);
+            no nodes and None if nobody guessed anything.
         """
         children: dict[int, list[int]] = {}
         for node, parent in enumerate(self.parents):
@@ -250,11 +251,11 @@ class MergedTree:
 
 @dataclass(frozen=True)
 class Member:
-    """One of the drafters that a mode may use.
+    """A drafter that a mode may use.
 
     Attributes:
-        name: The person's name for its draft.
-        kind: Of draft, as modes name it, or `LOOKUP`.
+        name: The user's name for the draft.
+        kind: Kind of draft, as modes name it, or `LOOKUP`.
         drafter: The drafter.
     """
 
@@ -264,7 +265,7 @@ class Member:
 
     @property
     def takes_time(self) -> bool:
-        """True if it runs a network of its own."""
+        """True if the drafter runs a network of its own."""
         return self.kind not in (LOOKUP, PROMPT_TOKENS)
 
 
@@ -281,17 +282,17 @@ class _Standing:
     _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
     def took(self, seconds: float) -> None:
-        """It has drafted for so long."""
+        """Note how long a draft took."""
         self._seconds.append(seconds)
         self.draft_s = median_low(self._seconds)
 
     def tried(self, worth: float) -> None:
-        """It has drafted, worth so many tokens."""
+        """Note a draft that was worth this many tokens."""
         self.worth = worth if not self.trials else _MEMORY * self.worth + (1 - _MEMORY) * worth
         self.trials += 1
 
     def leave(self) -> None:
-        """It did not pay: leave it alone for some time, and judge it anew then."""
+        """Leave the member alone for some time because it did not pay, and judge it anew then."""
         self.alone = min(_PAUSE << self.failures, _LONGEST_PAUSE)
         self.failures += 1
         self.trials = 0
@@ -305,14 +306,14 @@ class CommitteeMemory:
         self._votes: dict[tuple[tuple[str, ...], Rewards], MemberWeights] = {}
 
     def standings(self, members: Sequence[Member]) -> list[_Standing]:
-        """Of each member."""
+        """Return the standing of each member."""
         found = [self._standings.setdefault(member.name, _Standing()) for member in members]
         for member, standing in zip(members, found, strict=True):
             standing.chances.known = member.drafter.gives_chances
         return found
 
     def votes(self, members: Sequence[Member], rewards: Rewards) -> MemberWeights:
-        """Their weights, with these thresholds and factors."""
+        """Return the members' weights under these thresholds and factors."""
         key = (tuple(member.name for member in members), rewards)
         return self._votes.setdefault(key, MemberWeights(len(members), rewards))
 
@@ -320,12 +321,12 @@ class CommitteeMemory:
 class Committee(Drafter):
     """Drafters whose guesses are brought together.
 
-    Each is told what is emitted and gets the hidden rows that it wants, whether or not it is asked. One that fails is
-    left behind by its own `FallbackDrafter` and says nothing from then on.
+    Each member observes what is emitted and gets the hidden rows that it wants, whether or not it is asked. A
+    member that fails is left behind by its own `FallbackDrafter` and says nothing from then on.
 
     Args:
         members: At least one.
-        memory: Of earlier replies, which learns from this one.
+        memory: Experience from earlier replies; it learns from this one.
         rewards: Thresholds and factors of their weights.
 
     Attributes:
@@ -351,7 +352,7 @@ class Committee(Drafter):
         self._unneeded = [0] * len(members)
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """A new reply for all; the rows from the first position on that any of them needs."""
+        """Begin a reply for all members; return the first position whose rows any of them needs."""
         begins = [member.drafter.reset(prompt) for member in self._members]
         least = min(begins)
         self._unneeded = [begin - least for begin in begins]
@@ -361,7 +362,7 @@ class Committee(Drafter):
         return least
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Judge the members by what was emitted, and tell each of them with its own rows."""
+        """Judge the members by what was emitted, and pass it on to each of them with its own rows."""
         if self._drafts:
             self._judge(tokens)
         if hidden is not None:
@@ -374,29 +375,29 @@ class Committee(Drafter):
             drafter.observe(tokens, rows, probes if member.kind == PROMPT_TOKENS else None)
 
     def draft_ahead(self) -> bool:
-        """A step ahead of the first member that has one to take."""
+        """Take a step ahead with the first member that has one to take."""
         return any(member.drafter.draft_ahead() for member in self._members)
 
     @property
     def weights(self) -> tuple[float, ...]:  # type: ignore[override]
-        """Of the members' votes, in their order."""
+        """(m,) weights of the members' votes, in their order."""
         return self._votes.weights
 
     def rate(self, member: int) -> float | None:
-        """Average acceptance rate of a member; None before it was judged."""
+        """Return the average acceptance rate of a member, or None before it was judged."""
         return self._votes.rate(member)
 
     @abstractmethod
     def _judge(self, tokens: Sequence[int]) -> None:
-        """Learn from the tokens that came behind the last drafts' root."""
+        """Learn from the tokens that came after the last drafts' root."""
 
     def _listens(self, at: int) -> bool:
-        """True if a member wants its hidden rows now."""
+        """Return whether a member wants its hidden rows now."""
         drafter = self._members[at].drafter
         return bool(drafter.hidden_layers) and drafter.wants_hidden
 
     def _divide(self, hidden: Tensor) -> None:
-        """Keep the rows for those that want any, each with its own columns."""
+        """Keep the rows for the members that want any, each with its own columns."""
         width = hidden.shape[1] // len(self.hidden_layers)
         for at, member in enumerate(self._members):
             layers = member.drafter.hidden_layers
@@ -413,18 +414,19 @@ class Committee(Drafter):
 
 
 class MajorityCommittee(Committee):
-    """The paper's: each member gives a chain, and the majority's path is the draft.
+    """The paper's committee: each member gives a chain, and the majority's path is the draft.
 
     After verification the acceptance rate of the voted member is averaged, and its weight rewarded or punished.
 
     Attributes:
-        judge_all: Each verdict judges all members by what they would have had accepted; else the voted one alone.
+        judge_all: True if each verdict judges all members by what they would have had accepted; else only the voted
+            one.
     """
 
     judge_all = False
 
     def propose(self, shape: DraftShape) -> Draft:
-        """The path of the majority within the merged tree of the members' chains."""
+        """Draft the majority's path in the merged tree of the members' chains."""
         self._drafts, self._voted = [], None
         if shape.rows < 1:
             return _NOTHING
@@ -451,13 +453,13 @@ class MajorityCommittee(Committee):
 
 
 class MergedCommittee(Committee):
-    """The merged tree, each node with the chance that the target gets there.
+    """A committee that verifies the merged tree, each node with the chance that the target gets there.
 
-    A node's chance behind its parent is that any of its members is right, each of them as often as its guesses of that
-    kind have been. Nodes are ordered by these chances, and where they are equal by the weights of their members, so
-    that a schedule which takes the first of them takes the best. (Members counted by their weights in the chances
-    gave a tenth fewer tokens.) A member that takes time is asked while what it adds to the guesses of the cheaper ones
-    is worth that time; prompt tokens while it is worth their rows.
+    A node holds after its parent if any of its members is right, and each member is right as often as its guesses
+    of that kind have been. Nodes are ordered by these chances, and nodes of equal chance by the weights of their
+    members, so that a schedule which takes the first nodes takes the best. (Weighting the members in the chances
+    gave a tenth fewer tokens.) A member that takes time is asked while the tokens that it adds to the guesses of
+    cheaper members are worth that time; prompt tokens are asked while they are worth their rows.
     """
 
     gives_chances = True
@@ -466,7 +468,7 @@ class MergedCommittee(Committee):
     _most = 1  # tokens that the next call of `observe` may bring
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Judge the members, and let those that were left alone wait no longer than they had to."""
+        """Judge the members, and shorten the pause of those that were left alone by the tokens that came."""
         for standing in self._standings:
             standing.alone = max(0, standing.alone - len(tokens))
         if self._drafts:
@@ -474,12 +476,12 @@ class MergedCommittee(Committee):
         super().observe(tokens, hidden, probes)
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """A new reply, whose first token comes alone."""
+        """Begin a reply, whose first token comes alone."""
         self._most = 1
         return super().reset(prompt)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """The likeliest nodes of the merged tree, in the order of their chances."""
+        """Draft the likeliest nodes of the merged tree, in the order of their chances."""
         draft = self._proposed(shape)
         self._most = len(draft) + 1
         # Rows are decided a round ahead, so that those for a member that is not asked stay where they are.
@@ -487,7 +489,7 @@ class MergedCommittee(Committee):
         return draft
 
     def _listens(self, at: int) -> bool:
-        """True if a member wants its rows and may be asked in the next round."""
+        """Return whether a member wants its rows and may be asked in the next round."""
         return self._standings[at].alone <= self._most and super()._listens(at)
 
     def _proposed(self, shape: DraftShape) -> Draft:
@@ -524,21 +526,21 @@ class MergedCommittee(Committee):
         return draft
 
     def _in_turn(self) -> list[int]:
-        """The members, cheapest first."""
+        """Return the members' indices, the cheapest first."""
         return sorted(
             range(len(self._members)),
             key=lambda at: (self._members[at].takes_time, self._standings[at].draft_s),
         )
 
     def _asked(self, at: int, shape: DraftShape, likeliest: float) -> DraftShape | None:
-        """The shape that a member is asked for; None where it is left alone in this round."""
+        """Return the shape that a member is asked for, or None if it is left alone in this round."""
         member, standing = self._members[at], self._standings[at]
         if member.kind == LOOKUP:
             return shape
         if shape.step_worth == inf:
             return None
         if member.kind == PROMPT_TOKENS:
-            # A row of theirs is one less for the others' nodes.
+            # A row for prompt tokens is one less for the nodes of other members.
             row_worth = max(shape.row_worth, self._accepted / shape.rows)
             return None if standing.alone else _rows_that_pay(member.drafter, shape, row_worth)
         if not shape.second_worth:
@@ -556,7 +558,7 @@ class MergedCommittee(Committee):
         return shape
 
     def _weigh(self, draft: Draft, guessed: Sequence[int], shape: DraftShape) -> None:
-        """Note what each asked member has added to what cheaper ones had guessed."""
+        """Note the tokens that each asked member added to the guesses of cheaper ones."""
         for at in guessed:
             member, standing = self._members[at], self._standings[at]
             if member.kind == LOOKUP:
@@ -574,7 +576,7 @@ class MergedCommittee(Committee):
 
     def _merged(self, drafts: Sequence[Draft], chances: Sequence[Sequence[float]], rows: int) -> Draft:
         tree, weights = MergedTree(drafts), self.weights
-        wrong = [0.0] * len(tree)  # logarithms of the chances that all members are
+        wrong = [0.0] * len(tree)  # logarithms of the chances that every member is wrong
         for places, each in zip(tree.places, chances, strict=True):
             for place, chance in zip(places, each, strict=True):
                 wrong[place] += log(1.0 - min(chance, _MOST))
@@ -606,7 +608,7 @@ class MergedCommittee(Committee):
 
 
 def _ordered(draft: Draft, chances: Sequence[float], rows: int) -> Draft:
-    """One member's draft, its best nodes first."""
+    """Return one member's draft with its best nodes first."""
     scores: list[float] = []
     for chance, parent in zip(chances, draft.parents, strict=True):
         above = 0.0 if parent == ROOT else scores[parent]
@@ -621,7 +623,7 @@ def _ordered(draft: Draft, chances: Sequence[float], rows: int) -> Draft:
 
 
 def _with_probes(draft: Draft, place: dict[int, int], tree: MergedTree, drafts: Sequence[Draft]) -> Draft:
-    """A draft of the tree's nodes with what members ask behind those of their own nodes that it has."""
+    """Return a draft of the tree's nodes, with the probes of members after those of their own nodes that it has."""
     for places, own in zip(tree.places, drafts, strict=True):
         probes = own.probes
         if not len(probes):
@@ -643,7 +645,7 @@ def _with_probes(draft: Draft, place: dict[int, int], tree: MergedTree, drafts: 
 
 
 def _outcome(draft: Draft, tokens: Sequence[int]) -> tuple[int, bool]:
-    """The number of these tokens that a draft guessed in a row; and True if it guessed another one behind them."""
+    """Return how many of these tokens a draft guessed in a row, and whether it guessed another one after them."""
     at, held = ROOT, 0
     for token in tokens:
         missed = False
@@ -659,9 +661,9 @@ def _outcome(draft: Draft, tokens: Sequence[int]) -> tuple[int, bool]:
 
 
 def _rows_that_pay(drafter: Drafter, shape: DraftShape, row_worth: float) -> DraftShape | None:
-    """The rows with which prompt tokens are expected to gain most; None where their rows cost more than they gain.
+    """Return the shape whose rows let prompt tokens gain most, or None if their rows cost more than they gain.
 
-    At most a half of all: the others' nodes need some too.
+    They get half of all rows at most, since the nodes of the others need some too.
     """
     most = shape.rows // 2
     gains = [

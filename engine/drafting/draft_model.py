@@ -1,4 +1,4 @@
-"""A small model of the target's vocabulary as drafters use it: its text, a cache that follows it, and its trees.
+"""A small model of the target's vocabulary as drafters use it: its text, a cache that follows the text, and its trees.
 
 Source: Leviathan et al. 2023 for the idea; the tree is drafted by masking as in SpecInfer (Miao et al. 2023, section
 4.2): the nodes of all levels are uncommitted rows of one cache, and a level's forward computes its own nodes only.
@@ -60,12 +60,12 @@ class DraftModel:
 
     @property
     def room(self) -> int:
-        """Tokens that may follow the text before it outgrows the draft's context; negative where it has already."""
+        """Tokens that may follow the text before it outgrows the draft's context; negative if it already has."""
         return self._context - len(self.text)
 
     @property
     def same_kind_room(self) -> int:
-        """The same, before all keys would be turned otherwise too (LongRoPE)."""
+        """Tokens that may follow before all keys would be turned otherwise (LongRoPE), or before the context ends."""
         limit = self._cache.text_limit
         return self.room if limit is None else min(self.room, limit - len(self.text))
 
@@ -75,7 +75,7 @@ class DraftModel:
         return len(self.text) - len(self._cached)
 
     def reset(self, text: Sequence[int]) -> None:
-        """A new text, of which the cache keeps what it shares with the old one."""
+        """Begin a new text; the cache keeps the beginning that it shares with the old one."""
         shared = shared_tokens(self._cached, text)
         self._cache.truncate(shared)
         del self._cached[shared:]
@@ -83,22 +83,22 @@ class DraftModel:
         self._begin()
 
     def extend(self, tokens: Sequence[int], rows: Sequence[int], keep: Sequence[int] = ()) -> bool:
-        """The text goes on.
+        """Append tokens to the text.
 
         Args:
-            tokens: Those that come next.
+            tokens: Tokens that come next.
             rows: Uncommitted rows of the first of these tokens, as many as were run.
-            keep: Further ones that stay uncommitted behind them; only where every token has its row.
+            keep: Further rows that stay uncommitted after them; allowed only if every token has its row.
 
         Returns:
-            True if those are still there: LongRoPE turns all keys otherwise once a text is long.
+            Whether the kept rows are still valid: LongRoPE turns all keys otherwise once a text is long.
         """
         self.text += tokens
         self._commit(rows, tokens[: len(rows)], keep)
         return self._begin()
 
     def read(self, end: int, most: int | None = None) -> None:
-        """Bring the committed rows up to a position, in chunks; ``most`` tokens of them at this call."""
+        """Read the text up to a position in chunks, at most ``most`` tokens of it in this call."""
         if most is not None:
             end = min(end, len(self._cached) + most)
         while len(self._cached) < end:
@@ -108,7 +108,7 @@ class DraftModel:
             self._commit(range(len(tokens)), tokens)
 
     def read_root(self) -> Tensor:
-        """(V,) log-probabilities after the root, read together with the few tokens that are missing before it."""
+        """Return the (V,) log-probabilities after the root, read together with the few tokens missing before it."""
         if not self.missing:
             # The root's row is there, but its logits are gone.
             self._cache.truncate(len(self.text) - 1)
@@ -127,13 +127,15 @@ class DraftModel:
         uncommitted: int = 0,
         logit_rows: slice | None = None,
     ) -> Tensor:
-        """Run tokens behind the committed rows; see `Decoder.forward` for the arguments.
+        """Run tokens after the committed rows; see `Decoder.forward` for the arguments.
 
         Returns:
-            (rows asked for, V) log-probabilities of what follows these rows, on its device; V is the target's.
+            (rows asked for, V) log-probabilities of the tokens that follow these rows, on its device; V is the
+            target's.
         """
         link = self._link
-        # A target with more padding may say a token that the draft has no row for: any other will do, it guesses.
+        # A padded target may say a token for which the draft has no row. Any other row will do, since it only
+        # guesses.
         known = torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
         output = self._decoder.forward(
             link.to_device(known),
@@ -154,14 +156,14 @@ class DraftModel:
         self._cached += tokens
 
     def _begin(self) -> bool:
-        """Announce the text's length; returns whether the rows still serve it (LongRoPE)."""
+        """Announce the text's length; return whether the rows are still valid (LongRoPE)."""
         before = len(self._cached)
         del self._cached[self._cache.begin(len(self.text)) :]
         return len(self._cached) == before
 
 
 class DraftModelDrafter(Drafter):
-    """Drafts what a second model would say.
+    """Drafts the likeliest continuations of a second model.
 
     The draft reads the root as soon as it is known, and keeps the rows of drafted nodes that the target accepted; only
     accepted nodes that were never run, the tree's last level, are computed again. While nothing is drafted its
@@ -169,7 +171,7 @@ class DraftModelDrafter(Drafter):
 
     Args:
         model: The draft.
-        limits: On the size of its trees.
+        limits: Limits on the size of its trees.
     """
 
     def __init__(self, model: DraftModel, limits: TreeShape) -> None:
@@ -194,9 +196,9 @@ class DraftModelDrafter(Drafter):
                 self._model.read(len(self._model.text) - 1)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """A dynamic tree of what the draft holds most likely.
+        """Draft a dynamic tree of the continuations that the draft finds likeliest.
 
-        Nothing where the text outgrew the draft's context.
+        The draft is empty if the text outgrew the draft's context.
         """
         model = self._model
         if shape.rows < 1 or max(self._limits.depth, shape.depth) > model.room:
@@ -216,7 +218,7 @@ class DraftModelDrafter(Drafter):
         return grow_tree(self._limits, shape, first, expand)
 
     def _rows_along(self, tokens: Sequence[int]) -> list[int]:
-        """The drafted rows along the path that these tokens took."""
+        """Return the drafted rows along the path that these tokens took."""
         path = followed(self._row_of, tokens)
         self._row_of = {}
         return path

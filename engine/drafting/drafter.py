@@ -19,13 +19,15 @@ class Drafter(Protocol):
 
     Attributes:
         hidden_layers: Hidden rows of the target that `observe` wants, by layer: index i is the input of layer i,
-            and the number of layers names the head's input, behind the final norm. Empty for none.
-        wants_hidden: The next call of `observe` is to bring rows; those that are not wanted come with a later one.
-        gives_chances: The scores of its drafts are chances as they were observed, which a schedule may weigh.
-        counted: Tokens of a round by nodes of its draft, where they were counted on replies; else empty.
-        apart: It computes on a device where the target does not, so that drafts may be made beside its forwards.
-        members: Names of the drafters that its drafts are made of, where these vote; else empty.
-        weights: Of their votes in the last draft.
+            and the number of layers names the head's input, after the final norm. Empty for none.
+        wants_hidden: True if the next call of `observe` is to bring rows; rows that are not wanted come with a
+            later call.
+        gives_chances: True if the scores of its drafts are observed chances, which a schedule may weigh.
+        counted: Tokens of a round by the nodes of its draft if they were counted on replies, else empty.
+        apart: True if it computes on another device than the target, so that drafts may be made beside its
+            forwards.
+        members: Names of the drafters that its drafts are made of if these vote, else empty.
+        weights: Weights of the members' votes in the last draft.
     """
 
     hidden_layers: tuple[int, ...] = ()
@@ -37,18 +39,18 @@ class Drafter(Protocol):
     weights: tuple[float, ...] = ()
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """A new reply begins after these token ids.
+        """Begin a reply after these token ids.
 
         Returns:
-            Number of the prompt's first tokens of which the drafter needs no hidden rows; all of them where it
-            needs none at all. The target reads the rest again even where its own cache holds it.
+            Number of the prompt's first tokens whose hidden rows the drafter does not need, or all of them if it
+            needs no rows. The target reads the rest again even if its own cache holds it.
         """
 
     def propose(self, shape: DraftShape) -> Draft:
-        """A draft of this shape at most that continues every token observed so far, the last being the root."""
+        """Draft at most this shape after every token observed so far; the last of them is the root."""
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Tokens were emitted: the new end of the text.
+        """Take in emitted tokens: the new end of the text.
 
         Args:
             tokens: At least one; the last one is the new root.
@@ -61,12 +63,12 @@ class Drafter(Protocol):
         """
 
     def draft_ahead(self) -> bool:
-        """One short step beyond what was proposed, taken while the target waits for its weights.
+        """Take one short step beyond what was proposed while the target waits for its weights.
 
         Between `reset` and the first `observe` the target reads the prompt.
 
         Returns:
-            False where there is nothing more to guess, or the drafter waits for the verdict, as most do.
+            False if there is nothing more to guess, or the drafter waits for the verdict, as most do.
         """
         return False
 
@@ -78,12 +80,12 @@ class NoDrafter(Drafter):
     """Drafts nothing: plain decoding is the loop with an empty draft."""
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """Nothing to prepare, and no rows are needed."""
+        """Return the whole prompt's length, since no rows are needed."""
         return len(prompt)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """The empty draft."""
+        """Return the empty draft."""
         return _EMPTY
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Nothing to learn."""
+        """Learn nothing."""

@@ -5,12 +5,12 @@ with the root at its end has n - 1 rows, all from the target's true features. In
 stand in for the features that the target has not computed yet; those rows are forgotten after each proposal, and what
 was accepted is run again with the true ones, as EAGLE does.
 
-Chains are for a head beside a CPU's target; they end where the next step would cost more than it promises. Rows of a
-forward and steps of the draft are dear there, so wide trees do not pay: beside each token of the chain stands the
-second likeliest, for which no step is run. What the text itself repeats is guessed by prompt lookup, which takes no
-time; the head guesses the rest, and is left alone where it is not worth its steps.
+Chains are for a head beside a target on the CPU; they end where the next step would cost more than it promises.
+Rows of a forward and steps of the draft are dear there, so wide trees do not pay: beside each token of the chain
+stands the second likeliest, for which no step is run. Prompt lookup, which takes no time, guesses what the text
+itself repeats. The head guesses the rest, and is left alone if it is not worth its steps.
 
-P-EAGLE drafts all levels in one forward. The row of the root's parent is EAGLE-3's. Those behind it stand for positions
+P-EAGLE drafts all levels in one forward. The row of the root's parent is EAGLE-3's. Those after it stand for positions
 whose token and hidden states are not there yet: a mask token and ``mask_hidden`` take their places, and each says what
 follows there.
 
@@ -51,25 +51,25 @@ from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind, is_parallel
 from engine.weights.head_checkpoint import HeadCheckpoint
 
-# Classes of shares, all of one width.
+# Classes of shares of equal width.
 _CLASSES = 10
-# Shares are taken to mean what they say, as if that had been seen so often; and how soon observations are forgotten.
+# Weight of the first assumption that shares mean what they say, in observations, and the rate at which they fade.
 _WEIGHT, _MEMORY = 8.0, 0.995
-# Of all guesses lately: what share of them comes is taken to be this before any was seen, and how soon it is forgotten.
+# The assumed share of recent guesses that held, before any was seen, and the rate at which observations fade.
 _USUAL, _LATELY = 0.25, 0.95
 
 #: Tokens that may follow, the likeliest first, and the shares that a head gives them.
 Guesses: TypeAlias = Sequence[tuple[int, float]]
 # A match that goes on with this chance is drafted without asking the head, which knows it no better.
 _LIKELY_MATCH = 0.5
-# The chance of a node behind one that holds, before the head has said it.
+# Chance of a node after one that holds, before the head has given it.
 _ONWARD = 0.5
-# Below this a share counts as this.
+# Smaller shares count as this.
 _LEAST_SHARE = 1e-6
-# Tokens that are looked at after each node: the chain goes on with the first, the others end there.
+# Tokens that are looked at after each node: the chain goes on with the first and ends at the others.
 _TOKENS = 2
-# Tokens for which a head that does not pay is left alone: at least so many, and four for each row of the prompt that it
-# has not read.
+# A head that does not pay is left alone for at least so many tokens, and for four for each row of the prompt that
+# it has not read.
 _PAUSE, _FOR_EACH_ROW = 64, 4
 
 
@@ -85,7 +85,7 @@ class FeatureDraft(Drafter):
 
     Attributes:
         hidden_layers: Layers of the target whose hidden rows `observe` takes.
-        limits: May be changed between replies.
+        limits: Limits of its trees. May be changed between replies.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class FeatureDraft(Drafter):
         self._root: Tensor | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
+        """Keep what an earlier text shares with this prompt; return the first position whose rows are needed."""
         self._root = None
         return self._rows.reset(prompt)
 
@@ -122,13 +122,13 @@ class FeatureDraft(Drafter):
             probes: Unused: its drafts have none.
 
         Raises:
-            ValueError: the rows are not those of every position up to the root.
+            ValueError: The rows are not those of every position up to the root.
         """
         self._rows.observe(tokens, hidden)
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic, or fixed."""
+        """Draft a tree below the last observed token, dynamic or fixed."""
         if shape.rows < 1:
             return Draft()
         network, cache, link = self._network, self._cache, self._link
@@ -168,7 +168,7 @@ class FeatureDraft(Drafter):
         return len(self._rows.text) - 1 - self._cache.length
 
     def target_token(self, own: int) -> int:
-        """The target's id of one of the draft's tokens."""
+        """Return the target's id of one of the draft's tokens."""
         return own if self._target_ids is None else self._target_ids[own]
 
     @torch.inference_mode()
@@ -178,10 +178,10 @@ class FeatureDraft(Drafter):
         """Run a chain below the last observed token, step by step by the short way.
 
         Args:
-            goes_on: Is given the (1, Vd) logits of what follows each node, the root first, and returns the token of the
-                next node, by the target's ids; None ends the chain.
-            known: Is given the (k, Vd) logits of what follows the last few tokens before the root that no chain began
-                at, and the k tokens that came there.
+            goes_on: Takes the (1, Vd) logits after each node, the root first, and returns the token of the next
+                node by the target's ids, or None to end the chain.
+            known: Takes the (k, Vd) logits after the last few tokens before the root at which no chain began, and
+                the k tokens that came there.
         """
         network, cache = self._network, self._cache
 
@@ -202,7 +202,7 @@ class FeatureDraft(Drafter):
         cache.truncate(length)
 
     def _take_in(self) -> Tensor:
-        """Run the rows that wait, and return the last one's output, (1, h): the root's."""
+        """Run the rows that wait, and return the output of the last one, the root's, (1, h)."""
         rows = self._rows.take()
         if rows is not None:
             self._run_waiting(rows, len(rows))
@@ -211,7 +211,7 @@ class FeatureDraft(Drafter):
         return self._root
 
     def _run_waiting(self, rows: Tensor | None, most: int) -> Tensor:
-        """Run as many rows of those that waited, and return the others."""
+        """Run at most so many of the waiting rows, and return the others."""
         if rows is None:
             raise ValueError("a feature draft cannot draft before it has observed a token")
         for start in range(0, most, CHUNK_ROWS):
@@ -231,7 +231,7 @@ class FeatureDraft(Drafter):
 
 
 class ShareChances:
-    """Chances of guesses by their shares: a head that was trained on few texts is too sure on others.
+    """Chances of guesses by the head's shares: a head that was trained on few texts is too sure on others.
 
     At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft).
     """
@@ -242,12 +242,12 @@ class ShareChances:
         self.lately = _USUAL
 
     def chance(self, share: float) -> float:
-        """That a token of this share comes."""
+        """Return the chance that a token of this share comes."""
         place = _class_of(share)
         return self._held[place] / self._seen[place]
 
     def learn(self, guesses: Guesses, token: int) -> None:
-        """This token came where those had been guessed."""
+        """Learn from the token that came where these guesses had been made."""
         for guess, share in guesses:
             place = _class_of(share)
             self._held[place] = _MEMORY * self._held[place] + (token == guess)
@@ -263,7 +263,7 @@ class ChainDraft(Drafter):
     """Chains with the chance of each node, from the text or from a head.
 
     Args:
-        head: Its own trees are not used.
+        head: Head that runs the chains; its own trees are not used.
         lookup: Prompt lookup, which learns from this reply; or one that finds nothing, where another drafter looks up.
         chances: Worth of the head's guesses; learns from this reply.
     """
@@ -281,7 +281,7 @@ class ChainDraft(Drafter):
         self.wants_hidden = False
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """A new reply; the head's rows are those that are wanted."""
+        """Begin a reply; the rows that are needed are the head's."""
         self._lookup.reset(prompt)
         self._guessed = []
         self._missed = 0
@@ -300,7 +300,7 @@ class ChainDraft(Drafter):
         self._head.observe(tokens, hidden)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """A chain within the shape's rows whose steps promise what the shape asks of them."""
+        """Draft a chain within the shape's rows whose steps promise at least the worth that the shape asks."""
         match = self._lookup.propose(shape)
         may_ask, self.wants_hidden = self.wants_hidden, self._pays(shape.step_worth)
         likely = bool(match) and exp(match.scores[0]) >= _LIKELY_MATCH
@@ -336,20 +336,20 @@ class ChainDraft(Drafter):
         )
 
     def _pays(self, step_worth: float) -> bool:
-        """True if the head's tokens are worth a step, or may be by now."""
+        """Return whether the head's tokens are worth a step, or may be by now."""
         unread = self._head.waiting - self._missed
         may_pay = self._missed >= max(_PAUSE, _FOR_EACH_ROW * unread)
         return step_worth <= 1.0 and (may_pay or self._chances.lately >= step_worth)
 
     def _learn(self, logits: Tensor, tokens: Sequence[int]) -> None:
-        """Guesses for tokens that came while the head was not asked are seen at once when it is asked again."""
+        """Learn at once from the tokens that came while the head was not asked."""
         missed = min(self._missed, len(tokens))
         if missed:
             for guesses, token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
                 self._chances.learn(guesses, token)
 
     def _guesses(self, logits: Tensor) -> list[Guesses]:
-        """The likeliest tokens after each row."""
+        """Return the likeliest tokens after each row."""
         return [
             [
                 (self._head.target_token(own), max(exp(share), _LEAST_SHARE))
@@ -376,16 +376,16 @@ class HeadDraft(SharingDraft):
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """A folder whose tensors join a token with a hidden state."""
+        """Return whether the folder's tensors join a token with a hidden state."""
         return draft_kind(folder) == "head"
 
     @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> HeadLayout:
-        """The head of a checkpoint."""
+        """Read the layout of a head from its checkpoint."""
         return read_layout(checkpoint)
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
-        """Read the head; what its guesses are worth is learnt in all texts."""
+        """Read the head; the worth of its guesses is learnt in all texts."""
         checkpoint = HeadCheckpoint(parts.folder)
         network = load_feature_network(checkpoint, parts.target.config, shared, parts.weights, parts.check)
         return partial(self.text, network, parts, ShareChances())
@@ -395,7 +395,7 @@ class HeadDraft(SharingDraft):
 
         Args:
             network: The head in memory.
-            parts: Its context and device.
+            parts: Context and device of the draft.
             chances: Worth of its guesses in all texts.
         """
         draft = FeatureDraft(network, TreeShape(), parts.context, parts.link, parts.check)
@@ -403,7 +403,7 @@ class HeadDraft(SharingDraft):
 
 
 def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
-    """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
+    """Make a drafter of chains if the head has a short way and nobody asks for trees, else of trees."""
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
     if draft.runs_chains and wanted.growth == TreeShape(chains=True):
         lookup = NoDrafter() if wanted.matches is None else PromptLookup(wanted.matches)
@@ -421,27 +421,27 @@ class ParallelDraft(HeadDraft):
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """A head with a row for what is not there yet."""
+        """Return whether the folder holds a head with a row for tokens that are not there yet."""
         return is_parallel(folder)
 
     @property
     def block_rows(self) -> int:
-        """One for each level."""
+        """Rows of the forward that drafts: one for each level."""
         return self.layout.depths
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
-        """Make room for a text; nothing is learnt of the guesses."""
+        """Make room for a text; nothing is learnt about the guesses."""
         token, depths = self.layout.mask_token, self.layout.depths
         assert token is not None, "a layout without a mask token is drafted level by level"
         return ParallelDrafter(network, token, depths, parts.context, parts.link, parts.check).for_reply
 
 
 class ParallelDrafter(RowLevelDrafter):
-    """Trees of the distributions that one forward gives.
+    """Drafts trees of the distributions that one forward gives.
 
     Args:
         network: The head.
-        mask_token: In place of tokens that are not there yet.
+        mask_token: Token in place of those that are not there yet.
         depths: Rows of a draft's forward, and levels of its tree.
         context: Tokens of context of the target.
         link: The way to the head's device.
@@ -464,7 +464,7 @@ class ParallelDrafter(RowLevelDrafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token.
+        """Draft a tree below the last observed token.
 
         Raises:
             ValueError: No row was observed since the last draft.
@@ -483,7 +483,7 @@ class ParallelDrafter(RowLevelDrafter):
         return replace(draft, tokens=self._by_target(draft.tokens))
 
     def _run(self, rows: Tensor, masks: list[int]) -> Tensor:
-        """Take rows in, with rows behind them for what is not there yet; all their outputs."""
+        """Run these rows and mask rows after them for the levels to come; return all outputs."""
         network, cache, first, count = self._network, self._cache, self._cache.length, len(rows)
         tokens = [*self._rows.text[first + 1 : first + 1 + count], *masks]
         if masks:

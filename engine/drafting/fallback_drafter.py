@@ -18,10 +18,10 @@ Answer = TypeVar("Answer")
 
 
 class DamagedDrafter(NoDrafter):
-    """Stands for a draft whose weights were found to be damaged when they were read."""
+    """Stands for a draft whose weights turned out to be damaged when they were read."""
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """Fail, as one does whose numbers turn out to be none later."""
+        """Fail like a draft whose numbers are found to be broken later."""
         raise NotFinite
 
 
@@ -33,7 +33,7 @@ class FallbackDrafter(Drafter):
     Args:
         drafter: The one that drafts.
         link: The way to its device.
-        failed: Called once, with one sentence for the person.
+        failed: Called once, with one sentence for the user.
         apart: See `Drafter.apart`.
     """
 
@@ -49,18 +49,18 @@ class FallbackDrafter(Drafter):
         self.counted = drafter.counted
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """Of the drafter; all of the prompt where it failed."""
+        """Begin a reply of the drafter; after a failure no rows are needed."""
         return self._try(lambda drafter: drafter.reset(prompt), len(prompt))
 
     def propose(self, shape: DraftShape) -> Draft:
-        """The drafter's draft; none where it failed."""
+        """Return the drafter's draft, or an empty one after a failure."""
         return self._try(lambda drafter: drafter.propose(shape), Draft())
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Tell the drafter."""
+        """Pass tokens and rows on to the drafter."""
 
         def tell(drafter: Drafter) -> None:
-            # A call for nothing takes its time too between two forwards.
+            # A call that does nothing takes time too between two forwards.
             if hidden is None and probes is None:
                 drafter.observe(tokens, None)
                 return
@@ -70,7 +70,7 @@ class FallbackDrafter(Drafter):
         self._try(tell, None)
 
     def draft_ahead(self) -> bool:
-        """The drafter's step ahead; nothing to do where it failed."""
+        """Take the drafter's step ahead; after a failure there is nothing to do."""
         return self._try(lambda drafter: drafter.draft_ahead(), False)
 
     def _try(self, call: Callable[[Drafter], Answer], otherwise: Answer) -> Answer:
@@ -102,5 +102,5 @@ class FallbackDrafter(Drafter):
 
     def _give_up(self, sentence: str) -> None:
         self._drafter = None
-        self.wants_hidden = True  # those that it would have taken are to be dropped
+        self.wants_hidden = True  # rows that it would have taken are to be dropped
         self._failed(sentence)

@@ -32,10 +32,11 @@ from engine.model.rope import RopeTable
 
 
 class Fusion(ABC):
-    """The draft's way in.
+    """The fusion of embedding and feature at the draft's input.
 
     Attributes:
-        join: The one matrix that maps [embedding; feature] to the residual stream; None where there is more to it.
+        join: The one matrix that maps [embedding; feature] to the residual stream, or None if the fusion is more
+            than that.
     """
 
     join: LinearMap | None = None
@@ -49,7 +50,7 @@ class Fusion(ABC):
         return sum(part.size_bytes for part in self._parts if part is not None)
 
     def reduce(self, target_features: Tensor) -> Tensor:
-        """Hidden rows of the target, (n, k * target's h), as features of the draft's width, (n, h)."""
+        """Reduce hidden rows of the target, (n, k * target's h), to features of the draft's width, (n, h)."""
         return target_features
 
     @abstractmethod
@@ -57,17 +58,17 @@ class Fusion(ABC):
         """Join (n, h) embeddings with (n, h) features.
 
         Returns:
-            The residual stream (n, h) that enters the first block, and what that block's attention maps, (n, in),
-            or None where it is the stream itself.
+            The residual stream (n, h) that enters the first block, and the input of that block's attention, (n,
+            in), or None if that is the stream itself.
         """
 
 
 class EagleFusion(Fusion):
-    """One matrix over both side by side: fc([embedding; feature]), EAGLE-1 and EAGLE-2.
+    """One matrix over embedding and feature side by side: fc([embedding; feature]), EAGLE-1 and EAGLE-2.
 
     Args:
         fc: 2 h -> h.
-        norm: Of the embedding (speculators' ``layernorms``), or None.
+        norm: Norm of the embedding (speculators' ``layernorms``), or None.
     """
 
     def __init__(self, fc: LinearMap, norm: Norm | None = None) -> None:
@@ -89,7 +90,7 @@ class DovetailFusion(Fusion):
     the SiLU are those of the paper's own code.
 
     Args:
-        norm: Of the embedding.
+        norm: Norm of the embedding.
         feature_map: W_1, h -> h.
         token_map: W_2, h -> h.
         gate_map: W_z, 2 h -> h.
@@ -115,9 +116,10 @@ class Eagle3Fusion(Fusion):
         fc: Hidden rows of several of the target's layers side by side -> h.
         embedding_norm: ``input_layernorm``.
         feature_norm: ``hidden_norm``.
-        target_norms: Of the rows before ``fc``: one over all (``norm_before_fc`` in the speculators' format), one for
-            each layer's (EAGLE-3.1's ``fc_norm``), or none.
-        norm_before_residual: The normalised feature enters the residual stream, not the feature itself.
+        target_norms: Norms of the rows before ``fc``: one over all (``norm_before_fc`` in the speculators' format),
+            one for each layer's (EAGLE-3.1's ``fc_norm``), or none.
+        norm_before_residual: True if the normalised feature enters the residual stream instead of the feature
+            itself.
     """
 
     def __init__(
@@ -134,7 +136,7 @@ class Eagle3Fusion(Fusion):
         self._norm_before_residual = norm_before_residual
 
     def reduce(self, target_features: Tensor) -> Tensor:
-        """Several layers' rows to one feature. The draft's own output needs none of this."""
+        """Reduce several layers' rows to one feature. The draft's own output needs none of this."""
         if self._target_norms:
             parts = target_features.chunk(len(self._target_norms), -1)
             normed = [norm(part) for norm, part in zip(self._target_norms, parts, strict=True)]
@@ -142,7 +144,7 @@ class Eagle3Fusion(Fusion):
         return self._fc(target_features)
 
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Put both side by side for attention."""
+        """Put embedding and feature side by side for attention."""
         normed = self._feature_norm(features)
         rows = torch.cat((self._embedding_norm(embedding), normed), -1)
         return (normed if self._norm_before_residual else features), rows
@@ -150,20 +152,22 @@ class Eagle3Fusion(Fusion):
 
 @dataclass(frozen=True)
 class FeatureWeights:
-    """A feature draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
+    """Weights of a feature draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
 
     Attributes:
         embedding: V rows of h, its own or the target's.
-        fusion: The way in.
-        layers: Its M blocks; the first has no norm before attention.
-        final_norm: Between the last block and the head, or None. It is no part of the feature, but with norm_output.
+        fusion: Fusion of embedding and feature.
+        layers: The M blocks; the first has no norm before attention.
+        final_norm: Norm between the last block and the head, or None. It is part of the feature only with
+            norm_output.
         head: h -> Vd, its own or the target's.
         head_dtype: Type of the rows that the head maps; the blocks' own type where they share one.
         target_ids: (Vd,) the target's id of each of the draft's tokens, None where they are the same.
-        logit_soft_cap: c in c * tanh(logit / c) where the head is that of a target that has one, or None.
+        logit_soft_cap: c in c * tanh(logit / c) if the head is that of a target that has a cap, or None.
         shared_bytes: Bytes of embedding and head that belong to the target.
-        norm_output: The feature that is passed on is the output behind the final norm (EAGLE-3.1).
-        mask_hidden: (1, k * target's h) in place of the target's rows that are not there yet (P-EAGLE), or None.
+        norm_output: True if the feature that is passed on is the output after the final norm (EAGLE-3.1).
+        mask_hidden: (1, k * target's h) row in place of the target's rows that are not there yet (P-EAGLE), or
+            None.
     """
 
     embedding: Embedding
@@ -194,8 +198,8 @@ class FeatureNetwork:
 
     Args:
         config: Sizes of the blocks; ``layers`` of them.
-        weights: Of the draft.
-        hidden_layers: Whose input rows of the target `run` takes as ``target_features``, side by side.
+        weights: Weights of the draft.
+        hidden_layers: Layers of the target whose input rows `run` takes as ``target_features``, side by side.
         dtype: Type of the activations.
         cache_dtype: Type of keys and values.
     """
@@ -219,7 +223,7 @@ class FeatureNetwork:
         self._next_rows = self._made_next_rows()
 
     def new_cache(self, capacity: int) -> KVCache:
-        """An empty cache for this many rows."""
+        """Return an empty cache for this many rows."""
         return KVCache(self.config.cache_shapes, capacity, self._cache_dtype, self.device)
 
     @torch.inference_mode()
@@ -235,12 +239,12 @@ class FeatureNetwork:
         uncommitted: int = 0,
         check: Callable[[], None] = lambda: None,
     ) -> Tensor:
-        """Run new rows behind the committed ones; the cache's length does not change. All tensors are on its device.
+        """Run new rows after the committed ones; the cache's length does not change. All tensors are on its device.
 
         Args:
-            tokens: (n,) int64 ids of the target's vocabulary: the tokens *behind* the features.
+            tokens: (n,) int64 ids of the target's vocabulary: the tokens *after* the features.
             positions: (n,) int64, of the features; siblings of a tree share one.
-            cache: From `new_cache`.
+            cache: A cache from `new_cache`.
             target_features: (n, k * target's h) the target's hidden rows, or
             features: (n, h) the draft's own outputs in their place. One of both.
             sees: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included; None for a
@@ -284,7 +288,7 @@ class FeatureNetwork:
         return hidden
 
     def _made_next_rows(self) -> NextRows | None:
-        """The short way of a few rows, where the library knows all that is on it."""
+        """Make the short way for a few rows, or return None if the library cannot compute all of it."""
         weights, fused = self.weights, [layer for layer in self._fused if layer is not None]
         join = weights.fusion.join
         if join is None or len(fused) < len(self._fused) or weights.logit_soft_cap is not None:
@@ -300,17 +304,17 @@ class FeatureNetwork:
     def run_next(
         self, tokens: Sequence[int], cache: KVCache, features: Tensor, check: Callable[[], None]
     ) -> tuple[Tensor, Tensor] | None:
-        """A few rows of a chain behind the committed ones; they are committed before others build upon them.
+        """Run a few rows of a chain after the committed ones; rows are committed before others build upon them.
 
         Args:
-            tokens: (n) ids of the target's vocabulary, behind the features.
-            cache: From `new_cache`.
+            tokens: (n) ids of the target's vocabulary, after the features.
+            cache: A cache from `new_cache`.
             features: (n, h) of the target, or the draft's own outputs in their place.
             check: Called between blocks where they take long; raises to cancel.
 
         Returns:
-            (n, Vd) float32 logits of what follows each row, by the draft's own ids, and what `run` returns, both in
-            memory that the next call overwrites; None where there is no shorter way than `run` and `logits`.
+            (n, Vd) float32 logits after each row, by the draft's own ids, and what `run` returns, both in memory
+            that the next call overwrites; None if there is no shorter way than `run` and `logits`.
         """
         if self._next_rows is None or len(tokens) > MOST_ROWS:
             return None
@@ -318,7 +322,7 @@ class FeatureNetwork:
 
     @torch.inference_mode()
     def logits(self, features: Tensor) -> Tensor:
-        """(n, Vd) float32 logits of what follows each of (n, h) features, by the draft's own ids."""
+        """Map (n, h) features to (n, Vd) float32 logits after each of them, by the draft's own ids."""
         weights = self.weights
         if weights.final_norm is not None and not weights.norm_output:
             features = weights.final_norm(features)
@@ -327,6 +331,6 @@ class FeatureNetwork:
         return logits if cap is None else torch.tanh(logits / cap) * cap
 
     def target_tokens(self, tokens: Tensor) -> Tensor:
-        """The target's ids of the draft's, any shape."""
+        """Return the target's ids of the draft's tokens, of any shape."""
         ids = self.weights.target_ids
         return tokens if ids is None else ids[tokens]

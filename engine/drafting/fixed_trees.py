@@ -6,7 +6,7 @@ stands before it, so a node is worth the product along its path, and the best tr
 largest products. What replies show of tokens that hold together is searched from there, one leaf at a time.
 
 Prompt tokens: Parallel Prompt Decoding (Chen et al. 2024; the report, sections 5.4 to 5.6). A draft is in a state: the
-places that the forward before has asked for behind the last accepted token, which is the depth that its tree can have.
+places that the forward before has asked for after the last accepted token, which is the depth that its tree can have.
 What a node's probes are worth is what they let the next draft try.
 """
 
@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from engine.kernels.sampling import MOST
 from engine.model.token_tree import ROOT
 
-#: A rank of what is no node of any tree: the token is less likely, is not drafted, or the reply has ended.
+#: Rank of a token that is no node of any tree: it is less likely or not drafted, or the reply has ended.
 NO_RANK = MOST
 Path = tuple[int, ...]
 """A node of a tree: the rank of each token from the root on, 0 for the likeliest."""
 #: Rows of a verifying forward that are considered, the root's included.
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
-# Exchanges that are replayed before a tree is taken to be the best: those of which single places promise most.
+# Exchanges that are replayed, the most promising first, before a tree is taken to be the best.
 _TRIED = 64
 # Steps of the chain of states, after which it has long settled.
 _SETTLED = 1 << 10
@@ -44,26 +44,26 @@ class RankLog:
     """A log of calibration replies.
 
     Attributes:
-        replies: (n - 1, K) each, uint8, of a reply of n tokens: for each token that may be a round's root, the ranks of
-            the K tokens behind it in the heads that guess them; `NO_RANK` for none.
+        replies: (n - 1, K) uint8 for each reply of n tokens: for each token that may be a round's root, the ranks
+            of the K tokens after it in the heads that guess them; `NO_RANK` if a token has none.
     """
 
     replies: tuple[NDArray[numpy.uint8], ...]
 
     @property
     def heads(self) -> int:
-        """K."""
+        """Number of heads, K."""
         return int(self.replies[0].shape[1])
 
     @cached_property
     def accuracies(self) -> NDArray[numpy.float64]:
-        """(K, ranks) the share of places where a head's token has a rank; none counts more than the ranks before it."""
+        """(K, ranks) share of places where a head's token has a rank; no rank counts more than the ranks before it."""
         ranks = numpy.concatenate(self.replies)
         counts = [numpy.bincount(column, minlength=NO_RANK + 1)[:NO_RANK] for column in ranks.T]
         return numpy.minimum.accumulate(numpy.stack(counts) / max(1, len(ranks)), axis=1)
 
     def lengths(self, tree: Iterable[Path]) -> list[list[int]]:
-        """Tokens of a round that begins at each place of each reply, the target's own included."""
+        """Return the tokens of a round that begins at each place of each reply, the target's own token included."""
         inside = set(tree)
         found = []
         for ranks in self.replies:
@@ -77,12 +77,12 @@ class RankLog:
         return found
 
     def tau(self, tree: Iterable[Path]) -> float:
-        """Tokens of a round over all replies, each replayed from its beginning."""
+        """Return the tokens of a round over all replies, each replayed from its beginning."""
         return replay(self.lengths(tree))
 
 
 def replay(lengths: Sequence[Sequence[int]]) -> float:
-    """Mean of the rounds that follow each other where a round at each place takes so many tokens."""
+    """Return the mean tokens of successive rounds, given the tokens of a round that begins at each place."""
     tokens = rounds = 0
     for reply in lengths:
         place, end = 0, len(reply)
@@ -94,11 +94,11 @@ def replay(lengths: Sequence[Sequence[int]]) -> float:
 
 
 def greedy_tree(accuracies: NDArray[numpy.float64], nodes: int) -> tuple[Path, ...]:
-    """The nodes with the largest products of accuracies, the best first, so that a smaller tree begins a larger one.
+    """Return the nodes with the largest products of accuracies, best first: a smaller tree begins a larger one.
 
     Args:
-        accuracies: (K, ranks), of each head by rank, none larger than the one before it.
-        nodes: Number of nodes; the tree has fewer where no other would ever hold.
+        accuracies: (K, ranks) accuracies of each head by rank, none larger than the one before it.
+        nodes: Number of nodes; the tree has fewer if no other node would ever hold.
     """
 
     def product(path: Path) -> float:
@@ -112,11 +112,11 @@ def search_tree(log: RankLog, tree: Sequence[Path]) -> tuple[Path, ...]:
     """Exchange leaves for other nodes, of their level or another, while the replayed replies take fewer rounds.
 
     Args:
-        log: Of the heads.
+        log: Log of the heads' ranks.
         tree: The tree to begin with.
 
     Returns:
-        As many nodes, the most frequent first, with which `RankLog.tau` is as large at least.
+        As many nodes, the most frequent first, with at least the same `RankLog.tau`.
     """
     inside = set(tree)
     lengths = log.lengths(inside)
@@ -141,7 +141,7 @@ def search_tree(log: RankLog, tree: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def parents_of(tree: Sequence[Path]) -> tuple[int, ...]:
-    """A tree as `DraftShape` takes it.
+    """Return the parents of a tree's nodes, as `DraftShape` takes them.
 
     Raises:
         ValueError: A node comes before its parent, or before a sibling that is likelier.
@@ -155,7 +155,7 @@ def parents_of(tree: Sequence[Path]) -> tuple[int, ...]:
 
 
 def best_first(worth: Callable[[Path], float], heads: int, ranks: int, nodes: int) -> tuple[Path, ...]:
-    """The nodes of most worth one after the other, each behind its parent and its likelier siblings."""
+    """Return the most worthwhile nodes in order, each after its parent and its likelier siblings."""
     waiting: list[tuple[float, Path]] = [(-worth((0,)), (0,))]
     found: list[Path] = []
     while waiting and len(found) < nodes:
@@ -170,7 +170,7 @@ def best_first(worth: Callable[[Path], float], heads: int, ranks: int, nodes: in
 
 
 def _places(log: RankLog) -> dict[Path, list[tuple[int, int]]]:
-    """For each path that a reply ever took, the replies and places where it did."""
+    """Return the replies and places at which a reply took each path."""
     found: dict[Path, list[tuple[int, int]]] = {}
     for number, ranks in enumerate(log.replies):
         for place, path in enumerate(map(tuple, ranks.tolist())):
@@ -184,14 +184,14 @@ def _places(log: RankLog) -> dict[Path, list[tuple[int, int]]]:
 def _exchanges(
     inside: Set[Path], places: Mapping[Path, Sequence[object]], heads: int
 ) -> list[tuple[Path, Path]]:
-    """Leaves that may go and nodes that may come for them, those first of which most is to be expected."""
+    """Return pairs of a leaf to drop and a node to add, the most promising first."""
     children = Counter(path[:-1] for path in inside)
     leaves = [path for path in inside if not children[path] and children[path[:-1]] == path[-1] + 1]
     open_ = [path for path in (*inside, ()) if len(path) < heads and children[path] < NO_RANK]
     found = []
     for leaf in leaves:
         for parent in open_:
-            # Behind the leaf itself nothing may come, and beside it only what it gives place to.
+            # Nothing can come after the leaf itself, and beside it only its next sibling.
             if parent not in (leaf, leaf[:-1]):
                 found.append((leaf, (*parent, children[parent])))
     found.sort(key=lambda pair: (len(places.get(pair[0], ())) - len(places.get(pair[1], ())), pair))
@@ -203,8 +203,8 @@ class StateTree:
     """The draft of one state.
 
     Attributes:
-        nodes: What it tries, parents and likelier siblings first.
-        reaches: (N + 1,) places that it asks for behind the root and each node.
+        nodes: Nodes that the draft tries, parents and likelier siblings first.
+        reaches: (N + 1,) places that the draft asks for after the root and each node.
 
     Raises:
         ValueError: The nodes are no tree, or a node asks for nothing.
@@ -214,18 +214,18 @@ class StateTree:
     reaches: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what is none."""
+        """Refuse nodes that make no tree."""
         if len(self.reaches) != len(self.nodes) + 1 or min(self.reaches) < 1:
             raise ValueError("the root and each node of a sparse tree ask for one place at least")
         assert len(self.parents) == len(self.nodes)
 
     @cached_property
     def parents(self) -> tuple[int, ...]:
-        """(N,) as in `Draft`."""
+        """(N,) parents as in `Draft`."""
         return parents_of(self.nodes)
 
     def rows(self, members: int) -> int:
-        """Rows beside the root's, where each place has so many members of an ensemble."""
+        """Return the rows beside the root's if each place has so many members of an ensemble."""
         return len(self.nodes) + members * sum(self.reaches)
 
 
@@ -234,8 +234,8 @@ class SparseTree:
     """A draft for each state.
 
     Attributes:
-        states: (m,) for 1 place and more.
-        tokens: Of a round in the long run, the model's own included.
+        states: (m,) trees for 1 place and more.
+        tokens: Tokens of a round in the long run, the model's own token included.
     """
 
     states: tuple[StateTree, ...]
@@ -243,10 +243,10 @@ class SparseTree:
 
 
 class PathCounts:
-    """Frequencies with which the tokens of replies went a path of ranks.
+    """Frequencies with which the tokens of replies followed a path of ranks.
 
     Args:
-        log: Of the replies.
+        log: Log of the replies.
     """
 
     def __init__(self, log: RankLog) -> None:
@@ -262,20 +262,20 @@ class PathCounts:
         self.depth = log.heads
 
     def share(self, path: Path) -> float:
-        """Share of the places where it held; 1 for the root."""
+        """Return the share of places where the path held; 1 for the root."""
         return self._counts[path] / self._places if path else 1.0
 
     def nodes(self, depth: int, most: int) -> tuple[Path, ...]:
-        """The most frequent nodes of at most this depth, fewer where the next one never held."""
+        """Return the most frequent nodes of at most this depth, fewer if the next one never held."""
         found = best_first(lambda path: self._counts[path], depth, NO_RANK, most)
         return tuple(takewhile(lambda path: self._counts[path], found))
 
     def accepted(self, nodes: Sequence[Path]) -> float:
-        """Tokens of a tree that hold, in the mean: f(T)."""
+        """Return f(T), the mean number of tokens of a tree that hold."""
         return sum(map(self.share, nodes))
 
     def ends(self, nodes: Sequence[Path]) -> list[float]:
-        """(N + 1,) the chances that what holds of a tree ends at the root and at each node."""
+        """Return the (N + 1,) chances that the part of a tree that holds ends at the root and at each node."""
         chances = {path: self.share(path) for path in ((), *nodes)}
         for path in nodes:
             chances[path[:-1]] -= self.share(path)
@@ -283,22 +283,22 @@ class PathCounts:
 
 
 def dynamic_tree(counts: PathCounts, rows: int, members: int = 1) -> SparseTree | None:
-    """The tree with the most tokens of a round, over all divisions of the rows into nodes and probes.
+    """Return the tree with the most tokens of a round, over all divisions of the rows into nodes and probes.
 
     Args:
-        counts: Of the model's replies.
+        counts: Path counts of the model's replies.
         rows: Most rows of a draft beside the root's.
         members: Rows that each place takes.
 
     Returns:
-        None where there are too few rows for a node and a probe behind it.
+        The tree, or None if there are too few rows for a node and a probe after it.
     """
     found = [_divided(counts, nodes, rows, members) for nodes in range(1, rows)]
     return max((tree for tree in found if tree is not None), key=lambda tree: tree.tokens, default=None)
 
 
 def full_tree(counts: PathCounts, rows: int, members: int = 1) -> SparseTree | None:
-    """The full sparse tree, for comparison: all places are asked for behind each node (section 5.3)."""
+    """Return the full sparse tree, for comparison: all places are asked for after each node (section 5.3)."""
     behind_each = counts.depth * members
     most = (rows - behind_each) // (1 + behind_each)
     if most < 1:
@@ -308,7 +308,7 @@ def full_tree(counts: PathCounts, rows: int, members: int = 1) -> SparseTree | N
 
 
 def random_tree(counts: PathCounts, rows: int, chance: random.Random) -> SparseTree | None:
-    """Nodes and probes at random, each node with one at least, for comparison; members of one."""
+    """Draw nodes and probes at random for comparison, each node with at least one probe of one member."""
     if rows < 3:
         return None
     states = []
@@ -330,7 +330,7 @@ def random_tree(counts: PathCounts, rows: int, chance: random.Random) -> SparseT
 
 
 def simulated_tokens(log: RankLog, tree: SparseTree) -> float:
-    """Tokens of a round over all replies, each followed from its beginning; the first state has all places."""
+    """Return the tokens of a round over all replies, each followed from its beginning in the state of all places."""
     reach = [dict(zip(((), *state.nodes), state.reaches, strict=True)) for state in tree.states]
     tokens = rounds = 0
     for ranks in log.replies:
@@ -348,7 +348,7 @@ def simulated_tokens(log: RankLog, tree: SparseTree) -> float:
 
 
 def _divided(counts: PathCounts, most: int, rows: int, members: int) -> SparseTree | None:
-    """The tree of so many nodes in each state: the best ones, and probes behind those that most often come last."""
+    """Return the best tree of so many nodes in each state, with probes after those that most often come last."""
     trees = [counts.nodes(depth, most) for depth in range(1, counts.depth + 1)]
     worth = [0.0, *map(counts.accepted, trees)]
     if any(len(nodes) + members * (1 + len(nodes)) > rows for nodes in trees) or not trees[0]:
@@ -363,12 +363,12 @@ def _divided(counts: PathCounts, most: int, rows: int, members: int) -> SparseTr
 
 
 def kept_reaches(ends: Sequence[float], worth: Sequence[float], places: int) -> tuple[int, ...]:
-    """All places behind the root and each node, less those of least worth (propositions 5.6.2 and 5.6.3).
+    """Return all places after the root and each node, less those of least worth (propositions 5.6.2 and 5.6.3).
 
     Args:
         ends: Chances that the root and each node come last.
-        worth: (m + 1,) tokens that hold in a state, by its places, from none on.
-        places: That may be asked for; one behind each at least.
+        worth: (m + 1,) tokens that hold in a state, by its number of places from 0 on.
+        places: Number of places that may be asked for, at least one after the root and each node.
     """
     reaches = [len(worth) - 1] * len(ends)
 
@@ -386,7 +386,7 @@ def kept_reaches(ends: Sequence[float], worth: Sequence[float], places: int) -> 
 
 
 def in_the_long_run(counts: PathCounts, states: Sequence[StateTree]) -> SparseTree:
-    """R(T): what the states give, each as often as it comes (proposition 5.6.4)."""
+    """Return R(T), the states' tokens weighted by how often each state comes (proposition 5.6.4)."""
     following: NDArray[numpy.float64] = numpy.zeros((len(states), len(states)))
     for row, state in zip(following, states, strict=True):
         for chance, reach in zip(counts.ends(state.nodes), state.reaches, strict=True):
@@ -398,6 +398,6 @@ def in_the_long_run(counts: PathCounts, states: Sequence[StateTree]) -> SparseTr
 
 
 def trees_by_rows(counts: PathCounts, rows: Sequence[int], members: int = 1) -> Mapping[int, SparseTree]:
-    """Dynamic sparse trees by their rows, where there are enough of these."""
+    """Return dynamic sparse trees by their rows, for those numbers of rows that are enough."""
     found = {each: dynamic_tree(counts, each, members) for each in rows}
     return {each: tree for each, tree in found.items() if tree is not None}

@@ -10,9 +10,9 @@
 | speculators | as EAGLE-3, or as EAGLE-1 under other names | ``layers.0`` | as there |
 | P-EAGLE | as EAGLE-3, ``mask_hidden`` in place of states that are not there yet | the same | the same |
 
-EAGLE-3.1 may pass on its output behind the final norm (``norm_output``) in place of the one before it. EAGLE-1 with
-speculators' ``layernorms`` (of the embedding, before attention and before the head) does: the rows that it takes of its
-target are those that the target's head maps too, and vLLM runs an EAGLE with a final norm so.
+EAGLE-3.1 may pass on its output after the final norm (``norm_output``) in place of the one before it. EAGLE-1 with
+speculators' ``layernorms`` (of the embedding, before attention and before the head) does so: it takes the rows of
+its target that the target's head maps too, and vLLM runs an EAGLE with a final norm this way.
 
 If ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` names the tokens that are drafted, and ``t2d``, where it
 is there, marks them: in EAGLE-3, and in what `engine.training` makes, whose head is the target's rows of these
@@ -89,7 +89,7 @@ _HARMLESS = frozenset(
 _HARMLESS_ENDS = ("_token_id", "_dropout", "_pdrop")
 #: ``transformer_layer_config.model_type`` of the speculators' format.
 _FAMILIES = {"llama": "LlamaForCausalLM", "qwen3": "Qwen3ForCausalLM"}
-#: EAGLE's code turns by this where config.json says nothing, whatever the target turns by.
+#: EAGLE's code uses this rotary base if config.json has none, whatever the target uses.
 _ROPE_THETA = 10000.0
 _READ = (
     "hidden_size",
@@ -112,7 +112,7 @@ _WINDOW = ("layer_types", "sliding_window", "use_sliding_window")
 #: Keys of a transformers config that are read.
 KEYS = (*_READ, *_WINDOW)
 _OWN_CODE = ("bias", "qkv_bias")
-# What a layout reads beside the blocks: it stands beside them where config.json does not nest a transformers config.
+# Keys that a layout reads beside the blocks. They stand beside them if config.json nests no transformers config.
 _OUTER = (
     "draft_vocab_size",
     "eagle_aux_hidden_state_layer_ids",
@@ -137,7 +137,7 @@ MISMATCH = mark(
     "The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose "
     "another draft."
 )
-# ``eagle_config``: what is read, and the one value that Tenon runs of what may be something else.
+# Keys of ``eagle_config`` that are read, and the only value that Tenon runs of settings that have several.
 _NESTED = (
     "eagle_aux_hidden_state_layer_ids",
     "fc_norm",
@@ -162,7 +162,7 @@ def check_keys(config: Mapping[str, Any], read: Collection[str]) -> None:
         read: Keys that are read.
 
     Raises:
-        UnsupportedModel: There are others; names them.
+        UnsupportedModel: Other keys are set; the error names them.
     """
     unknown = sorted(
         key
@@ -182,7 +182,7 @@ def check_keys(config: Mapping[str, Any], read: Collection[str]) -> None:
 
 
 def refuse(key: str, value: object) -> UnsupportedModel:
-    """The error for a setting that Tenon does not run."""
+    """Return the error for a setting that Tenon does not run."""
     return UnsupportedModel(
         "The draft's config.json says {key} = {value}, which Tenon does not run; choose another draft.",
         key=key,
@@ -191,7 +191,7 @@ def refuse(key: str, value: object) -> UnsupportedModel:
 
 
 def bad_value(error: Exception) -> ConfigInvalid:
-    """The error for a value that is missing or makes no sense."""
+    """Return the error for a value that is missing or makes no sense."""
     return ConfigInvalid(
         "A value in the draft's config.json is missing or of the wrong kind ({problem}); correct it, or choose "
         "another draft.",
@@ -203,7 +203,7 @@ def bad_value(error: Exception) -> ConfigInvalid:
 def block_config(
     raw: dict[str, Any], eagle3: bool, prefix: str, tensors: int, regular: bool = False
 ) -> tuple[ModelConfig, dict[str, Any]]:
-    """Sizes of a draft's blocks.
+    """Read the sizes of a draft's blocks.
 
     EAGLE's and Dovetail's code knows no biases but ``qkv_bias`` and, before EAGLE-3, no ``head_dim``; the
     speculators' format nests a transformers config, from which default values are left out. Windows are those that
@@ -211,10 +211,10 @@ def block_config(
 
     Args:
         raw: config.json as it is.
-        eagle3: The layout is EAGLE-3's.
+        eagle3: True if the layout is EAGLE-3's.
         prefix: Beginning of its tensors' names.
-        tensors: Their number.
-        regular: The blocks are those of transformers though nothing is nested, as ModelOpt exports them.
+        tensors: Number of tensors.
+        regular: True if the blocks are those of transformers though nothing is nested, as ModelOpt exports them.
 
     Returns:
         The config, and the part of config.json that it was read from.
@@ -245,13 +245,13 @@ def block_config(
 
 
 def nested_config(inner: dict[str, Any], model_type: str, prefix: str, tensors: int) -> ModelConfig:
-    """Sizes of blocks that are those of transformers.
+    """Read the sizes of blocks that are those of transformers.
 
     Args:
         inner: A transformers config, from which default values may be left out.
-        model_type: Its kind.
+        model_type: Type of the model.
         prefix: Beginning of its tensors' names.
-        tensors: Their number.
+        tensors: Number of tensors.
 
     Raises:
         UnsupportedModel: A kind of block or rotary embedding that Tenon does not run.
@@ -325,7 +325,7 @@ def _translate(
 
 
 def windows_of(inner: dict[str, Any], layers: int) -> tuple[int | None, ...]:
-    """The window of each block: those that ``layer_types`` says slide have one.
+    """Return the window of each block, or None for the blocks that ``layer_types`` does not call sliding.
 
     Raises:
         UnsupportedModel: There is a window, and nothing says which blocks have it; or another kind of block.
@@ -353,17 +353,19 @@ class HeadLayout:
     """Contents of a feature draft's checkpoint.
 
     Attributes:
-        kind: Its fusion: eagle (EAGLE-1/2), dovetail or eagle3.
+        kind: Kind of fusion: eagle (EAGLE-1/2), dovetail or eagle3.
         blocks: Sizes of its blocks; ``vocabulary_size`` is the target's.
         target_hidden_size: Width of the target's hidden states.
-        hidden_layers: Whose inputs it takes, None for the layout's own choice.
+        hidden_layers: Layers of the target whose inputs the draft takes; None for the layout's own choice.
         draft_vocabulary_size: Tokens that it drafts.
-        norm_before_residual: EAGLE-3: see `Eagle3Fusion`.
-        outer: Its tensors outside the blocks.
-        layers: Those of each block.
-        norm_output: The feature that it passes on is its output behind the final norm (EAGLE-3.1, EAGLE-1 with norms).
-        mask_token: P-EAGLE: the token in place of those that are not there yet; None for drafts level by level.
-        depths: P-EAGLE: tokens of a forward.
+        norm_before_residual: Setting of EAGLE-3: see `Eagle3Fusion`.
+        outer: Tensors outside the blocks.
+        layers: Tensors of each block.
+        norm_output: True if the feature that it passes on is its output after the final norm (EAGLE-3.1, EAGLE-1
+            with norms).
+        mask_token: Token of P-EAGLE in place of those that are not there yet; None for drafts that grow level by
+            level.
+        depths: Tokens of a forward of P-EAGLE.
     """
 
     kind: Kind
@@ -380,21 +382,22 @@ class HeadLayout:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """All its tensors."""
+        """All tensors of the draft."""
         return (*self.outer, *(slot for slots in self.layers for slot in slots))
 
     def size_bytes(self, weight_format: WeightFormat) -> int:
-        """Bytes of its own weights in memory; what it shares with its target is not counted."""
+        """Return the bytes of its own weights in memory, without those that it shares with its target."""
         total = sum(slot_bytes(slot, weight_format) for slot in self.slots)
         if self.draft_vocabulary_size < self.blocks.vocabulary_size and self.kind != "eagle3":
-            # The target's rows of what it drafts, which are read for each of its tokens.
+            # The target's rows of the drafted tokens, which are read for each token.
             total += weight_format.matrix_bytes(self.draft_vocabulary_size, self.blocks.hidden_size)
         return total
 
     def layers_of(self, target_layers: int) -> tuple[int, ...]:
-        """The target's hidden rows that this draft takes, for a target of this many layers.
+        """Return the indices of the hidden rows that this draft takes from a target of this many layers.
 
-        EAGLE-1/2 and Dovetail take what the head maps; EAGLE-3 a low, a middle and a high layer's input.
+        EAGLE-1/2 and Dovetail take the input of the head; EAGLE-3 takes the inputs of a low, a middle and a high
+        layer.
         """
         if self.hidden_layers is not None:
             return self.hidden_layers
@@ -404,7 +407,7 @@ class HeadLayout:
 
 
 def slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
-    """Bytes of one tensor of a draft in memory."""
+    """Return the bytes of one tensor of a draft in memory."""
     if len(slot.shape) != 2:
         return math.prod(slot.shape) * 4
     if slot.field == "embedding":
@@ -431,7 +434,7 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
     """Recognise a checkpoint's layout and check its tensors.
 
     Raises:
-        UnsupportedModel: It is a whole model, or a draft of a kind that Tenon does not run.
+        UnsupportedModel: The checkpoint is a whole model, or a draft of a kind that Tenon does not run.
         ConfigInvalid: A value of config.json is missing or makes no sense.
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape.
     """
@@ -525,7 +528,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
 
 
 def _settings(raw: Mapping[str, Any]) -> dict[str, bool]:
-    """Norms that config.json switches on, beside the sizes or in ``eagle_config``."""
+    """Return the norms that config.json switches on, beside the sizes or in ``eagle_config``."""
     nested = raw.get("eagle_config") or {}
     check_keys(nested, (*_NESTED, *_NESTED_VALUES, "parallel_draft_heads_num_layers"))
     for key, wanted in _NESTED_VALUES.items():
@@ -542,7 +545,7 @@ def _settings(raw: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def _mask(raw: Mapping[str, Any], there: bool) -> tuple[int | None, int]:
-    """P-EAGLE's mask token and the tokens of a forward; None and 1 for other layouts."""
+    """Return P-EAGLE's mask token and the tokens of a forward; None and 1 for other layouts."""
     if raw.get("speculators_model_type") != "peagle" and not there:
         for key in ("mask_token_id", "ptd_token_id"):
             if raw.get(key) is not None:
@@ -552,7 +555,7 @@ def _mask(raw: Mapping[str, Any], there: bool) -> tuple[int | None, int]:
     if token is None:
         raise ValueError("mask_token_id is missing")
     methods = (raw.get("speculators_config") or {}).get("proposal_methods") or [{}]
-    # Where nothing says it, what speculators trains by default.
+    # The default of speculators' training, if nothing is said.
     depths = int(methods[0].get("speculative_tokens") or 8)
     if not 1 <= depths <= 1024:
         raise ValueError(f"speculative_tokens is {depths}")
@@ -560,7 +563,7 @@ def _mask(raw: Mapping[str, Any], there: bool) -> tuple[int | None, int]:
 
 
 def _hidden_layers(raw: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """Layers whose inputs config.json names. SpecForge and ModelOpt write outputs: the next layers' inputs."""
+    """Return the layers whose inputs config.json names. SpecForge and ModelOpt name outputs, one layer earlier."""
     named = raw.get("eagle_aux_hidden_state_layer_ids")
     if named:
         return tuple(int(layer) for layer in named)
@@ -571,14 +574,14 @@ def _hidden_layers(raw: Mapping[str, Any]) -> tuple[int, ...] | None:
 def embedding_and_head(
     names: Mapping[str, tuple[int, ...]], prefix: str, blocks: ModelConfig, own: int, head_needed: bool
 ) -> list[Slot]:
-    """The embedding and the head, which may be left to the target, and the tokens that are drafted.
+    """Return the slots of embedding and head, which may be left to the target, and of the list of drafted tokens.
 
     Args:
-        names: Of the checkpoint's tensors.
-        prefix: Beginning of them.
+        names: Names and shapes of the checkpoint's tensors.
+        prefix: Beginning of the names.
         blocks: Sizes.
         own: Tokens that are drafted.
-        head_needed: The head must be there, as in EAGLE-3.
+        head_needed: True if the head must be there, as in EAGLE-3.
     """
     slots = []
     if f"{prefix}embed_tokens.weight" in names:
@@ -588,7 +591,7 @@ def embedding_and_head(
     head = f"{prefix}{bare}" if f"{prefix}{bare}" in names else bare
     if head_needed or head in names:
         slots.append(Slot(head, (own, blocks.hidden_size), "head"))
-    # With the whole vocabulary they are there or not, and say nothing; d2t says by itself which tokens are drafted.
+    # With the whole vocabulary they may be there and say nothing; d2t alone says which tokens are drafted.
     for name, size in (("d2t", own), ("t2d", blocks.vocabulary_size)):
         stored = f"{prefix}{name}" if f"{prefix}{name}" in names else name
         if stored in names or (name == "d2t" and own != blocks.vocabulary_size):

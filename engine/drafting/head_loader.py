@@ -38,8 +38,8 @@ class SharedWeights:
     Attributes:
         embedding: V rows of h, on that device.
         head: h -> V.
-        head_dtype: Type of what it maps.
-        copied: They are copies of the draft's own, so their memory counts as its.
+        head_dtype: Type of the head's input.
+        copied: True if they are copies made for the draft, so that their memory counts as the draft's.
     """
 
     embedding: Embedding
@@ -49,7 +49,7 @@ class SharedWeights:
 
 
 def share(source: WeightSource) -> SharedWeights:
-    """The target's own embedding and head, for a draft on the same device."""
+    """Return the target's own embedding and head, for a draft on the same device."""
     return SharedWeights(source.embedding, source.whole_head, source.dtype)
 
 
@@ -60,7 +60,7 @@ def read_shared(
     device: torch.device,
     check: Callable[[], None] = lambda: None,
 ) -> SharedWeights:
-    """Copies of the target's embedding and head, for a draft on another device."""
+    """Read copies of the target's embedding and head, for a draft on another device."""
     slots = [slot for slot in outer_slots(config) if slot.field != "final_norm"]
     tensors = read_slots(checkpoint, slots, dtype, device, lambda count: None, check)
     head = Linear(tensors["embedding"] if config.tied else tensors["head"])
@@ -90,7 +90,7 @@ def check_sizes(hidden_size: int, vocabulary_size: int, target: ModelConfig) -> 
 
 
 def check_target(layout: HeadLayout | BlockLayout, target: ModelConfig) -> tuple[int, ...]:
-    """Refuse a draft for another target; returns which of its hidden rows are needed.
+    """Refuse a draft for another target; return the indices of the target's hidden rows that it needs.
 
     Raises:
         DraftMismatch: Hidden size, vocabulary or layers are not the target's.
@@ -132,7 +132,7 @@ def load_feature_network(
         check: Called before each tensor; raises to cancel.
 
     Raises:
-        DraftMismatch: It was made for another target.
+        DraftMismatch: The draft was made for another target.
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape, or d2t and t2d disagree.
         UnsupportedModel: A kind of draft that Tenon does not run.
         ConfigInvalid: A value of its config.json makes no sense.
@@ -194,17 +194,17 @@ class HeadMaps:
 
     @property
     def read_dtype(self) -> torch.dtype:
-        """Packing starts from more than it keeps."""
+        """Type that tensors are read in; packing starts from more precision than it keeps."""
         return torch.float32 if self.weight_format.packed else self.weight_format.dense
 
     def linear(self, weight: Tensor, bias: Tensor | None) -> LinearMap:
-        """The map of a matrix as it was read, (out, in), and a bias, (out,)."""
+        """Make the map of a matrix as it was read, (out, in), and a bias, (out,)."""
         if not self.weight_format.packed:
             return Linear(weight.to(self.weight_format.dense), bias)
         return PackedLinear(pack(weight, self.weight_format.matrix_kind(weight.shape[1])), bias)
 
     def layer(self, config: ModelConfig, tensors: dict[str, Tensor]) -> LayerWeights:
-        """A block from its tensors by the field names of `layer_slots`."""
+        """Make a block from its tensors, keyed by the field names of `layer_slots`."""
         return dress_layer(
             config,
             tensors.keys(),
@@ -238,17 +238,17 @@ def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> F
 def drafted_ids(
     checkpoint: HeadCheckpoint, d2t: str, t2d: str | None, vocabulary_size: int, device: torch.device
 ) -> Tensor:
-    """The target's id of each of the draft's tokens: d2t holds what must be added to the draft's id.
+    """Return the target's id of each of the draft's tokens: d2t holds the difference to the draft's id.
 
     Args:
         checkpoint: The draft's.
         d2t: Name of that tensor.
-        t2d: Name of the tensor that marks the tokens; None where there is none.
+        t2d: Name of the tensor that marks the tokens, or None if there is none.
         vocabulary_size: The target's.
-        device: Of what is returned.
+        device: Device of the result.
 
     Raises:
-        TensorMismatch: A token is none of the target's or drafted twice, or t2d marks others.
+        TensorMismatch: A token is not among the target's or is drafted twice, or t2d marks other tokens.
     """
     offsets = checkpoint.tensor(d2t).long()
     ids = torch.arange(len(offsets)) + offsets

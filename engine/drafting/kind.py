@@ -31,12 +31,12 @@ class Pacing:
 
     Attributes:
         fallback_threshold: Alpha at the start of a reply, above 0 and at most 1.
-        branching: Drafts are trees; else the likeliest token follows the likeliest token.
-        adaptive_fallback: Confidence ends a draft; else its longest branch has ``length`` tokens.
-        draft_ahead: The draft goes on while the target loads its weights.
-        draft_beyond: Nodes that are worth their time are run below the threshold, and likely tokens that opened
-            no branch take the places that branches leave; else a draft is the paper's branches alone.
-        length: Of drafts whose length is fixed.
+        branching: True if drafts are trees; else the likeliest token follows the likeliest token.
+        adaptive_fallback: True if confidence ends a draft; else its longest branch has ``length`` tokens.
+        draft_ahead: True if the draft goes on while the target loads its weights.
+        draft_beyond: True if nodes that are worth their time are run below the threshold, and likely tokens that
+            opened no branch take the places that branches leave; else a draft is the paper's branches alone.
+        length: Tokens of drafts whose length is fixed.
     """
 
     fallback_threshold: float = 0.01
@@ -52,11 +52,11 @@ class DraftPlan:
     """Plan of the draft that will be loaded.
 
     Attributes:
-        weights: Format on the CPU; on a GPU it runs in its 16-bit type.
-        device: The one that it runs on, as torch calls it.
-        context: Tokens of context that it has.
-        size_bytes: Weights and cache there.
-        note: A sentence for the person about what could not be done as asked.
+        weights: Format on the CPU; on a GPU the draft runs in its 16-bit type.
+        device: Device that it runs on, as torch calls it.
+        context: Tokens of its context.
+        size_bytes: Bytes of weights and cache there.
+        note: Sentence for the user about what could not be done as asked.
     """
 
     weights: WeightFormat
@@ -67,7 +67,7 @@ class DraftPlan:
 
     @property
     def on_gpu(self) -> bool:
-        """True if it runs on a GPU."""
+        """True if the draft runs on a GPU."""
         return self.device != "cpu"
 
 
@@ -76,10 +76,10 @@ class DraftLoad:
     """Parts that a draft is loaded with.
 
     Attributes:
-        folder: Of the draft.
-        plan: Its device and format.
+        folder: Folder of the draft.
+        plan: Device and format of the draft.
         target: The model that it drafts for.
-        checkpoint: Of this.
+        checkpoint: Checkpoint of the target.
         context: Tokens of context of the target.
         link: The way to the plan's device.
         check: Called often, now and while it drafts; raises to stop.
@@ -109,11 +109,11 @@ class Drafting:
     Attributes:
         growth: Limits of trees that grow level by level; or the pace of branches, which grow ahead while the target
             waits for its weights.
-        matches: Worth of matches in the model's texts, where tokens may be looked up too; learns from the reply. None
-            where another drafter looks them up.
-        looks_up: Trees that guess all levels at once take matches in.
-        drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
-        cache: The target's cache of the text; None where no draft reads it.
+        matches: Worth of matches in the model's texts if tokens may be looked up too; it learns from the reply.
+            None if another drafter looks them up.
+        looks_up: True if trees that guess all levels at once take matches in.
+        drafted: Called with the tokens of the best guess as it grows, if drafting takes long.
+        cache: Cache of the target for the text, or None if no draft reads it.
     """
 
     growth: TreeShape | Pacing
@@ -132,11 +132,11 @@ class LoadedDraft:
     """A draft in memory.
 
     Attributes:
-        reference: The person's name for it.
-        kind: Its `DraftKind.kind`.
+        reference: The user's name for the draft.
+        kind: Kind of the draft, as in `DraftKind.kind`.
         link: The way to its device.
-        new_text: Makes room for a text.
-        notes: Sentences for the person about what could not be done as asked.
+        new_text: Function that makes room for a text.
+        notes: Sentences for the user about what could not be done as asked.
     """
 
     reference: str
@@ -151,8 +151,8 @@ class DraftKind(ABC):
     """A draft for a target, from its config alone. Each kind is a class of its own.
 
     Attributes:
-        name: Its name.
-        digest: Names its weights in what was measured.
+        name: Name of the draft.
+        digest: Digest that names its weights in measurements.
     """
 
     name: str
@@ -169,12 +169,12 @@ class DraftKind(ABC):
     @classmethod
     @abstractmethod
     def accepts(cls, folder: Path) -> bool:
-        """True if a folder holds a draft of this kind."""
+        """Return whether a folder holds a draft of this kind."""
 
     @classmethod
     @abstractmethod
     def read(cls, name: str, folder: Path, target: ModelConfig) -> DraftKind:
-        """The draft in a folder.
+        """Read the draft in a folder.
 
         Raises:
             CheckpointError: the folder is not usable.
@@ -183,7 +183,7 @@ class DraftKind(ABC):
     @property
     @abstractmethod
     def layers(self) -> int:
-        """Its layers or blocks."""
+        """Number of layers or blocks."""
 
     @property
     @abstractmethod
@@ -193,38 +193,38 @@ class DraftKind(ABC):
     @property
     @abstractmethod
     def context_length(self) -> int:
-        """Its longest text."""
+        """Tokens of its longest text."""
 
     @property
     def block_rows(self) -> int:
-        """Rows of the forward that makes all levels, where one does."""
+        """Rows of the forward that makes all levels, for a draft that has such a forward."""
         return 1
 
     def counted(self, target: str) -> Mapping[int, float]:
-        """Tokens of a round by nodes of its draft, counted on replies of a target; empty where they were not.
+        """Return the tokens of a round by nodes of its draft, counted on a target's replies, or nothing if none were.
 
         Args:
-            target: Its digest.
+            target: Digest of the target.
         """
         return {}
 
     @abstractmethod
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """The format that it runs in on the CPU.
+        """Return the format that it runs in on the CPU.
 
         Args:
-            seconds: Measured here, or assumed.
-            kernels: The kernel library is there.
+            seconds: Seconds by format, measured here or assumed.
+            kernels: True if the kernel library is there.
         """
 
     @abstractmethod
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
-        """Weights and cache.
+        """Return the bytes of weights and cache.
 
         Args:
-            weights: The format.
-            context: Tokens.
-            elsewhere: It is on another device than the target's embedding and head.
+            weights: Format of the weights.
+            context: Tokens of context.
+            elsewhere: True if the draft is on another device than the target's embedding and head.
         """
 
     @abstractmethod
@@ -232,10 +232,10 @@ class DraftKind(ABC):
         """Refuse a target that it was not made for.
 
         Args:
-            folder: Of the draft.
+            folder: Folder of the draft.
             target: The target's folder or file.
-            config: And its config.
-            read: Reads a tokenizer.
+            config: Config of the target.
+            read: Function that reads a tokenizer.
 
         Raises:
             DraftMismatch: its vocabulary, or what it reads of the target's hidden states, is not the target's.

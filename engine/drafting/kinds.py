@@ -17,7 +17,7 @@ from engine.errors import CheckpointError
 from engine.model.config import ModelConfig
 from engine.sentences import say
 
-# The first that accepts a folder reads it.
+# The first kind that accepts a folder reads it.
 DRAFT_KINDS: tuple[type[DraftKind], ...] = (
     PromptTokenDraft,
     MedusaDraft,
@@ -31,12 +31,12 @@ DRAFT_KINDS: tuple[type[DraftKind], ...] = (
 
 
 def kind_of(folder: Path) -> type[DraftKind]:
-    """The kind of the draft in a folder; one that cannot be read counts as a model."""
+    """Return the kind of the draft in a folder; a folder that cannot be read counts as a model."""
     return next((kind for kind in DRAFT_KINDS if kind.accepts(folder)), ModelDraft)
 
 
 def read_draft(name: str, folder: Path, target: ModelConfig) -> DraftKind:
-    """A draft by its folder.
+    """Read a draft from its folder.
 
     Raises:
         CheckpointError: the folder is not usable.
@@ -52,7 +52,7 @@ def check_draft(
     read: ReadTokenizer,
     among: Sequence[DraftKind],
 ) -> None:
-    """Refuse a draft that is not made for the target; among several the sentence says which one that is.
+    """Refuse a draft that is not made for the target; if there are several, the sentence says which one it is.
 
     Raises:
         CheckpointError: it cannot work with the target, or one of the folders is not usable.

@@ -1,4 +1,4 @@
-"""Drafters that know all levels of a tree at once, whatever stands on the way there: by heads or by prompt tokens.
+"""Drafters that know all levels of a tree at once, independent of the path to them: by heads or by prompt tokens.
 
 Their trees may be joined with what followed the same words earlier in the text. Both guess without a step of a
 network, and where they agree one node serves both. A forward that waits for its weights takes as long for their rows
@@ -29,7 +29,7 @@ from engine.model.token_tree import ROOT, Draft, DraftShape, Probes
 _LIKELY = 0.2
 # Share of a draft's rows that a match may take.
 _SHARE = 0.5
-# Limits of a tree without a mode's: children of a node, as in Medusa's and PPD's code, and rows.
+# Limits of a tree for modes that have none: children of a node, as in Medusa's and PPD's code, and rows.
 _WIDTH, _ROWS = 10, 64
 
 
@@ -38,7 +38,7 @@ class LookedUpTree(Drafter):
 
     Args:
         drafter: Makes the trees.
-        lookup: Learns from this reply.
+        lookup: Prompt lookup, which learns from this reply.
     """
 
     def __init__(self, drafter: LevelDrafter, lookup: PromptLookup) -> None:
@@ -48,17 +48,17 @@ class LookedUpTree(Drafter):
         self._lookup = lookup
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """The drafter says which rows are needed."""
+        """Begin a reply; the drafter decides which rows are needed."""
         self._lookup.reset(prompt)
         return self._drafter.reset(prompt)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Tell both."""
+        """Pass tokens and rows on to the drafter and the lookup."""
         self._lookup.observe(tokens)
         self._drafter.observe(tokens, hidden, probes)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """One tree of both, whose first nodes are the match's."""
+        """Draft one tree of both, whose first nodes are the match's."""
         match = self._match(shape)
         if not len(match):
             return self._drafter.propose(shape)
@@ -73,7 +73,7 @@ class LookedUpTree(Drafter):
         return replace(joined, probes=self._drafter.probes_behind(reaches))
 
     def _match(self, shape: DraftShape) -> Draft:
-        """The part of the longest match that is likely and leaves rows for a tree."""
+        """Return the part of the longest match that is likely and leaves rows for a tree."""
         if shape.parents is not None:
             return Draft()
         most = int(_SHARE * shape.rows)
@@ -83,16 +83,16 @@ class LookedUpTree(Drafter):
         return match.first(sum(exp(score) >= _LIKELY for score in match.scores))
 
     def _rows(self, nodes: int) -> int:
-        """Of a match of so many nodes: a probe behind each, and behind the last as many as there are."""
+        """Return the rows of a match of so many nodes: a probe after each, and one for every level after the last."""
         return nodes + self._drafter.probes_each * (nodes - 1 + self._drafter.levels)
 
 
 def join(first: Draft, second: Draft) -> tuple[Draft, list[int]]:
-    """Two trees as one, without their probes.
+    """Join two trees without their probes.
 
     Returns:
-        The nodes of the first, then those of the second that it lacks; and the place of the root and of each node of
-        the second among them. It has scores where both have.
+        The nodes of the first tree, then those that only the second has; and the places in it of the root and of
+        each node of the second tree. It has scores if both have.
     """
     nodes = {
         edge: node for node, edge in enumerate(zip(first.parents, first.tokens, strict=True))
@@ -108,16 +108,16 @@ def join(first: Draft, second: Draft) -> tuple[Draft, list[int]]:
 
 
 class LevelDrafter(Drafter):
-    """Trees of one distribution for each level.
+    """Drafts trees of one distribution for each level.
 
     Args:
         levels: Most levels of a tree.
-        counted: Tokens of a round by rows of its draft, where they were counted.
-        probes_each: Rows of a forward that ask for one level behind one node; 0 for a drafter that needs none.
+        counted: Tokens of a round by rows of its draft, if they were counted.
+        probes_each: Rows of a forward that ask for one level after one node; 0 for a drafter that needs none.
 
     Attributes:
-        levels: The same.
-        probes_each: The same.
+        levels: Most levels of a tree.
+        probes_each: Rows of a forward that ask for one level after one node.
         limits: Limits of trees. May be changed between replies.
     """
 
@@ -129,7 +129,7 @@ class LevelDrafter(Drafter):
         self._text: list[int] = []
 
     def for_reply(self, wanted: Drafting) -> Drafter:
-        """The drafter of one reply: where a mode paces branches, with as many rows as the schedule asks for."""
+        """Return the drafter of one reply; if a mode paces branches, trees have as many rows as the schedule asks."""
         growth = wanted.growth
         if not isinstance(growth, TreeShape):
             growth = TreeShape(_WIDTH, growth.length, _ROWS, searched=True)
@@ -139,25 +139,25 @@ class LevelDrafter(Drafter):
         return LookedUpTree(self, PromptLookup(wanted.matches))
 
     def probes_behind(self, reaches: Sequence[int]) -> Probes:
-        """Rows that ask for so many levels behind the root and each node of a draft."""
+        """Return the rows that ask for so many levels after the root and each node of a draft."""
         return Probes()
 
     def _tree(self, shape: DraftShape, levels: Tensor) -> Draft:
-        """A tree of this shape.
+        """Draft a tree of this shape.
 
         Args:
-            shape: Asked for by the schedule.
-            levels: (k, V) logits of what stands at each level.
+            shape: Shape that the schedule asks for.
+            levels: (k, V) logits of the tokens at each level.
         """
         return self._grown(shape, levels[0], lambda level: levels[level.depth, None], len(levels))
 
     def _grown(self, shape: DraftShape, first: Tensor, expand: Expand, levels: int | None = None) -> Draft:
-        """A tree of this shape where a level's distribution may depend on the way there.
+        """Grow a tree of this shape if a level's distribution may depend on the path to it.
 
         Args:
-            shape: Asked for by the schedule.
+            shape: Shape that the schedule asks for.
             first: (V,) logits of what follows the root.
-            expand: Logits of what follows the nodes of a level.
+            expand: Function from the nodes of a level to the logits after them.
             levels: Most levels; None for all.
 
         Raises:
@@ -179,31 +179,31 @@ class LevelDrafter(Drafter):
 
 
 def likeliest_along(tree: Sequence[Path], parents: tuple[int, ...], levels: Tensor) -> Draft:
-    """The likeliest tokens in the places of a searched tree.
+    """Draft the likeliest tokens in the places of a searched tree.
 
-    They come in the order of its nodes, which tells the schedule what a smaller tree would have had.
+    They come in the order of its nodes, so that the schedule can tell what a smaller tree would have had.
 
     Args:
-        tree: Its nodes.
-        parents: Theirs, as `parents_of` finds them.
-        levels: (k, V) logits of what stands at each level.
+        tree: Nodes of the searched tree.
+        parents: Parents of the nodes, as `parents_of` finds them.
+        levels: (k, V) logits of the tokens at each level.
     """
     tokens, _ = likeliest(levels, 1 + max(path[-1] for path in tree))
     return Draft(tuple(tokens[len(path) - 1][path[-1]] for path in tree), parents)
 
 
 class RowLevelDrafter(LevelDrafter):
-    """Keeps the rows until a draft is asked for.
+    """Keeps the target's rows until a draft is asked for.
 
     Args:
         levels: Most levels of a tree.
         hidden_layers: Layers of the target whose rows it takes.
-        cache: The draft's: row i is made of the target's row i.
-        ahead: Tokens behind its own position that a row of the cache holds.
+        cache: Cache of the draft: row i is made of the target's row i.
+        ahead: Tokens after its own position that a row of the cache holds.
         target_ids: (draft's vocabulary,) the target's ids of the draft's; None where they are the same.
 
     Attributes:
-        hidden_layers: The same.
+        hidden_layers: Layers of the target whose rows it takes.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class RowLevelDrafter(LevelDrafter):
         self._target_ids: list[int] | None = None if target_ids is None else target_ids.tolist()
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
+        """Keep what an earlier text shares with this prompt; return the first position whose rows are needed."""
         held = self._rows.reset(prompt)
         self._text = self._rows.text
         return held
@@ -231,6 +231,6 @@ class RowLevelDrafter(LevelDrafter):
         self._rows.observe(tokens, hidden)
 
     def _by_target(self, tokens: tuple[int, ...]) -> tuple[int, ...]:
-        """The target's ids of the draft's."""
+        """Return the target's ids of the draft's tokens."""
         ids = self._target_ids
         return tokens if ids is None else tuple(ids[token] for token in tokens)

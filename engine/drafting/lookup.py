@@ -21,25 +21,25 @@ from engine.model.token_tree import Draft, DraftShape
 
 #: The shortest match of each class; the last holds all that are longer.
 CLASSES = (2, 3, 4, 5, 7, 10, 16, 32)
-# The chances before anything was seen, as a small model's chats, quotations and edits have them
-# (tests/benchmarks/lookup.py), and how many observations they count for.
+# The chances before anything was seen, as chats, quotations and edits of a small model have them
+# (tests/benchmarks/lookup.py), and the number of observations they count for.
 _BUILT_IN = (0.4, 0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.98)
 _BUILT_IN_WEIGHT = 20.0
-# Matches that all earlier replies together count for in a reply, and the rate at which it forgets its own.
+# Matches that all earlier replies together count for in a reply, and the rate at which a reply forgets its own.
 _EARLIER = 6.0
 _MEMORY = 0.97
-# Share of theirs that earlier replies keep after each one.
+# Share of their observations that earlier replies keep after each reply.
 _KEPT = 0.9
-# Standard errors below the mean: what pays only if the estimate is lucky is not drafted.
+# Standard errors below the mean: nodes that pay only if the estimate is lucky are not drafted.
 _CAREFUL = 0.5
-# Matches are found by their last tokens: by four where there are such, else by two. A single one says too little.
+# Matches are found by their last four tokens if there are any, else by two. A single token says too little.
 _KEYS = (4, 2)
 SHORTEST_MATCH = _KEYS[-1]
-# Beyond this a longer match decides nothing more.
+# A longer match decides nothing more.
 LONGEST_MATCH = 32
-# Places remembered for one n-gram, the latest of them.
+# Places remembered for one n-gram: the latest ones.
 _PLACES = 4
-# Nodes that are less likely than this are not worth a row even where rows cost next to nothing (its logarithm).
+# Nodes less likely than this (its logarithm) are not worth a row even if rows cost next to nothing.
 _UNLIKELY = -4.0
 _NOTHING = Draft()
 
@@ -50,7 +50,7 @@ class Matched:
 
     Attributes:
         seen: Matches whose next token is known by now.
-        held: Of these, those in which it was the one that had followed before.
+        held: Matches among them whose next token was the one that had followed before.
     """
 
     seen: float = 0.0
@@ -60,12 +60,12 @@ class Matched:
 class MatchChances:
     """The chance that a match of some length goes on as it did before, estimated with care.
 
-    Matches are observed whether or not they were drafted, so learning costs no forward. Within a reply its own
-    observations soon outweigh those of earlier ones, which stand in before: a text that is quoted and one that is made
+    Matches are observed whether or not they were drafted, so learning costs no forward. Earlier replies stand in
+    until a reply's own observations outweigh theirs, which they soon do: a text that is quoted and one that is made
     up differ. The estimate is half a standard error below the mean.
 
     Args:
-        earlier: `earlier` of another session.
+        earlier: Value of `earlier` from another session.
 
     Attributes:
         earlier: Observations of the replies before this one, by the shortest match of each class.
@@ -76,14 +76,14 @@ class MatchChances:
         self.begin()
 
     def of_another_reply(self) -> MatchChances:
-        """For a reply that may run beside others: it learns alone, and what it keeps counts for all."""
+        """Return chances for a reply that may run beside others: it learns alone, and what it keeps counts for all."""
         found = MatchChances()
         found.earlier = self.earlier
         found.begin()
         return found
 
     def begin(self) -> None:
-        """A reply begins: what the one before has shown is dropped, unless it was kept."""
+        """Begin a reply: what the reply before has shown is dropped, unless it was kept."""
         self._means = [
             (_BUILT_IN_WEIGHT * built_in + known.held) / (_BUILT_IN_WEIGHT + known.seen)
             for built_in, known in zip(_BUILT_IN, map(self.earlier.__getitem__, CLASSES), strict=True)
@@ -98,7 +98,7 @@ class MatchChances:
         return any(matched.seen for matched in self.earlier.values())
 
     def keep(self) -> None:
-        """The reply counts among the earlier ones from now on."""
+        """Count the reply among the earlier ones from now on."""
         for shortest, seen in zip(CLASSES, self._all, strict=True):
             if seen.seen:
                 before = self.earlier[shortest]
@@ -107,11 +107,11 @@ class MatchChances:
         self.begin()
 
     def learn(self, length: int, held: bool) -> None:
-        """The token behind a match has come.
+        """Learn from the token that came after a match.
 
         Args:
-            length: Of the match, in tokens, at least 2.
-            held: It was the one that had followed before.
+            length: Length of the match in tokens, at least 2.
+            held: True if the token was the one that had followed before.
         """
         at = class_of(length)
         own, every = self._own[at], self._all[at]
@@ -120,12 +120,12 @@ class MatchChances:
         self._logs[at] = _careful_log(self._means[at], own)
 
     def log_chance(self, length: int) -> float:
-        """The logarithm of the chance that a match of this length goes on as before."""
+        """Return the logarithm of the chance that a match of this length goes on as before."""
         return self._logs[class_of(length)]
 
 
 def class_of(length: int) -> int:
-    """The index of the class of matches of this length, which is at least 2."""
+    """Return the index of the class of matches of this length, which is at least 2."""
     return bisect_right(CLASSES, length) - 1
 
 
@@ -139,11 +139,11 @@ class PromptLookup(Drafter):
     """Drafts the continuation of the longest suffix that occurred before, each node with the log of its chance.
 
     An index from n-gram to the places where it ended is extended as tokens arrive, so that a proposal costs a few
-    dictionary look-ups whatever the length of the context. What would have been proposed is compared with each token
-    that comes, whether it was drafted or not.
+    dictionary look-ups whatever the length of the context. Each token that comes is compared with the one that
+    would have been proposed, whether it was drafted or not.
 
     Args:
-        chances: Of matches in earlier replies of the model; learns from this one.
+        chances: Chances of matches in earlier replies of the model; they learn from this one.
     """
 
     gives_chances = True
@@ -152,7 +152,7 @@ class PromptLookup(Drafter):
         self._chances = MatchChances() if chances is None else chances
         self._tokens: list[int] = []
         self._places: dict[tuple[int, ...], list[int]] = {}
-        # Length of the match, and the place behind it; None where there is none.
+        # Length of the match and the place after it; None if there is no match.
         self._match: tuple[int, int] | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
@@ -177,7 +177,7 @@ class PromptLookup(Drafter):
             self._match = self._longest()
 
     def propose(self, shape: DraftShape) -> Draft:
-        """Draft what followed the longest match (the latest of equally long ones), as far as that is likely."""
+        """Draft the continuation of the longest match (the latest of equally long ones) as far as that is likely."""
         if shape.rows < 1 or self._match is None:
             return _NOTHING
         length, place = self._match
@@ -201,12 +201,12 @@ class PromptLookup(Drafter):
         self._tokens.append(token)
 
     def _longest(self) -> tuple[int, int] | None:
-        """The longest match, the latest of those."""
+        """Return the length and place of the longest match, the latest of equally long ones."""
         places = {place for key in _KEYS for place in self._places.get(tuple(self._tokens[-key:]), ())}
         return max(((self._length(place), place) for place in places), default=None)
 
     def _length(self, place: int) -> int:
-        """Tokens before a place that are the text's last ones."""
+        """Return how many tokens before a place are the text's last ones."""
         tokens, end = self._tokens, len(self._tokens)
         most, length = min(place, LONGEST_MATCH), SHORTEST_MATCH
         while length < most and tokens[place - length - 1] == tokens[end - length - 1]:
@@ -214,7 +214,7 @@ class PromptLookup(Drafter):
         return length
 
     def _continuation(self, start: int, length: int) -> list[int]:
-        """``length`` tokens from ``start`` on; where they run into the end of the text, the repetition goes on."""
+        """Return ``length`` tokens from ``start`` on; at the end of the text the repetition goes on."""
         found = self._tokens[start : start + length]
         period = len(self._tokens) - start
         while len(found) < length:

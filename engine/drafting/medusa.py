@@ -1,7 +1,7 @@
 """Medusa heads as a draft: residual blocks on the target's last hidden state, each with its guess of one more token.
 
-The target's own head says from a hidden state which token comes next, the root; head k says from the same state which
-token comes k places behind the root. A block maps x to x + SiLU(W x + b). An output map follows a head's blocks: one
+The target's own head predicts the next token, the root, from a hidden state; head k predicts from the same state
+the token k places after the root. A block maps x to x + SiLU(W x + b). An output map follows a head's blocks: one
 of its own, as published, or the target's head for all of them.
 
 Source: Medusa (Cai et al. 2024), section 2.1, and the state dicts of its own code, whose names are head, place, and
@@ -10,8 +10,8 @@ Source: Medusa (Cai et al. 2024), section 2.1, and the state dicts of its own co
 One pass of the heads makes the whole draft; a node's score is the product of the heads' own probabilities along its
 path.
 
-A draft's calibration lies beside it where its training made it, and in the cache folder, beside the profile of the
-model, where it was made on this machine.
+A draft's calibration lies beside it if its training made it, and in the cache folder, beside the profile of the
+model, if it was made on this machine.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 # Positions whose logits are held at once.
 _PIECE = 32
 C = TypeVar("C")
-#: Its name beside the draft.
+#: Name of the calibration file beside the draft.
 FILE = "calibration.json"
 _FOLDER = "trees"
 L_in = TypeVar("L_in", contravariant=True)
@@ -77,10 +77,10 @@ class MedusaLayout:
     """Contents of a checkpoint of Medusa heads.
 
     Attributes:
-        heads: The tensors of each: ``block0``, ``block0_bias`` and so on, and ``map`` where it has one of its own.
-        blocks: Of each head.
-        hidden_size: The target's.
-        vocabulary_size: The target's; None where nothing says it.
+        heads: Tensors of each head: ``block0``, ``block0_bias`` and so on, and ``map`` if it has one of its own.
+        blocks: Blocks of each head.
+        hidden_size: Hidden size of the target.
+        vocabulary_size: Vocabulary size of the target, or None if nothing says it.
         drafted: Tokens that are drafted; None for all.
     """
 
@@ -96,7 +96,7 @@ class MedusaLayout:
         return self.heads[0][-1].field == "map"
 
     def size_bytes(self, weights: WeightFormat) -> int:
-        """Bytes of their weights, and of the target's rows of what they draft where that is not all."""
+        """Return the bytes of the heads, and of the target's rows of the drafted tokens if those are not all."""
         own = sum(slot_bytes(slot, weights) for head in self.heads for slot in head)
         if self.own_maps or self.drafted is None:
             return own
@@ -104,7 +104,7 @@ class MedusaLayout:
 
 
 def read_medusa(checkpoint: HeadCheckpoint) -> MedusaLayout:
-    """Count heads and blocks by their tensors; sizes that config.json has must be theirs, its number of heads need not.
+    """Count heads and blocks by their tensors; sizes in config.json must agree, but its number of heads need not.
 
     Raises:
         ConfigInvalid: A value of config.json makes no sense.
@@ -144,7 +144,7 @@ def read_medusa(checkpoint: HeadCheckpoint) -> MedusaLayout:
 
 
 def _size(checkpoint: HeadCheckpoint, name: str, tensor: str) -> int | None:
-    """A size that config.json has by this name, else the rows of a tensor; None without both."""
+    """Return the size that config.json has by this name, else the rows of a tensor, or None without both."""
     said = checkpoint.config.get(name)
     try:
         return next(iter(checkpoint.shapes.get(tensor, ())), None) if said is None else int(said)
@@ -159,13 +159,13 @@ class MedusaNetwork:
         first: The first block of all heads, which read the same row: h -> heads * h.
         further: The other blocks of each, h -> h.
         maps: The output map of each, or the one of all of them, h -> Vd.
-        dtypes: Types of what blocks and maps take.
+        dtypes: Types of the inputs of blocks and maps.
         target_ids: (Vd,) the target's id of each of the draft's tokens; None where they are the same.
-        soft_cap: c in c * tanh(logit / c) where the map is the head of a target that has one; None without.
+        soft_cap: c in c * tanh(logit / c) if the map is the head of a target that has a cap, else None.
 
     Attributes:
-        heads: Their number.
-        target_ids: As given.
+        heads: Number of heads.
+        target_ids: The ids that were given.
     """
 
     def __init__(
@@ -187,14 +187,14 @@ class MedusaNetwork:
         self._guess = _guess_of(first, further, maps)
 
     def logits(self, hidden: Tensor, count: int) -> Tensor:
-        """Logits of the first heads for a hidden state behind the target's final norm.
+        """Map a hidden state after the target's final norm to logits of the first heads.
 
         Args:
             hidden: (n, h).
-            count: Of the heads.
+            count: Number of heads.
 
         Returns:
-            (count * n, Vd) float32 logits of the tokens 1, 2 and so on behind the root, head by head; valid until the
+            (count * n, Vd) float32 logits of the tokens 1, 2 and so on after the root, head by head; valid until the
             next call.
         """
         logits = None
@@ -207,7 +207,7 @@ class MedusaNetwork:
 
     @torch.inference_mode()
     def _logits(self, hidden: Tensor, count: int) -> Tensor:
-        """The same with torch's operators."""
+        """Compute the logits with torch's operators."""
         block_type, map_type = self._dtypes
         hidden = hidden.to(block_type)
         blocks = functional.silu(self._first(hidden)).view(len(hidden), self.heads, -1)
@@ -224,7 +224,7 @@ class MedusaNetwork:
 def _guess_of(
     first: LinearMap, further: Sequence[Sequence[LinearMap]], maps: Sequence[LinearMap]
 ) -> Guess | None:
-    """The heads for the kernel library; None where they are not its to compute."""
+    """Return the heads as the kernel library takes them, or None if it cannot compute them."""
     every = (first, *(block for blocks in further for block in blocks), *maps)
     if not all(isinstance(linear, PackedLinear) for linear in every):
         return None
@@ -246,13 +246,13 @@ def load_medusa(
     device: torch.device,
     check: Callable[[], None] = lambda: None,
 ) -> MedusaNetwork:
-    """Load heads, the maps one after the other where each has its own: they are large.
+    """Load heads. Maps are loaded one after the other if each head has its own, because they are large.
 
     Args:
-        checkpoint: Theirs.
+        checkpoint: Checkpoint of the heads.
         head: The target's, on the device; None for heads that have maps of their own.
-        head_type: Of what it maps.
-        soft_cap: Of its logits, or None.
+        head_type: Type of the head's input.
+        soft_cap: Soft cap of the head's logits, or None.
         weights: Format of the matrices. Packed formats need the CPU.
         device: The device to load to.
         check: Called before each tensor; raises to cancel.
@@ -291,15 +291,15 @@ def load_medusa(
 
 
 def ranks_of(network: MedusaNetwork, hidden: Tensor, tokens: Sequence[int]) -> NDArray[numpy.uint8]:
-    """The log of one reply.
+    """Return the ranks of the tokens of one reply.
 
     Args:
         network: The heads.
-        hidden: (n - 1, h) the target's hidden rows behind its final norm, from the one that the reply's first token
+        hidden: (n - 1, h) hidden rows of the target after its final norm, from the row that the reply's first token
             comes from; on the heads' device.
         tokens: (n) the reply.
 
-    Returns:
+    (n - 1, K) ranks, as in `RankLog`.
         (n - 1, K), as in `RankLog`.
     """
     heads = network.heads
@@ -327,15 +327,15 @@ class HeadCalibration:
     """Calibration of a model's heads on its replies.
 
     Attributes:
-        tree: Nodes of the searched tree, the best first: the first nodes of it are the tree of a smaller width.
+        tree: Nodes of the searched tree, the best first: its first nodes are the tree of a smaller width.
         searched: Tokens of a round by `WIDTHS`, with these trees.
         grown: Tokens of a round by `WIDTHS`, with trees of the heads' own probabilities.
-        follows: Drafts follow the searched tree; else they are grown.
-        accuracies: By head, the shares of tokens among its likeliest 1, 3 and 10.
+        follows: True if drafts follow the searched tree; else they are grown.
+        accuracies: Shares of tokens among a head's likeliest 1, 3 and 10, by head.
         places: Tokens that were counted.
 
     Raises:
-        ValueError: The tree is none, or a width has no figure.
+        ValueError: The nodes are no tree, or a width has no figure.
     """
 
     tree: tuple[Node, ...]
@@ -346,40 +346,40 @@ class HeadCalibration:
     places: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what was not counted so."""
+        """Refuse figures that no calibration can have."""
         parents_of(self.tree)
         if not len(self.searched) == len(self.grown) == len(WIDTHS):
             raise ValueError("a width has no figure")
 
     @property
     def depth(self) -> int:
-        """Heads that the tree takes."""
+        """Heads that the tree needs."""
         return max(map(len, self.tree), default=0)
 
     @property
     def followed(self) -> tuple[Node, ...]:
-        """Nodes that drafts follow; none where they are grown."""
+        """Nodes that drafts follow; none if drafts are grown."""
         return self.tree if self.follows else ()
 
     @property
     def tokens(self) -> dict[int, float]:
-        """Tokens of a round by nodes of its draft, with the trees that drafts have."""
+        """Tokens of a round by nodes of its draft, with the trees that drafts use."""
         taus = self.searched if self.follows else self.grown
         return {width - 1: tau for width, tau in zip(WIDTHS, taus, strict=True) if width > 1}
 
     def fits(self, layout: MedusaLayout) -> bool:
-        """True if this may be the tree of such heads."""
+        """Return whether this may be the tree of such heads."""
         return self.depth <= len(layout.heads)
 
 
 def read_calibration(kind: type[C], cache_folder: Path, target: str, draft: str) -> C | None:
-    """The calibration that was made on this machine; None where there is none of these, or it is damaged.
+    """Read the calibration that was made on this machine; return None if there is none or it is damaged.
 
     Args:
-        kind: Its class.
-        cache_folder: The folder.
+        kind: Class of the calibration.
+        cache_folder: Cache folder.
         target: Digest of the model.
-        draft: Digest of its draft; the calibration of another is none of its.
+        draft: Digest of its draft; the calibration of another draft is not read.
     """
     try:
         return from_plain(kind, read_cached(_path(cache_folder, target, draft)))
@@ -388,12 +388,12 @@ def read_calibration(kind: type[C], cache_folder: Path, target: str, draft: str)
 
 
 def keep_calibration(cache_folder: Path, target: str, draft: str, calibration: DataclassInstance) -> None:
-    """Keep a calibration. One that cannot be kept is made again."""
+    """Keep a calibration. If it cannot be kept, it is made again later."""
     write_cached(_path(cache_folder, target, draft), asdict(calibration))
 
 
 def calibration_beside(kind: type[C], folder: Path) -> C | None:
-    """The calibration that lies in the folder of a draft; None where there is none, or it is damaged."""
+    """Read the calibration in the folder of a draft; return None if there is none or it is damaged."""
     try:
         return from_plain(kind, read_json(read_text_file(folder / FILE)))
     except (OSError, ValueError):
@@ -404,7 +404,7 @@ def write_beside(folder: Path, calibration: DataclassInstance) -> None:
     """Write a calibration into the folder of its draft, whole or not at all.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     write_whole(folder / FILE, json.dumps(asdict(calibration)) + "\n")
 
@@ -421,7 +421,7 @@ class Calibration(Protocol[L_in]):
         """Tokens of a round by rows of its draft beside the root's."""
 
     def fits(self, layout: L_in) -> bool:
-        """True if these may be the trees of such a draft."""
+        """Return whether these may be the trees of such a draft."""
 
 
 K = TypeVar("K", bound=Calibration[Any])
@@ -432,7 +432,7 @@ class CalibratedDraft(TargetDraft[L], Generic[L, K]):
     """Tensors beside a model that have no cache of their own, with their calibration.
 
     Attributes:
-        beside: The calibration that came with them; None for none.
+        beside: Calibration that came with the draft, or None.
     """
 
     beside: K | None = None
@@ -443,19 +443,19 @@ class CalibratedDraft(TargetDraft[L], Generic[L, K]):
 
     @classmethod
     def read(cls: type[D], name: str, folder: Path, target: ModelConfig) -> D:
-        """The draft in a folder, all of which must be here."""
+        """Read the draft in a folder, which must be complete."""
         return replace(
             super().read(name, folder, target), beside=calibration_beside(cls.calibration_type, folder)
         )
 
     def calibration(self, target: str) -> K | None:
-        """Their calibration for a model, by its digest: made here, else the one that came with them."""
+        """Return the calibration for a model by its digest: the one made here, else the one beside the draft."""
         found: K | None = read_calibration(self.calibration_type, cache_folder(), target, self.digest)
         found = found or self.beside
         return found if found is None or found.fits(self.layout) else None
 
     def counted(self, target: str) -> Mapping[int, float]:
-        """Tokens of a round by rows on the replies of the calibration."""
+        """Return the tokens of a round by rows, as counted on the replies of the calibration."""
         calibration = self.calibration(target)
         return {} if calibration is None else calibration.tokens
 
@@ -477,22 +477,22 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """A folder whose tensors are numbered heads."""
+        """Return whether the folder's tensors are numbered heads."""
         return is_medusa(folder)
 
     @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> MedusaLayout:
-        """The heads of a checkpoint."""
+        """Read the layout of heads from their checkpoint."""
         return read_medusa(checkpoint)
 
     @property
     def layers(self) -> int:
-        """Blocks of all heads."""
+        """Number of blocks of all heads."""
         return len(self.layout.heads) * self.layout.blocks
 
     @property
     def read_elements(self) -> int:
-        """Their matrices, and the target's head where they share it."""
+        """Elements of their matrices, and of the target's head if they share it."""
         slots = [slot for head in self.layout.heads for slot in head if len(slot.shape) == 2]
         own = sum(slot.shape[0] * slot.shape[1] for slot in slots)
         if self.layout.own_maps:
@@ -500,21 +500,21 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
         return own + (self.layout.drafted or self.target.vocabulary_size) * self.target.hidden_size
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
-        """Their weights; on another device with a copy of a head that they share. They have no cache."""
+        """Return the bytes of their weights, and on another device of a copy of a shared head."""
         own = self.layout.size_bytes(weights)
         if self.layout.own_maps or self.layout.drafted is not None or not elsewhere:
             return own
         return own + self.target.vocabulary_size * self.target.hidden_size * weights.dense.itemsize
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
-        """Hidden size and vocabulary must be the target's."""
+        """Check that hidden size and vocabulary are the target's."""
         vocabulary = self.layout.vocabulary_size
         check_sizes(
             self.layout.hidden_size, config.vocabulary_size if vocabulary is None else vocabulary, config
         )
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
-        """Read the weights, and a copy of the target's head where they share it elsewhere."""
+        """Read the weights, and a copy of the target's head if they share it on another device."""
         source, config, link, check = parts.target.source, parts.target.config, parts.link, parts.check
         weights, head, head_type = parts.weights, source.whole_head, source.dtype
         if parts.plan.on_gpu:
@@ -550,10 +550,10 @@ class MedusaDrafter(LevelDrafter):
     Args:
         network: The heads.
         hidden_layer: The number of the target's layers, which names the rows that its head maps.
-        calibration: Theirs; None for none.
+        calibration: Calibration of the heads, or None.
 
     Attributes:
-        hidden_layers: That one.
+        hidden_layers: Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone.
     """
 
     def __init__(
@@ -571,7 +571,7 @@ class MedusaDrafter(LevelDrafter):
         self._row: Tensor | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """The prompt's last row is all that is wanted."""
+        """Begin a reply; only the prompt's last row is needed."""
         self._text, self._row = list(prompt), None
         return len(prompt) - 1
 
@@ -582,7 +582,7 @@ class MedusaDrafter(LevelDrafter):
             self._row = hidden if len(hidden) == 1 else hidden[-1:]
 
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic, fixed or searched, its tokens drawn where that is wanted.
+        """Draft a tree below the last observed token: dynamic, fixed or searched.
 
         Raises:
             DraftMismatch: A fixed tree is deeper than there are heads.
@@ -606,7 +606,7 @@ class MedusaDrafter(LevelDrafter):
         return draft if ids is None else replace(draft, tokens=tuple(ids[token] for token in draft.tokens))
 
     def _searched(self, rows: int) -> tuple[Sequence[Node], tuple[int, ...]]:
-        """The first so many nodes of the searched tree within the depth that trees may have, and their parents."""
+        """Return the first nodes of the searched tree within the depth that trees may have, and their parents."""
         depth = self.limits.depth
         if (rows, depth) not in self._known:
             nodes = [node for node in self._nodes if len(node) <= depth][:rows]

@@ -1,7 +1,8 @@
 """MLP speculators as IBM publishes them (``mlp_speculator``): a stage for each level, over a state and a token.
 
-A stage maps the state of the level before, at the root the target's hidden row, adds the embedding of the token there,
-and its head says what follows. In ``tie_weights`` all stages are one, but for the map of the target's row.
+A stage takes the state of the level before, at the root the target's hidden row, maps it and adds the embedding of
+the token there; its head predicts the next token. With ``tie_weights`` all stages are one, except for the map of
+the target's row.
 
 Source: Wertheimer et al. 2024, "Accelerating Production LLMs with Combined Token/Embedding Speculators" (arXiv
 2404.19124), and vLLM for the names (model_executor/models/mlp_speculator.py).
@@ -39,7 +40,7 @@ from engine.weights.draft_kind import is_mlp
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _READ = ("emb_dim", "hidden_size", "inner_dim", "n_predict", "scale_input", "tie_weights", "vocab_size")
-# How many tokens to try at each level, which the schedule decides.
+# Key that says how many tokens to try at each level, which the schedule decides.
 _UNUSED = ("n_candidates", "num_lookahead_tokens", "top_k_tokens_per_head", "base_model_name_or_path")
 _EPSILON = 1e-6
 
@@ -50,10 +51,10 @@ class MlpLayout:
 
     Attributes:
         levels: Tokens of a draft's path.
-        hidden_size: Of the target.
-        width: Of a state.
-        vocabulary_size: The target's.
-        scales: The target's row is brought to a length first.
+        hidden_size: Hidden size of the target.
+        width: Width of a state.
+        vocabulary_size: Vocabulary size of the target.
+        scales: True if the target's row is brought to a length first.
         stages: Tensors of each level; those of several may be the same.
     """
 
@@ -66,7 +67,7 @@ class MlpLayout:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """All its tensors."""
+        """All tensors, each once."""
         return tuple(dict.fromkeys(slot for stage in self.stages for slot in stage))
 
 
@@ -131,9 +132,9 @@ class MlpNetwork:
 
     Args:
         layout: Sizes.
-        stages: Of each level.
+        stages: Weights of each level.
         dtype: Type of the states.
-        device: Their place.
+        device: Device of the stages.
     """
 
     def __init__(
@@ -147,15 +148,15 @@ class MlpNetwork:
 
     @torch.inference_mode()
     def run(self, level: int, tokens: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-        """One level.
+        """Run one level.
 
         Args:
-            level: 0 behind the root.
-            tokens: (n,) int64, the nodes'.
-            states: (n, w) of their parents; at the root (1, target's h), behind the target's final norm.
+            level: Index of the level; 0 is right after the root.
+            tokens: (n,) int64 tokens of the nodes.
+            states: (n, w) states of their parents; at the root (1, target's h), after the target's final norm.
 
         Returns:
-            (n, V) float32 logits of what follows, and (n, w) the states of these nodes.
+            (n, V) float32 logits of the next tokens, and (n, w) the states of these nodes.
         """
         stage, states = self._stages[level], states.to(self._dtype)
         if level == 0 and self.layout.scales:
@@ -213,31 +214,31 @@ class MlpDraft(TargetDraft[MlpLayout]):
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """A folder whose config names an MLP speculator."""
+        """Return whether the folder's config names an MLP speculator."""
         return is_mlp(folder)
 
     @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> MlpLayout:
-        """The levels of a checkpoint."""
+        """Read the layout of an MLP speculator from its checkpoint."""
         return read_mlp(checkpoint)
 
     @property
     def layers(self) -> int:
-        """Its levels."""
+        """Number of levels."""
         return self.layout.levels
 
     @property
     def read_elements(self) -> int:
-        """Maps and heads of all levels: tied ones are read for each."""
+        """Elements of maps and heads of all levels; tied ones are read for each."""
         slots = [slot for stage in self.layout.stages for slot in stage if slot.field in ("map", "head")]
         return sum(slot.shape[0] * slot.shape[1] for slot in slots)
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
-        """Its weights; it has no cache and shares nothing."""
+        """Return the bytes of its weights; it has no cache and shares nothing."""
         return sum(slot_bytes(slot, weights) for slot in self.layout.slots)
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
-        """Hidden size and vocabulary must be the target's."""
+        """Check that hidden size and vocabulary are the target's."""
         check_sizes(self.layout.hidden_size, self.layout.vocabulary_size, config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
@@ -261,7 +262,7 @@ class MlpDrafter(LevelDrafter):
         link: The way to the draft's device.
 
     Attributes:
-        hidden_layers: That one.
+        hidden_layers: Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone.
     """
 
     def __init__(self, network: MlpNetwork, hidden_layer: int, link: Link) -> None:
@@ -271,7 +272,7 @@ class MlpDrafter(LevelDrafter):
         self._row = torch.empty(0)
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """The prompt's last row is all that is wanted."""
+        """Begin a reply; only the prompt's last row is needed."""
         self._text = list(prompt)
         return len(prompt) - 1
 
@@ -283,7 +284,7 @@ class MlpDrafter(LevelDrafter):
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic or fixed."""
+        """Draft a tree below the last observed token, dynamic or fixed."""
         if shape.rows < 1:
             return Draft()
         network, link = self._network, self._link

@@ -1,7 +1,7 @@
 """A small model drafts a tree branch by branch until it is no longer sure of any, and goes on while the target loads.
 
 Source: LLMCad (Xu et al. 2023, "LLMCad: Fast and Scalable On-device Large Language Model Inference"), sections 3.2 to
-3.4. The tree decoder is the draft model's own cache and a mask: a step's nodes are rows behind those of the steps
+3.4. The tree decoder is the draft model's own cache and a mask: a step's nodes are rows after those of the steps
 before, and see their own branch only.
 """
 
@@ -23,21 +23,21 @@ from engine.model.token_tree import Draft, DraftShape
 ROOT = 0
 # Share of a round's weight that is left after each further round.
 _MEMORY = 0.9
-# Tokens that the first assumption counts for: that confidences mean what they say.
+# Tokens that the first assumption, that confidences mean what they say, counts for.
 _PRIOR_TOKENS = 1.0
 #: Any token more likely than this opens a branch (section 3.2).
 BRANCHING_THRESHOLD = 0.3
 # Tokens remembered below each node.
 _CHILDREN = 8
-# Branches that one step lengthens at most: a forward over four rows reads the weights once, as one over one row does.
+# Branches that one step lengthens at most: a forward over four rows reads the weights once, like one over one row.
 _BRANCHES = 4
-# Nodes that one step runs at most where it follows no branch.
+# Nodes that one step runs at most if it follows no branch.
 _NODES = 8
-# Nodes that are run for one tree, as a multiple of those that a draft may have: its own and a next one's.
+# Nodes run for one tree, as a multiple of those that a draft may have: for this draft and the next one.
 _RUN_FOR_EACH = 4
 # Tokens of the prompt that one step reads while the target loads.
 _PROMPT_STEP = 64
-#: Below it the limit of nodes ends every draft first, and halving it on would only delay its way back.
+#: Below this the limit of nodes ends every draft first, and halving further would only delay the way back.
 LOWEST_THRESHOLD = 1e-6
 
 
@@ -48,15 +48,15 @@ class _Node:
     depth: int
     #: Sum of log-probabilities from the root on.
     score: float
-    #: Whether its parent's step made it part of a branch; others are only known to be possible.
+    #: True if its parent's step made it part of a branch; others are only known to be possible.
     opened: bool
-    #: The same of it and all its ancestors.
+    #: True if it and all its ancestors were opened.
     joined: bool
     #: Its row among the draft model's uncommitted ones, once it was run; the root's is committed.
     row: int | None = None
     #: By token, the likeliest first; None until the node was run.
     children: dict[int, int] | None = None
-    #: Whether the target was asked about it.
+    #: True if the target was asked about it.
     drafted: bool = False
 
 
@@ -80,7 +80,7 @@ class BranchTree:
 
     @property
     def begun(self) -> bool:
-        """True if it is known what may follow the root."""
+        """True if it is known which tokens may follow the root."""
         return self._nodes[ROOT].children is not None
 
     @property
@@ -100,7 +100,7 @@ class BranchTree:
         return math.exp(max(scores)) if scores else 0.0
 
     def confidence_of(self, node: int) -> float:
-        """Its cumulative confidence."""
+        """Return the cumulative confidence of a node."""
         return math.exp(self._nodes[node].score)
 
     @property
@@ -109,18 +109,18 @@ class BranchTree:
         return max(node.depth for node in self._nodes if node.joined)
 
     def begin(self, following: Tensor) -> None:
-        """The root was run: (V,) log-probabilities of what follows it."""
+        """Take in the (V,) log-probabilities of the tokens after the root, which was run."""
         self._add([ROOT], following[None])
 
     def behind(self, count: int, deepest: int) -> list[int]:
-        """Ends of the branches that the pacer lengthens next, at most ``count``, none deeper than ``deepest``."""
+        """Return the ends of ``count`` branches at most to lengthen next, none deeper than ``deepest``."""
         branches = [node for node in self._branches() if self._nodes[node].depth <= deepest]
         confidences = [math.exp(self._nodes[node].score) for node in branches]
         lengths = [self._nodes[node].depth for node in branches]
         return [branches[at] for at in most_behind(confidences, lengths, self.size, count)]
 
     def likeliest_ends(self, count: int, deepest: int) -> list[int]:
-        """The likeliest nodes that were not run, of branches or not, at most ``count``."""
+        """Return at most ``count`` of the likeliest nodes that were not run, of branches or not."""
         ends = [
             at
             for at, node in enumerate(self._nodes)
@@ -129,11 +129,11 @@ class BranchTree:
         return sorted(ends, key=lambda at: -self._nodes[at].score)[:count]
 
     def level(self, nodes: Sequence[int]) -> tuple[list[int], list[int], Tensor]:
-        """Inputs of a forward over these nodes.
+        """Return the inputs of a forward over these nodes.
 
         Returns:
-            Their tokens, their distances from the root, and (n, rows + n) bool: which uncommitted rows each of them
-            sees, its ancestors and itself, if their own follow the others.
+            Their tokens, their distances from the root, and (n, rows + n) bool that marks the uncommitted rows that
+            each of them sees, its ancestors and itself, if their own rows follow the others.
         """
         sees = torch.zeros(len(nodes), self._rows + len(nodes), dtype=torch.bool)
         for at, node in enumerate(nodes):
@@ -146,21 +146,21 @@ class BranchTree:
         return [node.token for node in chosen], [node.depth for node in chosen], sees
 
     def extend(self, nodes: Sequence[int], following: Tensor) -> None:
-        """These nodes were run, (n, V) log-probabilities of what follows: their rows follow the others."""
+        """Take in (n, V) log-probabilities after these nodes, whose rows follow the others."""
         for at, node in enumerate(nodes):
             self._nodes[node].row = self._rows + at
         self._rows += len(nodes)
         self._add(nodes, following)
 
     def draft(self, limit: int, branches_only: bool = False) -> Draft:
-        """The likeliest nodes, parents first and with their scores, to ask the target about.
+        """Return the likeliest nodes as a draft, parents first and with their scores.
 
-        Those of branches, and tokens that opened none: they cost the draft nothing, and a target that waits for its
-        weights hardly anything.
+        Besides the branches it has tokens that opened none: they cost the draft nothing, and a target that waits
+        for its weights hardly anything.
 
         Args:
-            limit: Most of them.
-            branches_only: Tokens that opened no branch are left out.
+            limit: Most nodes of the draft.
+            branches_only: True if tokens that opened no branch are left out.
         """
         # No node scores above its parent, and of equal ones the earlier comes first: parents are kept with children.
         wanted = (at for at in range(1, len(self._nodes)) if self._nodes[at].joined or not branches_only)
@@ -176,14 +176,14 @@ class BranchTree:
         )
 
     def outcome(self, tokens: Sequence[int]) -> tuple[int, int]:
-        """Compare the last draft's branches with what the target said.
+        """Compare the last draft's branches with the target's tokens.
 
         Args:
-            tokens: The target's, the one after the accepted ones included.
+            tokens: The target's tokens, including the one after the accepted ones.
 
         Returns:
-            N_all and N_correct: tokens of the branch that matched best (of equal ones the one that goes on with the
-            likeliest tokens), and how many of them held. (0, 0) where nothing was drafted.
+            N_all and N_correct: the tokens of the branch that matched best (of equal ones the one that goes on with
+            the likeliest tokens), and how many of them held. (0, 0) if nothing was drafted.
         """
         asked = [node.drafted and node.joined for node in self._nodes]
         at = ROOT
@@ -200,7 +200,7 @@ class BranchTree:
             at = children[0]
 
     def guess(self) -> list[int]:
-        """The likeliest token, the likeliest one after it, and so on as far as was drafted."""
+        """Return the likeliest token, the likeliest one after it, and so on as far as was drafted."""
         tokens: list[int] = []
         node = self._nodes[ROOT]
         while node.children:
@@ -209,11 +209,11 @@ class BranchTree:
         return tokens
 
     def follow(self, tokens: Sequence[int]) -> tuple[list[int], list[int], BranchTree]:
-        """The text went on with these tokens.
+        """Follow these tokens down the tree.
 
         Returns:
-            Rows of the first of them, as many as were run; rows of everything that was run below all of them; and
-            that as a tree, whose rows are in this order and whose root is the last of the tokens.
+            Rows of the first of these tokens, as many as were run; rows of all nodes that were run below the last
+            token; and the tree below it, whose rows are in this order and whose root is the last token.
         """
         at = ROOT
         rows: list[int] = []
@@ -229,7 +229,7 @@ class BranchTree:
         return rows, rest._take(self._nodes, at), rest
 
     def _add(self, parents: Sequence[int], following: Tensor) -> None:
-        """Take in the likeliest children of each parent, (n, V) log-probabilities."""
+        """Take in the likeliest children of each parent from (n, V) log-probabilities."""
         values, tokens = following.topk(min(self._children, following.shape[-1]))
         rows = zip(parents, values.tolist(), tokens.tolist(), strict=True)
         for parent, row_values, row_tokens in rows:
@@ -245,7 +245,7 @@ class BranchTree:
                 self._nodes.append(node)
 
     def _take(self, nodes: Sequence[_Node], root: int) -> list[int]:
-        """Become what is below a node of another tree; returns its rows there."""
+        """Become the subtree below a node of another tree; return its rows there."""
         top = nodes[root]
         moved = {root: ROOT}
         for at, node in enumerate(nodes):
@@ -276,14 +276,14 @@ class BranchTree:
 
 
 def most_behind(confidences: Sequence[float], lengths: Sequence[int], tokens: int, count: int) -> list[int]:
-    """The branches that the next steps would lengthen one after the other, as long as they are different ones.
+    """Return the branches that the next steps would lengthen one after the other, until one comes twice.
 
     Max-min fairness: of M tokens a branch of cumulative confidence C_x deserves M * C_x / sum(C), and what it lacks is
     f(x) = M * C_x / sum(C) - T_x for its T_x tokens (LLMCad, section 3.2, equations 1 and 2). The paper prints the
     objective as a minimum; its text gives more to the likelier branch, so the one that lacks most is lengthened.
 
-    A forward over a few rows takes hardly longer than one over a single row, so a step lengthens several branches;
-    each counts as one token longer while the others are chosen, as it would have been.
+    A forward over a few rows takes hardly longer than one over a single row, so a step lengthens several branches.
+    Each counts as one token longer while the others are chosen, as if it had been lengthened.
 
     Args:
         confidences: C of each branch, the product of its tokens' probabilities.
@@ -292,10 +292,10 @@ def most_behind(confidences: Sequence[float], lengths: Sequence[int], tokens: in
         count: Most branches to choose.
 
     Returns:
-        Indices of at least one branch where there is any, the one that lacks most first.
+        Indices of the branches, the one that lacks most first; at least one if there is any.
     """
     whole = sum(confidences)
-    # Of branches that are all impossible none deserves more than another.
+    # If all branches are impossible, none deserves more than another.
     shares = [each / whole if whole > 0 else 1 / len(confidences) for each in confidences]
     chosen: list[int] = []
     grown = list(lengths)
@@ -310,16 +310,15 @@ def most_behind(confidences: Sequence[float], lengths: Sequence[int], tokens: in
 
 
 class StepWorth:
-    """Weighs running a node against what rounds yield.
+    """Weighs the time of running a node against the tokens that rounds yield.
 
-    LLMCad's threshold weighs nothing: after errors it ends drafts early even where a forward of the target takes a
-    hundred times as long as a step of the draft. A node is worth its time while the tokens to expect of it are more
-    than a round yields in that time; this is where tokens per second are most (the marginal value theorem,
-    Charnov 1976). What to expect is its cumulative confidence, corrected by how many tokens were accepted so far
-    where confidences promised how many.
+    LLMCad's threshold weighs nothing: after errors it ends drafts early even if a forward of the target takes a
+    hundred times as long as a step of the draft. A node is worth its time while its expected tokens exceed what a
+    round yields in that time; tokens per second are most at that point (the marginal value theorem, Charnov 1976).
+    The expected tokens are its cumulative confidence, corrected by the ratio of accepted to promised tokens so far.
 
     Args:
-        clock: Seconds.
+        clock: Clock in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -330,14 +329,14 @@ class StepWorth:
         self._begun = clock()
 
     def begin(self) -> None:
-        """The first round of a reply begins."""
+        """Begin the first round of a reply."""
         self._begun = self._clock()
 
     def round_done(self, emitted: int, scores: Sequence[float]) -> None:
-        """A round is over, and the next begins.
+        """End a round and begin the next.
 
         Args:
-            emitted: Its tokens, the target's own included.
+            emitted: Tokens of the round, the target's own included.
             scores: Cumulative log-probabilities of the nodes that it drafted.
         """
         now = self._clock()
@@ -349,7 +348,7 @@ class StepWorth:
             self._accepted = _MEMORY * self._accepted + emitted - 1
 
     def step_done(self, nodes: int, seconds: float) -> None:
-        """Running these nodes at once took this long."""
+        """Note the time that running these nodes at once took."""
         each_s = seconds / nodes
         self._node_s = each_s if self._node_s is None else _MEMORY * self._node_s + (1 - _MEMORY) * each_s
 
@@ -357,10 +356,10 @@ class StepWorth:
         """Decide whether to run a node.
 
         Args:
-            confidence: Its cumulative confidence.
+            confidence: Cumulative confidence of the node.
 
         Returns:
-            False too while no round or no step was measured.
+            Whether the node is worth running; False while no round or no step was measured.
         """
         if self._node_s is None or self._round_s <= 0.0:
             return False
@@ -369,7 +368,7 @@ class StepWorth:
 
 
 class FallbackThreshold:
-    """Alpha: the target verifies once the most confident branch of a draft has become less likely than this.
+    """Alpha: the target verifies once the most confident branch of a draft is less likely than this.
 
     Source: section 3.3, equation 3. Where the paper's formula and its prose differ, this follows the prose. A
     verification without an error halves alpha. One with errors divides it by the average confidence of the tokens from
@@ -389,12 +388,12 @@ class FallbackThreshold:
         self.value = max(initial, LOWEST_THRESHOLD)
 
     def observe(self, confidence: float, drafted: int, correct: int) -> None:
-        """A draft was verified.
+        """Adapt alpha to the outcome of a draft.
 
         Args:
             confidence: T_c, the cumulative confidence of the draft's most confident branch.
             drafted: N_all, tokens of the branch that matched best.
-            correct: N_correct, how many of them held.
+            correct: N_correct, the number of them that held.
         """
         if correct == drafted:
             self.value = max(self.value * 0.5, LOWEST_THRESHOLD)
@@ -406,10 +405,10 @@ class FallbackThreshold:
 class PacedTree(Drafter):
     """Drafts branches of a small model's continuations.
 
-    A draft made ahead grows the same tree beyond the part that is being verified, the likeliest node first. Of it the
-    part below the tokens that the target emits is the beginning of the next draft, and the rest is dropped. The paper
-    keeps drafts made ahead when nothing was wrong; this keeps them wherever the draft has foreseen the token that the
-    target put in place of a wrong one, too.
+    A draft made ahead grows the same tree beyond the part that is being verified, the likeliest node first. The
+    part of it below the tokens that the target emits begins the next draft, and the rest is dropped. The paper
+    keeps drafts made ahead only if nothing was wrong; this one also keeps them wherever the draft has foreseen the
+    token that the target put in place of a wrong one.
 
     Args:
         model: The draft.
@@ -461,9 +460,9 @@ class PacedTree(Drafter):
         self._draft = Draft()
 
     def propose(self, shape: DraftShape) -> Draft:
-        """Lengthen branches until none is confident enough; nothing where the text outgrew the draft's context.
+        """Lengthen branches until none is confident enough; draft nothing if the text outgrew the draft's context.
 
-        Beyond that, where it is switched on, nodes are run that are worth their time: see `StepWorth`.
+        If it is switched on, nodes that are worth their time are run beyond that: see `StepWorth`.
         """
         self._limit = shape.rows if self._room >= 1 else 0
         if self._limit < 1:
@@ -493,7 +492,7 @@ class PacedTree(Drafter):
         return bool(ends)
 
     def _read_ahead(self) -> bool:
-        """While the target reads the prompt."""
+        """Read a piece of the prompt while the target reads it."""
         model = self._model
         if model.room < 1 or model.missing <= 1:
             return False
@@ -506,7 +505,7 @@ class PacedTree(Drafter):
         return self._model.same_kind_room
 
     def _lengthen_branches(self) -> None:
-        """As the pacer says, until the fallback."""
+        """Lengthen the branches that the pacer chooses, until the fallback."""
         while self._tree.size < self._limit:
             if self._pacing.adaptive_fallback:
                 ended = self._tree.confidence < self._threshold.value
@@ -519,7 +518,7 @@ class PacedTree(Drafter):
             self._run(branches)
 
     def _take_what_is_worth_it(self) -> None:
-        """Beyond the fallback, the likeliest nodes first; no more than can be drafted."""
+        """Run the likeliest nodes beyond the fallback, no more than can be drafted."""
         while self._tree.rows < self._limit:
             most = min(_NODES, self._limit - self._tree.rows)
             ends = self._tree.likeliest_ends(most, self._room)
@@ -529,7 +528,7 @@ class PacedTree(Drafter):
             self._run(ends)
 
     def _run(self, nodes: Sequence[int]) -> None:
-        """One step: run these nodes."""
+        """Run these nodes in one step."""
         begun = time.perf_counter()
         tokens, depths, sees = self._tree.level(nodes)
         positions = [len(self._model.text) + depth - 1 for depth in depths]

@@ -1,15 +1,16 @@
 """Prompt tokens as a draft: trained embeddings that ask the model itself what comes further on.
 
-The embedding at distance i, put in the place of the i-th token behind a text, makes the model say which token follows
-that one. Several members of an ensemble may stand in each place; what the model says after them is averaged.
+The embedding at distance i, in the place of the i-th token after a text, makes the model predict the token that
+follows that one. Several members of an ensemble may stand in each place; the model's predictions after them are
+averaged.
 
 Source: "Hardware-Aware Parallel Prompt Decoding" (Chen et al. 2024), and the report of the same name, chapter 4. The
 folders are those of its own code: adapter_config.json as PEFT writes it for prompt tuning, and one tensor, whose rows
 are the members of the first place, then those of the second. Its attention masks are taken as the report draws them:
 the code's encoder-like mask sees no nearer place.
 
-As a draft, probes stand behind the root and each node of a tree; those behind the last accepted token say which tokens
-the next tree is made of, and nothing else takes any time.
+As a draft, probes stand after the root and each node of a tree. The probes after the last accepted token predict
+the tokens that the next tree is made of, and nothing else takes any time.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from engine.sentences import either, mark
 from engine.weights.draft_kind import is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
 
-#: The tensor's name, as PEFT writes it.
+#: Name of the tensor, as PEFT writes it.
 TENSOR = "prompt_embeddings"
 #: Most members of an ensemble: a node and its probe, and the root's probe, within the 64 rows of a draft.
 MOST_MEMBERS = 31
-# Draft shapes whose probes are kept: a mode follows some trees again and again, and shapes of their own are many.
+# Draft shapes whose probes are kept: a mode follows some trees again and again, and other shapes are many.
 _MOST_KNOWN = 256
-# What the same code trains on request, its name and the value of a set without it. The report finds that each of them
-# guesses worse, or hardly better, and leaves them out (sections 6.8.5, 6.8.6, 6.8.8 and 6.8.9).
+# Options that the same code trains on request: each one's name, and the value of a set without it. The report finds
+# that each of them guesses worse or hardly better, and leaves them out (sections 6.8.5, 6.8.6, 6.8.8 and 6.8.9).
 _EXTENSIONS = {
     "use_prefix_tuning": False,
     "use_custom_lm_head": False,
@@ -63,12 +64,12 @@ class PromptTokenLayout:
     """Contents of a checkpoint of prompt tokens.
 
     Attributes:
-        count: Places, m: the tokens behind the next one that are guessed.
-        members: Of each place's ensemble, n.
-        hidden_size: The target's.
-        layers: Of the target; None where nothing says it.
-        heads: Of its attention, likewise.
-        mask: Who sees whom.
+        count: Places, m: the tokens after the next one that are guessed.
+        members: Members of each place's ensemble, n.
+        hidden_size: Hidden size of the target.
+        layers: Layers of the target, or None if nothing says it.
+        heads: Attention heads of the target, or None if nothing says it.
+        mask: Rule of which row sees which.
     """
 
     count: int
@@ -89,8 +90,8 @@ class PromptTokens:
     """Prompt tokens in memory.
 
     Attributes:
-        embeddings: (m, n, h) float32: of each place, nearest first, and each member of its ensemble.
-        mask: Who sees whom.
+        embeddings: (m, n, h) float32: for each place, nearest first, and each member of its ensemble.
+        mask: Rule of which row sees which.
     """
 
     embeddings: Tensor
@@ -104,14 +105,14 @@ class PromptTokens:
 
     @property
     def members(self) -> int:
-        """Of each place, n."""
+        """Members of each place, n."""
         return self.embeddings.shape[1]
 
     def behind(self, reaches: Sequence[int]) -> Probes:
-        """Probes of the root and of each node, in this order, given how far each of them asks: places from the nearest.
+        """Return the probes of the root and of each node in this order, given the number of places that each asks for.
 
         Args:
-            reaches: (N + 1,) for a draft of N nodes, each m at most.
+            reaches: (N + 1,) places from the nearest on for a draft of N nodes, each at most m.
         """
         asked = tuple(reaches)
         if asked not in self._known:
@@ -130,12 +131,12 @@ class PromptTokens:
         return self._known[asked]
 
     def average(self, logits: Tensor) -> Tensor:
-        """(k * n, V) logits after the probes of one node as (k, V), one for each place."""
+        """Average (k * n, V) logits after the probes of one node to (k, V), one for each place."""
         return logits if self.members == 1 else logits.view(-1, self.members, logits.shape[-1]).mean(1)
 
 
 def read_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokenLayout:
-    """Places and members by the config, whose sizes must be the tensor's.
+    """Read places and members from the config, whose sizes must be the tensor's.
 
     Raises:
         ConfigInvalid: A value of the config makes no sense, or asks for what Tenon does not run.
@@ -170,10 +171,11 @@ def read_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokenLayout:
 
 
 def check_prompt_tokens(layout: PromptTokenLayout, model: ModelConfig) -> None:
-    """Refuse those of another model.
+    """Refuse prompt tokens of another model.
 
     Raises:
-        DraftMismatch: They have another hidden size, or were trained for other numbers of layers or attention heads.
+        DraftMismatch: The prompt tokens have another hidden size, or were trained for other numbers of layers or
+            attention heads.
     """
     check_sizes(layout.hidden_size, model.vocabulary_size, model)
     layers, heads = layout.layers or model.layers, layout.heads or model.heads
@@ -189,11 +191,11 @@ def check_prompt_tokens(layout: PromptTokenLayout, model: ModelConfig) -> None:
 
 
 def load_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokens:
-    """The embeddings themselves.
+    """Read the embeddings.
 
     Raises:
-        ConfigInvalid: As in `read_prompt_tokens`.
-        TensorMismatch: Likewise.
+        ConfigInvalid: A value of the config makes no sense, as in `read_prompt_tokens`.
+        TensorMismatch: The tensor is missing, or of another shape.
     """
     layout = read_prompt_tokens(checkpoint)
     rows = checkpoint.tensor(TENSOR).to(torch.float32)
@@ -226,8 +228,8 @@ class PromptTokenCalibration:
 
     Attributes:
         rows: Most rows of each draft beside the root's, ascending.
-        trees: For each of these.
-        accuracies: By place, the shares of tokens among its likeliest 1, 3 and 10.
+        trees: Trees for each of these numbers of rows.
+        accuracies: Shares of tokens among a place's likeliest 1, 3 and 10, by place.
         places: Tokens that were counted.
 
     Raises:
@@ -240,7 +242,7 @@ class PromptTokenCalibration:
     places: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what was not counted so."""
+        """Refuse figures that no calibration can have."""
         if not self.rows or len(self.rows) != len(self.trees) or list(self.rows) != sorted(self.rows):
             raise ValueError("each number of rows has a tree")
 
@@ -255,7 +257,7 @@ class PromptTokenCalibration:
         return {rows: tree.tokens for rows, tree in self.by_rows.items()}
 
     def fits(self, layout: PromptTokenLayout) -> bool:
-        """True if these may be the trees of such prompt tokens."""
+        """Return whether these may be the trees of such prompt tokens."""
         return all(
             len(tree.states) == layout.count
             and max(max(state.reaches) for state in tree.states) <= layout.count
@@ -282,38 +284,38 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """A folder whose config counts prompt tokens."""
+        """Return whether the folder's config counts prompt tokens."""
         return is_prompt_tokens(folder)
 
     @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> PromptTokenLayout:
-        """The prompt tokens of a checkpoint."""
+        """Read the layout of prompt tokens from their checkpoint."""
         return read_prompt_tokens(checkpoint)
 
     @property
     def layers(self) -> int:
-        """None."""
+        """Number of layers: 0."""
         return 0
 
     @property
     def read_elements(self) -> int:
-        """None: what its rows read is part of the target's forward."""
+        """Elements that its forward reads: 0, since its rows are part of the target's forward."""
         return 0
 
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """They are kept as they enter the first layer."""
+        """Return float32: the embeddings are kept as they enter the first layer."""
         return weight_format("fp32")
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
-        """Their rows."""
+        """Return the bytes of the embeddings."""
         return self.layout.size_bytes
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
-        """Sizes must be the target's: the same width may be another model's."""
+        """Check that sizes are the target's: the same width may be another model's."""
         check_prompt_tokens(self.layout, config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
-        """Read their rows.
+        """Read the embeddings.
 
         Raises:
             DraftMismatch: The context has no room for them.
@@ -341,7 +343,7 @@ class PromptTokenDrafter(LevelDrafter):
 
     Args:
         tokens: The prompt tokens.
-        calibration: Theirs; None for none.
+        calibration: Calibration of the prompt tokens, or None.
     """
 
     def __init__(self, tokens: PromptTokens, calibration: PromptTokenCalibration | None = None) -> None:
@@ -351,21 +353,21 @@ class PromptTokenDrafter(LevelDrafter):
         self._said: Tensor | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """No row of the prompt is wanted: the first draft asks."""
+        """Begin a reply; no row of the prompt is needed, since the first draft asks."""
         self._text, self._said = list(prompt), None
         return len(prompt)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Keep what the model said further on."""
+        """Keep the model's predictions further on."""
         self._text.extend(tokens)
         self._said = None if probes is None else self._tokens.average(probes)
 
     def probes_behind(self, reaches: Sequence[int]) -> Probes:
-        """Prompt tokens behind the root and each node."""
+        """Return the prompt tokens after the root and each node."""
         return self._tokens.behind(reaches)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree and its probes, or probes alone where the forward before had none behind its last token."""
+        """Draft a tree and its probes, or probes alone if the forward before had none after its last token."""
         rows = min(shape.rows, self.limits.nodes)
         trees = [tree for most, tree in self._trees.items() if most <= rows] if self.limits.searched else []
         nodes, reach = self._divided(rows)
@@ -381,9 +383,9 @@ class PromptTokenDrafter(LevelDrafter):
         return replace(draft, probes=self._tokens.behind(state.reaches))
 
     def _divided(self, rows: int) -> tuple[int, int]:
-        """Nodes of a draft of so many rows, and how far it asks behind the root and each of them; (0, 0) for too few.
+        """Return the nodes of a draft of so many rows, and the places that each asks for; (0, 0) for too few rows.
 
-        Probes are as many as leave room for a node.
+        There are as many probes as leave room for a node.
         """
         for reach in range(self._tokens.count, 0, -1):
             behind_each = reach * self._tokens.members

@@ -47,7 +47,7 @@ class ModelDraft(DraftKind):
     """A whole model.
 
     Attributes:
-        config: Of its checkpoint.
+        config: Config of the draft's checkpoint.
     """
 
     config: ModelConfig
@@ -63,23 +63,23 @@ class ModelDraft(DraftKind):
 
     @classmethod
     def accepts(cls, folder: Path) -> bool:
-        """Whatever is no head is a model, whose reader says what is wrong with it."""
+        """Return True: a folder that holds no head is a model, whose reader says what is wrong with it."""
         return draft_kind(folder) == "model"
 
     @classmethod
     def read(cls, name: str, folder: Path, target: ModelConfig) -> ModelDraft:
-        """The model in a folder or file; of one that is not here yet its config.json is enough."""
+        """Read the model in a folder or file; if it is not downloaded yet, its config.json is enough."""
         found = checkpoint_or_outline(folder)
         return cls(name, "" if isinstance(found, CheckpointOutline) else found.digest(), read_config(found))
 
     @property
     def layers(self) -> int:
-        """Its layers."""
+        """Number of layers."""
         return self.config.layers
 
     @property
     def read_elements(self) -> int:
-        """All layers and the head."""
+        """Elements of all layers and the head."""
         config = self.config
         return config.layers * layer_elements(config) + config.vocabulary_size * config.hidden_size
 
@@ -89,11 +89,11 @@ class ModelDraft(DraftKind):
         return self.config.context_length
 
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """The format of its file, where that is quantized, else the fastest one.
+        """Return the format of its file if that is quantized, else the fastest one.
 
-        A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
-        time, for what costs there is the number of operators. One that is larger than the processor's caches takes
-        what multiplies fastest; 4 bits would cost too many of its guesses.
+        A draft need not be exact, so a small one takes 16 bits if the kernel library runs them: a third of
+        float32's time, since its time is that of the number of operators. A draft larger than the processor's
+        caches takes the format that multiplies fastest; 4 bits would cost too many of its guesses.
         """
         if self.config.quantization is not None:
             return stored_format(self.config)
@@ -103,11 +103,11 @@ class ModelDraft(DraftKind):
         return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
-        """Weights and cache; nothing is shared with the target."""
+        """Return the bytes of weights and cache; nothing is shared with the target."""
         return weight_bytes(self.config, weights) + cache_bytes(self.config, context, weights)
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
-        """Its tokens must be the target's."""
+        """Check that its tokens are the target's."""
         if not have_one_vocabulary(target, folder):
             check_pair(read(target), read(folder))
 
@@ -133,7 +133,7 @@ class ModelDraft(DraftKind):
 
 
 def _drafter(model: DraftModel, wanted: Drafting) -> Drafter:
-    """Levels of a dynamic tree, or branches that are paced."""
+    """Make a drafter of dynamic trees by level, or of branches that are paced."""
     if isinstance(wanted.growth, Pacing):
         return PacedTree(model, wanted.growth, wanted.drafted)
     return DraftModelDrafter(model, wanted.growth)

@@ -45,25 +45,25 @@ class TargetDraft(DraftKind, Generic[L]):
     @classmethod
     @abstractmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> L:
-        """Contents of a checkpoint.
+        """Read the contents of a checkpoint.
 
         Raises:
-            CheckpointError: It is not usable.
+            CheckpointError: The checkpoint is not usable.
         """
 
     @classmethod
     def read(cls: type[D], name: str, folder: Path, target: ModelConfig) -> D:
-        """The draft in a folder, all of which must be here."""
+        """Read the draft in a folder, which must be complete."""
         checkpoint = HeadCheckpoint(folder)
         return cls(name, checkpoint.digest(), cls.read_layout(checkpoint), target)
 
     @property
     def context_length(self) -> int:
-        """The target's."""
+        """Tokens of its longest text: the target's context."""
         return self.target.context_length
 
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """4 bits: all of it is read for each draft or level, and pushes as much of the target out of the caches."""
+        """Return 4 bits: each draft or level reads all of it, and pushes as much of the target out of the caches."""
         return weight_format("q4_1" if kernels else "fp32")
 
 
@@ -73,12 +73,12 @@ class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
 
     @property
     def layers(self) -> int:
-        """Its blocks."""
+        """Number of blocks."""
         return self.layout.blocks.layers
 
     @property
     def read_elements(self) -> int:
-        """Its matrices and the head, which may be the target's."""
+        """Elements of its matrices and of the head, which may be the target's."""
         tables = ("embedding", "markov_table")
         matrices = [slot for slot in self.layout.slots if len(slot.shape) == 2 and slot.field not in tables]
         own = sum(slot.shape[0] * slot.shape[1] for slot in matrices)
@@ -87,18 +87,18 @@ class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
         return own + self.layout.draft_vocabulary_size * self.target.hidden_size
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
-        """Its own weights and cache; on another device with copies of what it shares."""
+        """Return the bytes of its own weights and cache, and on another device of the copies of what it shares."""
         layout = self.layout
         own = layout.size_bytes(weights) + cache_bytes(layout.blocks, context + self.block_rows, weights)
         table = self.target.vocabulary_size * self.target.hidden_size * weights.dense.itemsize
         return own + (table * (1 if self.target.tied else 2) if elsewhere else 0)
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
-        """Hidden size, vocabulary and layers must be the target's."""
+        """Check that hidden size, vocabulary and layers are the target's."""
         check_target(self.layout, config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
-        """Read the weights, and copies of what is shared where it is elsewhere."""
+        """Read the weights, and copies of the shared ones if the target is on another device."""
         shared, weights, link = share(parts.target.source), parts.weights, parts.link
         if parts.plan.on_gpu:
             shared = read_shared(
@@ -108,11 +108,11 @@ class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
 
     @abstractmethod
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
-        """Read the network, and return what makes room in it for a text.
+        """Read the network, and return a function that makes room in it for a text.
 
         Args:
             shared: Embedding and head of the target.
-            parts: Its folder, context, device and format.
+            parts: Folder, context, device and format of the draft.
         """
 
 
@@ -120,13 +120,13 @@ class TargetRows:
     """The text of a reply, and rows that come as its tokens do.
 
     Args:
-        cache: The draft's: row i is made of the target's row i.
-        ahead: Tokens behind its own position that a row of the cache holds: 1 where features are joined with the next
+        cache: Cache of the draft: row i is made of the target's row i.
+        ahead: Tokens after its own position that a row of the cache holds: 1 if features are joined with the next
             token.
 
     Attributes:
         text: Tokens; the last one is the root, whose row the target has not made yet.
-        held: Rows in the cache and waiting.
+        held: Number of rows in the cache and waiting.
     """
 
     def __init__(self, cache: KVCache, ahead: int) -> None:
@@ -137,7 +137,7 @@ class TargetRows:
         self._waiting: list[Tensor] = []
 
     def reset(self, prompt: Sequence[int]) -> int:
-        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
+        """Keep what an earlier text shares with this prompt; return the first position whose rows are needed."""
         shared = shared_tokens(self.text, prompt)
         self.text = list(prompt)
         kept = max(0, shared - self._ahead)
@@ -163,7 +163,7 @@ class TargetRows:
                 raise ValueError(f"{self.held} hidden rows for {len(self.text)} tokens")
 
     def take(self) -> Tensor | None:
-        """All rows that wait, (n, columns), which wait no longer; None for none."""
+        """Return all rows that wait, (n, columns), and clear them; return None if there are none."""
         if not self._waiting:
             return None
         rows = self._waiting[0] if len(self._waiting) == 1 else torch.cat(self._waiting)

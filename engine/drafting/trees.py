@@ -18,7 +18,7 @@ from engine.model.token_tree import ROOT, Draft, DraftShape
 
 #: The longest path of any tree.
 DEEPEST = 16
-#: Nodes that a draft may have to run for one tree of 64 by 16: the deepest level is never expanded.
+#: Most nodes that a draft runs for one tree of 64 by 16: the deepest level is never expanded.
 LARGEST_TREE = 64 * (DEEPEST - 1)
 
 
@@ -27,11 +27,11 @@ class TreeShape:
     """Limits on the size of a tree.
 
     Attributes:
-        width: Nodes that are expanded at each level, and children that are looked at of each; 1 drafts chains.
+        width: Nodes that are expanded at each level, and children of each that are looked at; 1 drafts chains.
         depth: Longest path below the root.
         nodes: Nodes kept for the target to verify.
-        searched: A tree that was searched for the draft is followed, where there is one.
-        chains: A draft with a short way for chains may take it instead.
+        searched: True if a tree that was searched for the draft is followed if there is one.
+        chains: True if a draft with a short way for chains may take it instead.
     """
 
     width: int = 10
@@ -73,8 +73,8 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expan
     which changes nothing of the result.
 
     Args:
-        limits: Of a tree that is grown.
-        shape: Asked for by the schedule.
+        limits: Limits of a tree that is grown.
+        shape: Shape that the schedule asks for.
         first: (V,) logits of what follows the root.
         expand: Called at most ``depth`` - 1 times, with one level after the other.
 
@@ -91,7 +91,7 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expan
     level = candidates.add_children(first[None], [ROOT], limits.width)
     for depth in range(1, limits.depth):
         hopeful = set(candidates.best(range(len(candidates)), limit))
-        # In the order of the candidates, which is that of their parents.
+        # in the order of the candidates, which is that of their parents
         level = sorted(node for node in candidates.best(level, limits.width) if node in hopeful)
         if not level:
             break
@@ -100,7 +100,7 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expan
 
 
 def _fill_tree(parents: Sequence[int], first: Tensor, expand: Expand) -> Draft:
-    """A fixed tree: below each node as many of the likeliest tokens as it has children."""
+    """Fill a fixed tree: below each node as many of the likeliest tokens as it has children."""
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
         children.setdefault(parent, []).append(node)
@@ -122,7 +122,7 @@ def _fill_tree(parents: Sequence[int], first: Tensor, expand: Expand) -> Draft:
 
 
 class _Candidates:
-    """Every node that was looked at, parents first."""
+    """All nodes that were looked at, parents first."""
 
     def __init__(self, expand: Expand) -> None:
         self.tokens: list[int] = []
@@ -136,7 +136,7 @@ class _Candidates:
         return len(self.tokens)
 
     def run(self, level: Sequence[int], depth: int, width: int) -> list[int]:
-        """Expand nodes of one depth; returns their ``width`` likeliest children each."""
+        """Expand nodes of one depth; return the ``width`` likeliest children of each."""
         number = {node: at for at, node in enumerate(self._expanded)}
         parents = tuple(number.get(self.parents[node], ROOT) for node in level)
         self._sees = extend_mask(self._sees, parents)
@@ -146,7 +146,7 @@ class _Candidates:
         return self.add_children(following, level, width)
 
     def add_children(self, following: Tensor, parents: Sequence[int], width: int) -> list[int]:
-        """Take in the ``width`` likeliest children of each parent, (n, V) or (1, V) logits; returns the new nodes."""
+        """Take in the ``width`` likeliest children of each parent, (n, V) or (1, V) logits; return the nodes."""
         start = len(self)
         rows = list(zip(*likeliest(following, width), strict=True))
         if len(rows) == 1:
@@ -161,11 +161,11 @@ class _Candidates:
         return list(range(start, len(self)))
 
     def best(self, nodes: Sequence[int], count: int) -> list[int]:
-        """The ``count`` nodes with the highest scores; of equal ones the earlier."""
+        """Return the ``count`` nodes with the highest scores; of equal ones the earlier."""
         return sorted(nodes, key=lambda node: (-self.scores[node], node))[:count]
 
     def draft(self, kept: Sequence[int]) -> Draft:
-        """These nodes as a draft."""
+        """Return these nodes as a draft."""
         nodes = sorted(kept)
         place = {node: at for at, node in enumerate(nodes)}
         return Draft(
@@ -176,7 +176,7 @@ class _Candidates:
 
 
 def extend_mask(sees: Tensor, parents: Sequence[int]) -> Tensor:
-    """The mask of all expanded nodes, (m, m) bool, larger by a level of nodes with these parents among them."""
+    """Return the mask of all expanded nodes, (m, m) bool, larger by a level of nodes with these parents among them."""
     before, count = len(sees), len(parents)
     grown = torch.zeros(before + count, before + count, dtype=torch.bool)
     grown[:before, :before] = sees

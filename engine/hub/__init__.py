@@ -3,7 +3,7 @@
 import os
 from urllib.parse import quote, urlsplit
 
-# The hub's client library parses the address while it is imported, and fails where that cannot be done. Quoted, it can
+# The hub's client library parses the address while it is imported, and fails if it cannot. Quoted, the address can
 # be parsed, and `Hub` says that it is no address.
 try:
     urlsplit(os.environ.get("HF_ENDPOINT", ""))

@@ -17,12 +17,12 @@ class BundledModel:
     """A model that ships with Tenon.
 
     Attributes:
-        name: Its name on the command line, and of its folder in ``assets/models``.
-        title: Name for people; empty where nobody meets it.
-        file: Its one GGUF file in that folder; empty where it is a checkpoint folder.
-        drafts: Names of the bundled drafts that were made for it. A mode takes the first that is there and of a kind
-            that it takes.
-        kind: Of draft, as modes name it (`ModeDescriptor.drafts`).
+        name: Name on the command line, and of its folder in ``assets/models``.
+        title: Name that users see; empty if nobody sees it.
+        file: Name of its one GGUF file in that folder; empty if it is a checkpoint folder.
+        drafts: Names of the bundled drafts that were made for it. A mode takes the first one that is there and of a
+            kind that it takes.
+        kind: Kind of draft, as modes name it (`ModeDescriptor.drafts`).
     """
 
     name: str
@@ -43,7 +43,7 @@ class BundledModel:
 
     @property
     def is_there(self) -> bool:
-        """True if it came with this copy of Tenon."""
+        """True if the model came with this copy of Tenon."""
         names = ("",) if self.file else CONFIGS
         return any(os.path.isfile(self.location / name) for name in names)
 
@@ -62,20 +62,20 @@ _BUNDLED = (
 
 
 def assets_folder() -> Path:
-    """Folder of the files that ship with Tenon."""
+    """Return the folder of the files that ship with Tenon."""
     return Path(__file__).resolve().parents[2] / "assets"
 
 
 def bundled_model(reference: str) -> BundledModel | None:
-    """A model that ships with Tenon, whether it is there or not; None for every other reference."""
+    """Return a model that ships with Tenon, whether it is there or not, or None for every other reference."""
     return next((model for model in _BUNDLED if model.name == reference), None)
 
 
 def check_name(name: str) -> None:
-    """Refuse the name of a model that ships with Tenon for another one, which nobody could call by it.
+    """Refuse to give another model the name of one that ships with Tenon, since nobody could call it by that name.
 
     Raises:
-        InvalidOption: It is one.
+        InvalidOption: A bundled model has the name.
     """
     if bundled_model(name.casefold()) is not None:
         raise InvalidOption(
@@ -84,24 +84,24 @@ def check_name(name: str) -> None:
 
 
 def bundled_models() -> tuple[BundledModel, ...]:
-    """Those that are there."""
+    """Return the bundled models that are there."""
     return tuple(model for model in _BUNDLED if model.is_there)
 
 
 def bundled_drafts(reference: str) -> tuple[str, ...]:
-    """Names of the drafts that ship for a model and are there."""
+    """Return the names of the drafts that ship for a model and are there."""
     model = bundled_model(reference)
     there = {found.name for found in bundled_models()}
     return () if model is None else tuple(name for name in model.drafts if name in there)
 
 
 def paired_drafts(reference: str, kinds: Collection[str], several: bool = False) -> tuple[str, ...]:
-    """The drafts that a model takes where a mode needs some of these kinds and none was named.
+    """Return the drafts that a model takes if a mode needs some of these kinds and none was named.
 
     Args:
         reference: The model's name.
-        kinds: Of draft, as modes name them.
-        several: All of them; else the first.
+        kinds: Kinds of draft, as modes name them.
+        several: True for all of them; else only the first.
     """
     found = map(bundled_model, bundled_drafts(reference))
     names = tuple(draft.name for draft in found if draft is not None and draft.kind in kinds)
@@ -109,6 +109,6 @@ def paired_drafts(reference: str, kinds: Collection[str], several: bool = False)
 
 
 def bundled_targets() -> tuple[BundledModel, ...]:
-    """Those that are there and answer by themselves, the default first."""
+    """Return the bundled models that are there and answer by themselves, the default first."""
     drafts = {name for model in _BUNDLED for name in model.drafts}
     return tuple(model for model in bundled_models() if model.name not in drafts)

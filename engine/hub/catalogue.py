@@ -16,7 +16,7 @@ from engine.sentences import together
 
 #: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
 Q4_K_M_BITS = 4.9
-#: Most models that a sentence offers in the place of one that is not there.
+#: Most models that a sentence offers in the place of a missing one.
 MOST_NAMED = 3
 
 
@@ -26,16 +26,16 @@ class CatalogueModel:
 
     Attributes:
         name: Name for `tenon models get`.
-        title: For people.
+        title: Title that users see.
         about: One sentence.
-        licence: As the hub names it.
-        config: The part of config.json that its size follows from, under its own keys.
+        licence: Licence as the hub names it.
+        config: Part of config.json that its size follows from, under its own keys.
         safetensors_repo: Repository of its original weights.
-        gated: These are behind terms to accept; the GGUF repositories are not.
-        gguf_repo: Repository of quantized ones.
+        gated: True if those are after terms to accept; the GGUF repositories are not.
+        gguf_repo: Repository of quantized weights.
         drafts: Names of smaller models of the catalogue with its vocabulary.
         heads: Repositories of draft heads that were trained for it.
-        older: There are better ones of its size by now.
+        older: True if there are better ones of its size by now.
         tried_as: Family of tests/published that is written as its files are; one without any is not recommended.
     """
 
@@ -59,7 +59,7 @@ class CatalogueModel:
 
     @property
     def parameters(self) -> int:
-        """Its weights, from its shape: matrices alone, for norms and biases are thousands beside millions."""
+        """Number of weights by its shape: matrices alone, as norms and biases are thousands beside millions."""
         shape, layers = self.config, range(self.config["num_hidden_layers"])
         tables = shape["vocab_size"] * shape["hidden_size"] * (1 if shape["tie_word_embeddings"] else 2)
         # Gemma 4's E models: each layer has a table of its own, and three matrices around it.
@@ -71,7 +71,7 @@ class CatalogueModel:
 
     @property
     def active_parameters(self) -> int | None:
-        """Of a mixture, the weights that each token is multiplied with; None for others."""
+        """Number of weights of a mixture that each token is multiplied with; None for others."""
         shape, count = self.config, self._expert_count
         if not count:
             return None
@@ -86,11 +86,11 @@ class CatalogueModel:
         return sum(self.config.get(name) or 0 for name in names)
 
     def _shares(self, layer: int) -> bool:
-        """True if a layer reads another's keys and values (Gemma 4)."""
+        """Return whether a layer reads another's keys and values (Gemma 4)."""
         return bool(layer >= self.config["num_hidden_layers"] - self.config.get("num_kv_shared_layers", 0))
 
     def _attention(self, layer: int) -> int:
-        """Weights of a layer's attention, or of the convolution in its place."""
+        """Return the weights of a layer's attention, or of the convolution in its place."""
         shape = self.config
         hidden, kinds = shape["hidden_size"], shape.get("layer_types")
         kind = kinds[layer] if kinds else "full_attention"
@@ -115,7 +115,7 @@ class CatalogueModel:
         return int(hidden * width * (2 * shape["num_attention_heads"] + matrices * kv_heads))
 
     def _network(self, layer: int) -> tuple[int, int]:
-        """Weights of a layer's network, and of its experts."""
+        """Return the weights of a layer's network, and of its experts."""
         shape = self.config
         hidden, width = shape["hidden_size"], shape["intermediate_size"]
         experts = self._expert_count
@@ -127,7 +127,7 @@ class CatalogueModel:
         return beside, expert * experts
 
     def typical_bytes(self, bits_per_weight: float) -> int:
-        """About how large its files are; the hub says it exactly.
+        """Estimate the size of its files; the hub says it exactly.
 
         Args:
             bits_per_weight: 16 for the original weights, `Q4_K_M_BITS` for the default quantization.
@@ -142,7 +142,7 @@ class CatalogueModel:
 
 @cache
 def catalogue() -> tuple[CatalogueModel, ...]:
-    """All of it."""
+    """Return all models of the catalogue."""
     found = json.loads((assets_folder() / "catalogue.json").read_text(encoding="utf-8"))
     return tuple(
         CatalogueModel(
@@ -164,22 +164,22 @@ def catalogue() -> tuple[CatalogueModel, ...]:
 
 
 def catalogue_model(name: str) -> CatalogueModel | None:
-    """A model by its name, in any case; None where there is none."""
+    """Return a model by its name, in any case, or None if there is none."""
     return next((model for model in catalogue() if model.name == name.lower()), None)
 
 
 def catalogue_model_of(repo: str) -> CatalogueModel | None:
-    """The model whose weights a repository holds, quantized or not."""
+    """Return the model whose weights a repository holds, quantized or not."""
     return next((model for model in catalogue() if repo in (model.safetensors_repo, model.gguf_repo)), None)
 
 
 def targets_of_head(repo: str) -> tuple[CatalogueModel, ...]:
-    """The models that a repository's head was trained for."""
+    """Return the models that a repository's head was trained for."""
     return tuple(model for model in catalogue() if repo in model.heads)
 
 
 def search_catalogue(text: str) -> tuple[CatalogueModel, ...]:
-    """The models whose name, title, family or repositories hold every word of a text."""
+    """Return the models whose name, title or repositories hold every word of a text."""
     words = text.lower().split()
     return tuple(
         model
@@ -192,10 +192,10 @@ def search_catalogue(text: str) -> tuple[CatalogueModel, ...]:
 
 
 def require_catalogue_model(name: str) -> CatalogueModel:
-    """A model by its name.
+    """Return a model by its name.
 
     Raises:
-        ModelNotFound: there is none.
+        ModelNotFound: There is no such model.
     """
     found = catalogue_model(name)
     near = search_catalogue(name)[:MOST_NAMED]

@@ -1,9 +1,8 @@
-"""The hub, by its own client library, with Tenon's time limits and Tenon's sentences: questions, search, access token.
+"""The hub, by its own client library, with Tenon's time limits and sentences: questions, search, access token.
 
 huggingface_hub's own retries sleep where nobody can cancel them, and its requests have no time limit of their own.
 The HTTP client that it is given here has limits, and raises Tenon's errors, which that library does not retry.
 httpx2 takes proxies from the environment (or the system's settings) and certificates from the system's own store.
-The access token for gated and private models is kept in the system's keyring.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ Result = TypeVar("Result")
 _bound_of_question: ContextVar[Bound | None] = ContextVar("bound", default=None)
 SearchFormat = Literal["any", "gguf", "safetensors"]
 
-# Fields asked for with every result; the hub leaves out those that it does not know.
+# Fields asked for with every result; the hub leaves out fields that it does not know.
 _FIELDS: Any = ["downloads", "likes", "gated", "tags", "lastModified", "config", "gguf", "safetensors"]
 # llama.cpp calls a family as its class in transformers begins; Mistral's files say llama.
 _GGUF_ARCHITECTURES = {name.removesuffix("ForCausalLM").lower() for name in SUPPORTED}
@@ -58,7 +57,7 @@ _QUANTIZED_TAGS = ("awq", "gptq", "exl2", "bitsandbytes", "compressed-tensors", 
 
 
 def find_token() -> str | None:
-    """The token to send: HF_TOKEN, else the keyring's, else the one that the hub's own client library keeps."""
+    """Return the token to send: HF_TOKEN, else the keyring's, else the one kept by the hub's own client library."""
     return os.environ.get("HF_TOKEN", "").strip() or find_secret(_ACCOUNT) or get_token()
 
 
@@ -66,8 +65,8 @@ def keep_token(token: str) -> None:
     """Keep a token in the system's keyring.
 
     Raises:
-        InvalidOption: it cannot be a token.
-        TokenNotKept: there is no keyring.
+        InvalidOption: The text cannot be a token.
+        TokenNotKept: There is no keyring.
     """
     token = token.strip()
     if not token or not token.isascii() or any(character.isspace() for character in token):
@@ -81,10 +80,10 @@ def keep_token(token: str) -> None:
 
 
 def forget_token() -> bool:
-    """Remove the token from the keyring; False where there was none.
+    """Remove the token from the keyring; return False if there was none.
 
     Raises:
-        TokenNotKept: there is no keyring.
+        TokenNotKept: There is no keyring.
     """
     try:
         return forget_secret(_ACCOUNT)
@@ -104,7 +103,7 @@ class Hub(FileServer):
     """A hub at one address, seen with one access token.
 
     Args:
-        endpoint: Its address; None takes HF_ENDPOINT, else the public hub.
+        endpoint: Address of the hub; None takes HF_ENDPOINT, else the public hub.
         token: An access token; None looks in HF_TOKEN, the system's keyring and the client library's own file. None is
             sent to an address without TLS.
         connect_s: Limit of making a connection.
@@ -136,10 +135,10 @@ class Hub(FileServer):
         self.api = HfApi(endpoint=self.endpoint, token=self._token or False)
 
     def listing(self, repo: str, revision: str = "main") -> Listing:
-        """The files of a repository, with sizes and hashes.
+        """Return the files of a repository, with sizes and hashes.
 
         Raises:
-            HubError: in one of its kinds.
+            HubError: The hub does not answer, or refuses; the kind of error says which.
         """
 
         def read() -> Listing:
@@ -162,10 +161,10 @@ class Hub(FileServer):
         return self.ask(repo, read)
 
     def read_config(self, repo: str, commit: str, name: str = "config.json") -> dict[str, Any]:
-        """A small JSON file of a repository.
+        """Read a small JSON file of a repository.
 
         Raises:
-            HubError: in one of its kinds.
+            HubError: The hub does not answer, or refuses; the kind of error says which.
         """
         try:
             with self.stream(self.file_url(repo, commit, name)) as response:
@@ -184,14 +183,14 @@ class Hub(FileServer):
         return found
 
     def file_url(self, repo: str, commit: str, name: str) -> str:
-        """Address of a file of one commit."""
+        """Return the address of a file of one commit."""
         return hf_hub_url(repo, name, revision=commit, endpoint=self.endpoint)
 
     @contextmanager
     def stream(
         self, url: str, offset: int = 0, bound: Bound | None = None, **headers: str
     ) -> Iterator[httpx2.Response]:
-        """As every server's; raises HubUnreachable in offline mode."""
+        """Stream a file as every server does; raise HubUnreachable in offline mode."""
         try:
             with super().stream(url, offset, bound, **headers) as response:
                 yield response
@@ -210,7 +209,7 @@ class Hub(FileServer):
     def ask(self, repo: str, question: Callable[[], Result]) -> Result:
         """Ask the client library by a call of ``self.api``, and turn its errors into Tenon's about ``repo``.
 
-        All pages of the answer together have one bound, for a page may name the next one without end.
+        All pages of the answer together have one bound, since a page may name the next one without end.
         """
         _bound_of_question.set(Bound())
         try:
@@ -235,7 +234,7 @@ class Hub(FileServer):
 
 
 def _scheme(endpoint: str) -> str:
-    """``http`` or ``https`` of an address that a request can be sent to; empty of any other."""
+    """Return ``http`` or ``https`` of an address that a request can be sent to, or an empty text for any other."""
     try:
         url, split = httpx2.URL(endpoint), urlsplit(endpoint)
         usable = split.scheme in ("http", "https") and url.host and split.port != 0 and endpoint.isprintable()
@@ -246,7 +245,7 @@ def _scheme(endpoint: str) -> str:
 
 
 def _size(said: object) -> int:
-    """A file's size as the hub says it. Raises ValueError where it is none."""
+    """Read a file's size as the hub gives it. Raises ValueError if it is no size."""
     size_bytes = 0 if said is None else said
     if not isinstance(size_bytes, int) or isinstance(size_bytes, bool) or not 0 <= size_bytes < _LARGEST_FILE:
         raise ValueError(f"a size of {said!r}")
@@ -258,7 +257,7 @@ def _offline() -> HubUnreachable:
 
 
 class _Metadata(BoundedClient):
-    """A client that raises Tenon's errors for no answer, or for "come back later": nobody retries those unasked."""
+    """A client that raises Tenon's errors for no answer, and for "come back later": nobody retries those unasked."""
 
     def request(self, *arguments: Any, **options: Any) -> httpx2.Response:
         options["extensions"] = {"bound": _bound_of_question.get()}
@@ -276,7 +275,7 @@ _shared_for: tuple[Any, ...] | None = None
 
 
 def _share_metadata_client(options: dict[str, Any], limits: tuple[float, float]) -> None:
-    """Set what the library makes its one client with, if it would be another one than it has.
+    """Set the options of the library's one client if they differ from those that it has.
 
     The library closes the client that it has, and with it what another thread is asking at the moment: a window
     looks for models while it downloads one.
@@ -300,11 +299,11 @@ class FoundModel:
     """A repository that the hub found.
 
     Attributes:
-        gated: Terms have to be accepted first.
-        downloads: In the last month.
+        gated: True if terms have to be accepted first.
+        downloads: Number of downloads in the last month.
         parameters: Number of weights, as far as the hub knows it.
         changed: The day of its last change, ISO 8601.
-        problem: The reason why Tenon cannot run it; None where nothing speaks against it.
+        problem: Reason why Tenon cannot run it, or None if nothing speaks against it.
     """
 
     repo: str
@@ -326,7 +325,7 @@ def search(
     """Ask the hub for repositories whose names hold all words of a text, most downloaded first.
 
     Raises:
-        HubError: it cannot be asked.
+        HubError: The hub cannot be asked.
     """
     filters = ["text-generation", *([] if wish == "any" else [wish])]
     found = hub.ask(

@@ -1,4 +1,4 @@
-"""One model's download: planned, its files in a folder apart, and the whole folder to its place when all is there.
+"""Download of one model: it is planned, its files come into a folder apart, and the complete folder goes to its place.
 
 The plan and the state of a download outlive the program: download.json in a folder of its own.
 """
@@ -40,11 +40,11 @@ from engine.weights.draft_kind import draft_kind
 _FILE = "download.json"
 _VERSION = 1
 
-#: Waiting for its turn or running; held by the person; ended by an error that is told in the message.
+#: Waiting or running; held by the user; ended by an error that the message names.
 StoredState = Literal["queued", "paused", "failed"]
 _log = logging.getLogger(__name__)
 
-# Other programs use the disk too: looked at again whenever so much has come.
+# Other programs use the disk too: its free space is read again whenever so much has come.
 _LOOK_AT_DISK_BYTES = 64 << 20
 
 Step = Literal["receiving", "waiting"]
@@ -52,12 +52,12 @@ Step = Literal["receiving", "waiting"]
 
 @dataclass(frozen=True)
 class DownloadPlan:
-    """One model to be fetched; more about its fields in `ModelRecord`.
+    """A model to be fetched; more about its fields in `ModelRecord`.
 
     Attributes:
         revision: The branch, tag or commit that was asked for.
-        commit: The meaning of the revision then, which is fetched.
-        kind: Its use; None lets the files say it.
+        commit: Commit that the revision stood for then, which is fetched.
+        kind: Use of the model; None lets the files say it.
     """
 
     name: str
@@ -84,8 +84,8 @@ class StoredDownload:
     """A download as it is on the disk.
 
     Attributes:
-        place: Its place in the queue: smaller numbers first.
-        message: The reason why it failed.
+        place: Place in the queue: smaller numbers first.
+        message: Reason why it failed.
     """
 
     plan: DownloadPlan
@@ -101,7 +101,7 @@ def write_download(folder: Path, stored: StoredDownload) -> None:
 
 
 def read_download(folder: Path) -> StoredDownload | None:
-    """The download of a folder, None where there is none or it is of another version; a damaged one is set aside."""
+    """Read the download of a folder; set a damaged one aside. Return None if there is none of this version."""
     try:
         found = read_json(read_text_file(folder / _FILE))
         return from_plain(StoredDownload, found) if found["version"] == _VERSION else None
@@ -129,7 +129,7 @@ class Download:
 
     Args:
         models: The folder of installed models.
-        plan: Files to fetch. Where a download of this name is on the disk already, that one goes on.
+        plan: Files to fetch. If a download of this name is on the disk already, that one goes on.
     """
 
     def __init__(self, models: Path, plan: DownloadPlan) -> None:
@@ -145,13 +145,13 @@ class Download:
 
     @property
     def plan(self) -> DownloadPlan:
-        """The model that it fetches."""
+        """Plan of the model that it fetches."""
         return self.stored.plan
 
     def keep(self, state: StoredState, message: str | None = None, place: float | None = None) -> None:
-        """Note how it stands: in memory always, and on the disk where that can be written to.
+        """Note its state: in memory always, and on the disk if that can be written to.
 
-        The note often says that the disk is full, and then the next start goes on from an older note.
+        The note often says that the disk is full; then the next start goes on from an older note.
         """
         place = self.stored.place if place is None else place
         self.stored = StoredDownload(self.plan, state, place, message)
@@ -161,7 +161,7 @@ class Download:
             _log.warning("how the download %s stands was not written: %s", self.plan.name, error)
 
     def done_bytes(self) -> int:
-        """Bytes on the disk, or the most that there ever were."""
+        """Return the bytes on the disk, or the most that there ever were."""
         on_disk = 0
         for file in self.plan.files:
             whole = self._files / file.local_name
@@ -174,7 +174,7 @@ class Download:
         return self._most_bytes
 
     def remaining_bytes(self) -> int:
-        """Bytes that are still to come."""
+        """Return the bytes that are still to come."""
         return max(0, self.plan.size_bytes - self.done_bytes())
 
     def run(
@@ -190,7 +190,7 @@ class Download:
 
         Args:
             hub: Server of the files.
-            stop: Ends it; what has come stays.
+            stop: Signal that ends it; the bytes that have come stay.
             report: Called as bytes come.
             patience: Limits on trying.
             queued_bytes: Bytes that other downloads are still to bring to this disk.
@@ -201,8 +201,8 @@ class Download:
 
         Raises:
             Cancelled: the stop signal was set.
-            HubError: the hub does not give it, or another Tenon is fetching it.
-            OutOfDisk: there is no room.
+            HubError: The hub does not give the files, or another Tenon is fetching them.
+            OutOfDisk: There is no room.
         """
         patience = patience or Patience()
         busy = HubError(
@@ -239,7 +239,7 @@ class Download:
             try:
                 files = fetch_files()
             except NotOnHub:
-                # The commit is gone, as after a branch was written anew: the files may be there under another.
+                # The commit is gone, as after a branch was rewritten: the files may be there under another.
                 if not self._find_again(hub):
                     raise
                 check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
@@ -248,7 +248,7 @@ class Download:
             return self._place
 
     def discard(self) -> None:
-        """Remove what has come of it; an earlier revision that was just making way comes back."""
+        """Remove the files that have come; an earlier revision that was making way comes back."""
         if self._replaced.exists() and not self._place.exists():
             os.replace(self._replaced, self._place)
         _remove(self.folder)
@@ -270,7 +270,7 @@ class Download:
         ).run()
 
     def _find_again(self, hub: Hub) -> bool:
-        """Look up what the revision stands for now; keep what has come of files that are the same."""
+        """Look up what the revision stands for now; keep the bytes of files that are the same."""
         old = self.plan
         listing = hub.listing(old.repo, old.revision)
         if listing.commit == old.commit:
@@ -286,7 +286,7 @@ class Download:
         return True
 
     def _clear_leftovers(self) -> None:
-        """Remove what an earlier plan of this name brought and this one does not know."""
+        """Remove files that an earlier plan of this name brought and this one does not have."""
         names = {file.local_name for file in self.plan.files}
         for path in self._files.iterdir():
             if path.name.removesuffix(PART) not in names:
@@ -326,7 +326,7 @@ class Download:
         return record is not None and (record.repo, record.revision) == (self.plan.repo, self.plan.commit)
 
     def _other_files_wanted(self, plan: DownloadPlan) -> bool:
-        """True if the plan on the disk is for something else than this one, and not only for an older commit."""
+        """Return whether the plan on the disk is for other files than this one, and not only for an older commit."""
         old = self.stored.plan
         return (old.repo, old.revision, old.format, old.quantization) != (
             plan.repo,
@@ -337,7 +337,7 @@ class Download:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder; a link that leads nowhere, or a file, is none of anybody's there and makes way."""
+    """Make a folder, in place of a file or of a link that leads nowhere."""
     if not folder.is_dir() and (folder.is_symlink() or folder.exists()):
         folder.unlink()
     folder.mkdir(parents=True, exist_ok=True)

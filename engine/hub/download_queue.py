@@ -23,14 +23,14 @@ _log = logging.getLogger(__name__)
 
 
 class DownloadQueue:
-    """Downloads in the order in which they were asked for. What is on the disk goes on when the program starts again.
+    """Downloads in the order in which they were asked for. Downloads on the disk go on when the program starts again.
 
     Every method returns at once and may be called from any thread.
 
     Args:
         models: The folder of installed models.
         connect: Makes the connection; called in the queue's own thread, before each download.
-        listener: Called with what changes, from whichever thread changes it; must return soon.
+        listener: Called with what changes, from the thread that changes it; must return soon.
         patience: Limits on trying.
         reserve_bytes: Space that has to stay free on the disk.
         clock: Seconds that never go back.
@@ -60,15 +60,15 @@ class DownloadQueue:
         self._thread.start()
 
     def statuses(self) -> tuple[DownloadStatus, ...]:
-        """All downloads, in the queue's order."""
+        """Return all downloads, in the queue's order."""
         with self._changed:
             return tuple(self._status(download) for download in self._in_order())
 
     def add(self, plan: DownloadPlan) -> None:
-        """Put a download at the end of the queue, or let it go on where it is there already.
+        """Put a download at the end of the queue, or let it go on if it is there already.
 
         Raises:
-            OutOfDisk: there is no room for it beside what is queued.
+            OutOfDisk: There is no room for it beside the queued ones.
         """
         with self._changed:
             download = self._downloads.get(plan.name) or Download(self._models, plan)
@@ -85,7 +85,7 @@ class DownloadQueue:
             self._changed.notify_all()
 
     def pause(self, name: str) -> None:
-        """Hold a download; what has come stays."""
+        """Hold a download; the bytes that have come stay."""
         with self._changed:
             download = self._named(name)
             if download.stored.state == "queued":
@@ -104,7 +104,7 @@ class DownloadQueue:
                 self._changed.notify_all()
 
     def cancel(self, name: str) -> None:
-        """Give a download up and remove what has come of it."""
+        """Give a download up and remove the files that have come."""
         with self._changed:
             download = self._named(name)
             del self._downloads[name]
@@ -115,13 +115,13 @@ class DownloadQueue:
             self._tell(download, "cancelled")
 
     def reconnect(self) -> None:
-        """Let the download that runs go on over a new connection, from where it is."""
+        """Let the running download go on over a new connection, from where it is."""
         with self._changed:
             if self._running is not None:
                 self._stop.set()  # it is still queued, so it is the next one, too
 
     def close(self, wait_s: float = 5.0) -> None:
-        """Stop, leaving everything on the disk as it is; what ran is queued when the program starts again.
+        """Stop and leave everything on the disk as it is; a running download is queued when the program starts again.
 
         Args:
             wait_s: Limit of waiting for the queue's thread, which may be about to reach the hub.
@@ -247,6 +247,6 @@ def _unexpected(error: Exception) -> str:
 
 
 def stored_downloads(models: Path) -> list[Download]:
-    """The downloads that are on the disk, unfinished."""
+    """Return the unfinished downloads that are on the disk."""
     stored = map(read_download, sorted((models / INCOMING).glob("[!.]*/")))
     return [Download(models, one.plan) for one in stored if one is not None]

@@ -1,7 +1,7 @@
-"""Servers that a person has added: what is kept of each, and where its key is.
+"""Servers that a user has added: the facts kept about each, and the place of its key.
 
-Their models are listed beside the installed ones, as ``remote:SERVER/MODEL``. Keys are in the system's keyring, each by
-the address that it is for, so that no other address is ever sent it.
+Their models are listed beside the installed ones, as ``remote:SERVER/MODEL``. Keys are in the system's keyring,
+each under the address that it is for, so that no other address is ever sent it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FILE_NAME = "servers.json"
 _PREFIX = "remote:"
 _PATHS = ("/chat/completions", "/v1")
 
-#: Kinds by the names that people know them by; of any other server nothing but OpenAI's protocol is expected.
+#: Kinds by their usual names; from any other server only OpenAI's protocol is expected.
 KIND_TITLES: dict[ServerKind, str] = {
     "": "OpenAI",
     "tenon": "Tenon",
@@ -40,9 +40,9 @@ class ServedModel:
     """A model of a server.
 
     Attributes:
-        name: By which the server knows it.
-        context: Tokens of prompt and reply together; None where the server does not say.
-        thinking: What can be said about its thoughts.
+        name: Name by which the server knows it.
+        context: Tokens of prompt and reply together, or None if the server does not say.
+        thinking: Way in which a request controls its thoughts.
     """
 
     name: str
@@ -55,10 +55,10 @@ class Endpoint:
     """A server.
 
     Attributes:
-        name: The person's.
-        address: Without the ``/v1`` of OpenAI's protocol.
-        kind: The program that answers there.
-        models: Those that it had when it was last asked.
+        name: The user's name for it.
+        address: Address without the ``/v1`` of OpenAI's protocol.
+        kind: Program that answers there.
+        models: Models that it had when it was last asked.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Endpoint:
 
     @property
     def encrypted(self) -> bool:
-        """True if what is sent there cannot be read on the way."""
+        """True if requests to it cannot be read on the way."""
         return self.address.startswith("https:")
 
     @property
     def is_here(self) -> bool:
-        """True if it is a program of this computer: what is sent there leaves it in no way that the address shows."""
+        """True if it is a program of this computer, which requests to it do not leave as far as the address shows."""
         host = urlsplit(self.address).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -82,16 +82,16 @@ class Endpoint:
 
     @property
     def key_variable(self) -> str:
-        """The environment variable of its key, where there is no keyring; the first server of a name like it has it."""
+        """Environment variable of its key if there is no keyring; of servers with similar names the first has it."""
         letters = (letter if letter.isascii() else f"U{ord(letter):X}_" for letter in self.name.upper())
         return f"TENON_KEY_{re.sub(r'[^A-Z0-9]', '_', ''.join(letters))}"
 
     def reference(self, model: str) -> str:
-        """Text by which one of its models is chosen."""
+        """Return the text by which one of its models is chosen."""
         return f"{_PREFIX}{self.name}/{model}"
 
     def key(self) -> str | None:
-        """The key to send; None where there is none, or where its variable is another server's."""
+        """Return the key to send, or None if there is none or its variable is another server's."""
         owner = next((one for one in endpoints() if one.key_variable == self.key_variable), self)
         mine = (owner.name, owner.address) == (self.name, self.address)
         return (mine and os.environ.get(self.key_variable, "").strip()) or find_secret(self._account)
@@ -100,7 +100,7 @@ class Endpoint:
         """Keep a key in the system's keyring.
 
         Raises:
-            InvalidOption: It cannot be a key.
+            InvalidOption: The text cannot be a key.
             KeyNotKept: There is no keyring.
         """
         key = key.strip()
@@ -122,34 +122,34 @@ class Endpoint:
 
 
 def is_remote(reference: str) -> bool:
-    """True for a model that a server has."""
+    """Return whether a reference names a server's model."""
     return reference.startswith(_PREFIX)
 
 
 def remote_name(reference: str) -> str:
-    """The name of a server's model for people: the last part of what the server calls it."""
+    """Return the name of a server's model for users: the last part of the server's own name for it."""
     return reference.removeprefix(_PREFIX).rpartition("/")[2]
 
 
 def endpoints() -> tuple[Endpoint, ...]:
-    """The servers in the order in which they were added."""
+    """Return the servers in the order in which they were added."""
     return read_list(data_folder() / FILE_NAME, _Servers).servers
 
 
 def mend_endpoints() -> None:
-    """Set the list of servers aside where it is damaged; this is said, and what is left of it stays in use."""
+    """Set a damaged list of servers aside and say so; the readable part of it stays in use."""
     mend_list(data_folder() / FILE_NAME, _Servers)
 
 
 def server_of(reference: str) -> Endpoint | None:
-    """The server of a remote model's reference; None where it was removed, or the reference is another one."""
+    """Return the server of a remote model's reference, or None if it was removed or the reference is another one."""
     name = reference.removeprefix(_PREFIX).partition("/")[0]
     known = endpoints() if is_remote(reference) else ()
     return next((server for server in known if server.name == name), None)
 
 
 def find_remote(reference: str) -> tuple[Endpoint, str]:
-    """The server of a remote model, and the server's name for the model.
+    """Return the server of a remote model, and the server's name for the model.
 
     Raises:
         ModelNotFound: There is no such server any more.
@@ -166,10 +166,10 @@ def find_remote(reference: str) -> tuple[Endpoint, str]:
 
 
 def read_address(text: str) -> str:
-    """A server's address as it is kept, from what a person has typed or pasted.
+    """Return a server's address as it is kept, from the text that a user has typed or pasted.
 
     Raises:
-        InvalidOption: It is none.
+        InvalidOption: The text is no address.
     """
     address = text.strip()
     address = address if "://" in address else f"http://{address}"
@@ -198,10 +198,10 @@ def read_address(text: str) -> str:
 
 
 def free_name(address: str, wanted: str = "") -> str:
-    """A name for a server that no other one has: the wanted one, or its host's.
+    """Return a name for a server that no other one has: the wanted one, or its host's.
 
     Raises:
-        InvalidOption: The wanted one cannot be a name, or another server has it.
+        InvalidOption: The wanted name cannot be one, or another server has it.
     """
     others = [server for server in endpoints() if server.address != address]
     taken = {server.key_variable: server.name for server in others}
@@ -229,7 +229,7 @@ def keep_endpoint(server: Endpoint) -> None:
 
     Raises:
         InvalidOption: Another server got its name meanwhile.
-        FileRefused: It cannot be written down.
+        FileRefused: The list cannot be written.
     """
 
     def kept(known: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
@@ -242,10 +242,10 @@ def keep_endpoint(server: Endpoint) -> None:
 
 
 def renew_endpoint(before: Endpoint, now: Endpoint) -> bool:
-    """Put what a server has now in the place of what it had, unless it was forgotten or changed; True if it was put.
+    """Replace a server by its renewed state, unless it was forgotten or changed; return whether it was replaced.
 
     Raises:
-        FileRefused: It cannot be written down.
+        FileRefused: The list cannot be written.
     """
     there = False
 
@@ -262,7 +262,7 @@ def forget_endpoint(name: str) -> None:
     """Forget a server and its key.
 
     Raises:
-        ModelNotFound: There is none of this name.
+        ModelNotFound: There is no server of this name.
         FileRefused: The list cannot be written.
     """
     server = next((one for one in endpoints() if one.name == name), None)

@@ -28,17 +28,17 @@ class Place:
     """Sentences about a server of files: whole ones, as languages order their words differently.
 
     Attributes:
-        asks_to_wait: Now, before the request is answered.
-        asks_for_minutes: For longer than a download waits by itself; with {minutes}.
-        in_trouble: With the {status} of its answer.
-        in_circles: It redirects without end.
-        untrusted: Its certificate.
-        behind_proxy: The proxy lets nobody through.
-        silent: It does not answer in time.
-        misspelled: Its address, with the {error}.
-        out_of_reach: No connection.
-        broken_off: A connection that ended early.
-        wrong_length: Of a file {name} of {repo}.
+        asks_to_wait: Sentence for a request to wait before the request is answered.
+        asks_for_minutes: Sentence for a longer wait than a download makes by itself, with {minutes}.
+        in_trouble: Sentence for an answer that reports trouble, with its {status}.
+        in_circles: Sentence for redirects without end.
+        untrusted: Sentence for a certificate that cannot be trusted.
+        behind_proxy: Sentence for a proxy that lets nobody through.
+        silent: Sentence for no answer in time.
+        misspelled: Sentence for an address that is wrong, with the {error}.
+        out_of_reach: Sentence for no connection.
+        broken_off: Sentence for a connection that ended early.
+        wrong_length: Sentence for a wrong length of the file {name} of {repo}.
     """
 
     asks_to_wait: str
@@ -83,10 +83,10 @@ BUSY = (408, 425, 429, 500, 502, 503, 504)
 
 
 def raise_for_status(response: httpx2.Response, repo: str, has_token: bool) -> None:
-    """Raise for an answer of a file's address that is no file; ``repo`` stands in the sentences.
+    """Raise an error for an answer that is no file; ``repo`` stands in the sentences.
 
     Raises:
-        HubError: in one of its kinds.
+        HubError: The answer is no file; the kind of error says why.
     """
     if response.status_code < 400:
         return
@@ -102,14 +102,14 @@ def raise_for_status(response: httpx2.Response, repo: str, has_token: bool) -> N
 
 
 def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: str) -> HubError:
-    """Tenon's error for an answer of the hub."""
+    """Return Tenon's error for an answer of the hub."""
     kind, sentence = _refusal(error, has_token, endpoint.lower().startswith("http:"))
     status, page = error.response.status_code, f"{endpoint}/{repo}"
     return kind(say(sentence, repo=repo, page=page, endpoint=endpoint, status=status), str(error))
 
 
 def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[type[HubError], str]:
-    """The kind of error, and a sentence with {repo}, its {page}, the {endpoint} or the {status}."""
+    """Return the kind of error, and a sentence with {repo}, its {page}, the {endpoint} or the {status}."""
     status = error.response.status_code
     if isinstance(error, GatedRepoError) and plain_text:
         return AccessDenied, mark(
@@ -152,14 +152,14 @@ def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[
 
 
 def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
-    """The error for an answer of the kind "come back later"."""
+    """Return the error for an answer of the kind "come back later"."""
     status = response.status_code
     sentence = say(place.asks_to_wait) if status == 429 else say(place.in_trouble, status=status)
     return HubBusy(sentence, details=str(response.url))
 
 
 def unreachable(error: Exception, place: Place = HUB) -> HubError:
-    """The error for a request that got no answer, or was sent round in circles."""
+    """Return the error for a request that got no answer, or was redirected without end."""
     details = repr(error)
     if isinstance(error, AnswerTooLong):
         return HubError(
@@ -184,7 +184,7 @@ def unreachable(error: Exception, place: Place = HUB) -> HubError:
 
 
 def setup_error(error: Exception) -> HubUnreachable:
-    """The error for a proxy or a certificates' file of the environment that cannot be used at all."""
+    """Return the error for a proxy or a certificates' file of the environment that cannot be used at all."""
     if isinstance(error, OSError):
         return HubUnreachable(
             "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
@@ -197,7 +197,7 @@ def setup_error(error: Exception) -> HubUnreachable:
 
 
 def broken_off(details: str = "", place: Place = HUB) -> HubUnreachable:
-    """The error for a connection that ended before everything had come."""
+    """Return the error for a connection that ended before everything had come."""
     return HubUnreachable(place.broken_off, details=details)
 
 
@@ -208,13 +208,13 @@ class FileServer(ABC):
         place: Sentences about this server.
         connect_s: Limit of making a connection.
         stall_s: Limit of silence.
-        options: Further ones of the HTTP client.
+        options: Further options of the HTTP client.
 
     Attributes:
-        options: All of the HTTP client.
+        options: All options of the HTTP client.
 
     Raises:
-        HubUnreachable: the environment's proxy or certificates cannot be used.
+        HubUnreachable: The environment's proxy or certificates cannot be used.
     """
 
     def __init__(self, place: Place, connect_s: float, stall_s: float, **options: Any) -> None:
@@ -236,16 +236,16 @@ class FileServer(ABC):
     def stream(
         self, url: str, offset: int = 0, bound: Bound | None = None, **headers: str
     ) -> Iterator[httpx2.Response]:
-        """A file's bytes from ``offset`` on, as they are stored; the status is judged by `judge`.
+        """Stream a file's bytes from ``offset`` on, as they are stored; `judge` checks the status.
 
         Args:
-            url: Its address.
+            url: Address of the file.
             offset: First byte.
-            bound: Of the answer; None for that of a small file.
-            headers: Further ones.
+            bound: Bound of the answer; None for that of a small file.
+            headers: Further headers.
 
         Raises:
-            httpx2.HTTPError: the connection failed.
+            The connection failed.
         """
         headers = {**self._headers, **headers}
         if offset:

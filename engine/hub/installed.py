@@ -1,4 +1,4 @@
-"""The installed models: found by what a user calls them, listed, checked against their hashes, and removed."""
+"""The installed models: found by the user's names for them, listed, checked against their hashes, and removed."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class InstalledModel:
     """A model of the models' folder.
 
     Attributes:
-        name: Its folder's name.
+        name: Name of its folder.
         location: The folder or the file that is loaded.
-        record: Its own description; None for a folder that was put there by hand.
-        problem: The reason why it cannot be used; None where nothing is known to be wrong.
+        record: Its own description, or None for a folder that was put there by hand.
+        problem: Reason why it cannot be used, or None if nothing is known to be wrong.
     """
 
     name: str
@@ -68,8 +68,8 @@ class Removal:
 
     Attributes:
         name: The model.
-        freed_bytes: Of the disk; files that are used in place stay where they are.
-        kept_location: Their place, None where there are none.
+        freed_bytes: Bytes of the disk that become free; files that are used in place stay where they are.
+        kept_location: Place of such files, or None if there are none.
         drafts: Names of the drafts and heads that belong to this model and to no other installed one.
     """
 
@@ -80,7 +80,7 @@ class Removal:
 
 
 def installed_models() -> tuple[InstalledModel, ...]:
-    """Everything in the models' folder, by name."""
+    """Return all models of the models' folder, by name."""
     found = []
     for folder in sorted(models_folder().glob("*/"), key=lambda folder: folder.name.casefold()):
         if not folder.name.startswith("."):
@@ -89,13 +89,13 @@ def installed_models() -> tuple[InstalledModel, ...]:
 
 
 def installed_model(name: str) -> InstalledModel:
-    """One of them.
+    """Return one of the installed models.
 
     Args:
-        name: Its name, the catalogue's or its repository's where only one installed model is that.
+        name: Name of the model, or the catalogue's or its repository's if only one installed model has that.
 
     Raises:
-        ModelNotFound: there is none, or more than one.
+        ModelNotFound: There is none, or more than one.
     """
     found = installed_as(name)
     if found is None and bundled_model(name) is not None:
@@ -111,10 +111,10 @@ def installed_model(name: str) -> InstalledModel:
 
 
 def installed_as(reference: str) -> InstalledModel | None:
-    """The installed model of a name, else the one that the catalogue or its repository calls so; None without one.
+    """Return the installed model of a name, else the one that the catalogue or a repository calls so, or None.
 
     Raises:
-        ModelNotFound: there is more than one.
+        ModelNotFound: There is more than one.
     """
     folder = models_folder() / reference
     if reference and Path(reference).name == reference and not reference.startswith(".") and folder.is_dir():
@@ -134,10 +134,10 @@ def installed_as(reference: str) -> InstalledModel | None:
 
 
 def plan_removal(name: str) -> Removal:
-    """Find the space that removing a model would free, and the drafts that would be left without their target.
+    """Return the space that removing a model would free, and the drafts that would be left without their target.
 
     Raises:
-        ModelNotFound: there is no such model.
+        ModelNotFound: There is no such model.
     """
     model = installed_model(name)
     others = [other for other in installed_models() if other.name != model.name]
@@ -157,14 +157,14 @@ def plan_removal(name: str) -> Removal:
 
 
 def remove(name: str) -> int:
-    """Remove a model; files that are used in place stay, but for what Tenon packed beside them.
+    """Remove a model; files that are used in place stay, except those that Tenon packed beside them.
 
     Returns:
-        Bytes that this freed.
+        Bytes that became free.
 
     Raises:
-        ModelNotFound: there is no such model.
-        FileRefused: its files cannot be removed.
+        ModelNotFound: There is no such model.
+        FileRefused: Its files cannot be removed.
     """
     folder = models_folder() / name
     try:
@@ -180,7 +180,7 @@ def remove(name: str) -> int:
         for left in models.glob(f"{LEAVING}*"):  # of programs that were killed, too
             shutil.rmtree(left, ignore_errors=True)
         if leaving.exists():
-            shutil.rmtree(leaving)  # says why it cannot
+            shutil.rmtree(leaving)  # raises the reason if it cannot
     except OSError as error:
         raise FileRefused(
             "{folder} cannot be removed: close what uses the model, or check who owns it.",
@@ -191,7 +191,7 @@ def remove(name: str) -> int:
 
 
 def belongs_to(draft: ModelRecord, target: InstalledModel) -> bool:
-    """True if a draft was made for a model."""
+    """Return whether a draft was made for a model."""
     names = {target.name}
     if target.record is not None and target.record.repo is not None:
         names.add(target.record.repo)
@@ -222,21 +222,21 @@ def _packed_beside(location: Path) -> list[Path]:
 
 
 def cache_folder() -> Path:
-    """Folder of files that can be made again."""
+    """Return the folder of files that can be made again."""
     override = os.environ.get("TENON_CACHE_DIR")
     return Path(override or platformdirs.user_cache_dir("tenon", appauthor=False))
 
 
 def find_model(reference: str) -> Path:
-    """The folder of a model, or its file where it was imported as one.
+    """Return the folder of a model, or its file if it was imported as one.
 
     Args:
         reference: The name of a bundled model, an installed one's name, the catalogue's or its repository's, a
             folder, or a GGUF file.
 
     Raises:
-        ModelNotFound: there is nothing of that name.
-        WeightsMissing: it is a piece of a GGUF file that was cut up.
+        ModelNotFound: There is nothing of that name.
+        WeightsMissing: The file is a piece of a GGUF file that was cut up.
     """
     try:
         return _found_model(reference)
@@ -313,7 +313,7 @@ def _found_model(reference: str) -> Path:
 
 
 def model_name(reference: str, location: Path) -> str:
-    """Name of a model of this computer for people: a bundled one's title, or its folder's or GGUF file's name."""
+    """Return a model's name for users: a bundled one's title, or its folder's or GGUF file's name."""
     bundled = bundled_model(reference)
     if bundled is not None:
         return bundled.title or bundled.name
@@ -324,7 +324,7 @@ def model_name(reference: str, location: Path) -> str:
 
 @dataclass(frozen=True)
 class FileCheck:
-    """One file: whole, changed since it was installed, or not there."""
+    """State of one file: whole, changed since it was installed, or missing."""
 
     name: str
     state: Literal["ok", "changed", "missing"]
@@ -337,10 +337,10 @@ def verify(
 
     Args:
         model: The model.
-        progress: Called with bytes read and in all; what it raises ends the check.
+        progress: Called with bytes read and in all; an exception that it raises ends the check.
 
     Raises:
-        CheckpointError: there is no record to compare with, or none with hashes.
+        CheckpointError: There is no record to compare with, or none with hashes.
     """
     record = model.record
     if record is None or not record.hashed:

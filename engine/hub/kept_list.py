@@ -19,7 +19,7 @@ from engine.plain_data import from_plain
 from engine.unfinished_file import LOGGER, set_aside
 
 _LOCK = "lists.lock"
-# Whoever holds the lock renames and writes small files, and nothing else.
+# The holder of the lock renames and writes small files, and does nothing else.
 _PATIENCE_S = 60.0
 
 T = TypeVar("T")
@@ -27,9 +27,9 @@ T = TypeVar("T")
 
 @contextmanager
 def held_alone(path: Path, refusal: TenonError, patience_s: float = 0.0) -> Iterator[None]:
-    """Hold a lock file, or raise ``refusal`` where another thread or process still holds it after some seconds.
+    """Hold a lock file, or raise ``refusal`` if another thread or process still holds it after some seconds.
 
-    One with patience may be taken again by the thread that holds it.
+    A lock with patience may be taken again by the thread that holds it.
     """
     lock = FileLock(path, is_singleton=patience_s > 0)
     try:
@@ -57,10 +57,10 @@ def lists_held(folder: Path) -> Iterator[None]:
 
 
 def read_list(path: Path, kind: type[T]) -> T:
-    """A list; the default one where its file is missing or cannot be opened, and what is left of a damaged one.
+    """Return a list, the default if its file is missing or cannot be opened, or the readable part of a damaged one.
 
     Args:
-        path: Its file, in the data folder.
+        path: File of the list, in the data folder.
         kind: A dataclass of plain data, with a default for every field.
     """
     try:
@@ -70,10 +70,10 @@ def read_list(path: Path, kind: type[T]) -> T:
 
 
 def change_list(path: Path, kind: type[T], change: Callable[[T], T]) -> None:
-    """Put another list in the place of one; a damaged file is set aside first, and that is said.
+    """Change a list; a damaged file is set aside first, and the user is told.
 
     Raises:
-        OSError: It cannot be read, set aside or written; it stays as it is.
+        OSError: The file cannot be read, set aside or written; it stays as it is.
         InvalidOption: Another process does not let go of the lists.
     """
     with lists_held(path.parent):
@@ -86,7 +86,7 @@ def change_list(path: Path, kind: type[T], change: Callable[[T], T]) -> None:
 
 
 def mend_list(path: Path, kind: type[T]) -> None:
-    """Set a damaged list aside and write what is left of it; said, as is one that cannot be read or mended."""
+    """Set a damaged list aside, write the readable part of it, and tell the user; also if it cannot be mended."""
     try:
         if _found(path, kind)[1]:
             change_list(path, kind, lambda found: found)
@@ -95,7 +95,7 @@ def mend_list(path: Path, kind: type[T]) -> None:
 
 
 def _found(path: Path, kind: type[T]) -> tuple[T, bool]:
-    """The list, and whether its file is damaged. Raises OSError where it cannot be read."""
+    """Return the list, and whether its file is damaged. Raises OSError if it cannot be read."""
     try:
         content = read_file(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Models from a folder or from files anywhere on this machine: used in place, or copied."""
+"""Import of models from a folder or from files anywhere on this machine: used in place, or copied."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from engine.outside_file import check_file, read_text_file
 from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 
 _IMPORT = ".import"
-# File systems take 255, of which a number, and what stands before it while it is made, take some.
+# File systems take 255, some of which a number and a prefix during the import take.
 _LONGEST_NAME_BYTES = 200
 
-#: Bytes read, and bytes in all. May raise to stop.
+#: Called with bytes read, and bytes in all. May raise to stop.
 Progress = Callable[[int, int], None]
 
 
@@ -56,7 +56,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class Importable:
-    """The model that an import would bring; its size is what a copy takes of the disk."""
+    """The model that an import would bring; its size is the bytes that a copy takes of the disk."""
 
     name: str
     format: FileFormat
@@ -64,7 +64,7 @@ class Importable:
 
 
 def look_at(models: Path, paths: Sequence[Path]) -> Importable:
-    """Check that a folder or files can be imported, and find what that brings; raises what `import_model` raises."""
+    """Check that a folder or files can be imported, and return the result; raises the errors of `import_model`."""
     source = _source([Path(path).expanduser().absolute() for path in paths], copy=True)
     _check(source)
     size_bytes = sum(path.stat().st_size for path in source.files)
@@ -72,17 +72,17 @@ def look_at(models: Path, paths: Sequence[Path]) -> Importable:
 
 
 def adopt(models: Path, path: Path) -> Path:
-    """Make a model known that is used where it is, at once: its headers are read, and nothing is hashed.
+    """Register a model that is used in place, at once: its headers are read, and nothing is hashed.
 
     Returns:
-        The path to load: the folder, or the first file. One that is known already is not made known again.
+        The path to load: the folder, or the first file. A model that is known already is not registered again.
 
     Raises:
-        ModelNotFound: there is nothing at the path.
-        WeightsMissing: there are no weights in it that Tenon reads.
-        WeightsCorrupt: a weights file is truncated, damaged, or none.
+        ModelNotFound: There is nothing at the path.
+        WeightsMissing: The path holds no weights that Tenon reads.
+        WeightsCorrupt: A weights file is truncated, damaged, or none.
         UnsupportedModel: Tenon does not run a GGUF file's architecture, or read its tensors.
-        OutOfDisk: the record cannot be written.
+        OutOfDisk: The record cannot be written.
     """
     source = _source([path.expanduser().absolute()], copy=False)
     _check(source)
@@ -116,25 +116,25 @@ def import_model(
     progress: Progress = lambda done_bytes, total_bytes: None,
     reserve_bytes: int = RESERVE_BYTES,
 ) -> ModelRecord:
-    """Make a model known; its files are hashed, so that `tenon models verify` can check them later.
+    """Register a model; its files are hashed, so that `tenon models verify` can check them later.
 
     Args:
         models: The folder of installed models.
         paths: A folder, a GGUF file, or the files of one model.
-        copy: Copy the files; otherwise they are used where they are.
-        name: To install it under; None takes the folder's or the file's.
-        kind: Its use; None lets the files say it.
+        copy: True to copy the files; otherwise they are used where they are.
+        name: Name to install it under; None takes the folder's or the file's.
+        kind: Use of the model; None lets the files say it.
         belongs_to: Repositories or names of the targets that it drafts for.
-        progress: Called as bytes are read; what it raises ends the import and leaves nothing behind.
+        progress: Called as bytes are read; an exception that it raises ends the import, of which no file stays.
         reserve_bytes: Space that has to stay free on the disk.
 
     Raises:
-        ModelNotFound: a path is not there.
-        WeightsMissing: there are no weights in it that Tenon reads.
-        WeightsCorrupt: a weights file is truncated, damaged, or none.
+        ModelNotFound: A path does not exist.
+        WeightsMissing: A path holds no weights that Tenon reads.
+        WeightsCorrupt: A weights file is truncated, damaged, or none.
         UnsupportedModel: Tenon does not run a GGUF file's architecture, or read its tensors.
-        InvalidOption: files of several folders can only be copied; or the name is taken.
-        OutOfDisk: there is no room for the copy.
+        InvalidOption: Files of several folders can only be copied; or the name is taken.
+        OutOfDisk: There is no room for the copy.
     """
     source = _source([Path(path).expanduser().absolute() for path in paths], copy)
     _check(source)
@@ -177,7 +177,7 @@ def _check_free(models: Path, name: str) -> None:
 
 
 def _clear_away(models: Path, busy: InvalidOption) -> None:
-    """Remove what imports have left that were killed: nobody holds their locks."""
+    """Remove the leftovers of imports that were killed: nobody holds their locks."""
     with models_held(models):
         for lock in (models / INCOMING).glob(f"{_IMPORT}*.lock"):
             with suppress(InvalidOption, OSError), held_alone(lock, busy):
@@ -211,7 +211,7 @@ def _record(
 
 
 def _known_location(location: Path) -> Path | None:
-    """Folder or file to load of the installed model whose files are at a location; None if there is no such model."""
+    """Return the path to load of the installed model with files at a location, or None if there is none."""
     for model in installed_models():
         if model.location in (location, location.parent if location.is_file() else location):
             return model.location
@@ -219,7 +219,7 @@ def _known_location(location: Path) -> Path | None:
 
 
 def _free_name(models: Path, wanted: str) -> str:
-    """The name, with a number behind it where an installed or a bundled model has it already."""
+    """Return the name, with a number after it if an installed or a bundled model has it already."""
     taken = {folder.name.casefold() for folder in models.glob("*/")}
     wanted = wanted.encode(errors="replace")[:_LONGEST_NAME_BYTES].decode(errors="ignore").strip() or "model"
     name, number = wanted, 1
@@ -254,7 +254,7 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
 
 
 def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | None = None) -> _Source:
-    """The files that a model needs, of a folder's or of those that were named, of which one may be the only one."""
+    """Return the files that a model needs, from a folder's or the named ones; ``only`` is the one that was named."""
     files = tuple(path for path in candidates if path.is_file())
     kept = without_adapter([path.name for path in files if is_needed(path.name, "safetensors")])
     needed = tuple(path for path in files if path.name in kept)
@@ -280,7 +280,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
 
 
 def _check(source: _Source) -> None:
-    """Look at the weights' headers: what is truncated, or nothing that Tenon runs, is told before it is installed."""
+    """Check the weights' headers, so that truncated files and models that Tenon does not run are refused first."""
     if source.format == "gguf":
         headers = [read_header(path) for path in source.files]
         check_text_model(headers[0].metadata, [name for header in headers for name in header.tensors])
@@ -310,7 +310,7 @@ def _check(source: _Source) -> None:
 def _read(
     files: Sequence[Path], target: Path | None, progress: Progress, total_bytes: int
 ) -> tuple[ModelFile, ...]:
-    """Hash every file, and copy it on the way where there is a target."""
+    """Hash every file, and copy it on the way if there is a target."""
     found: list[ModelFile] = []
     done = 0
     progress(done, total_bytes)

@@ -1,4 +1,4 @@
-"""The folders of models: Tenon's own, wherever it was moved to, and those of others, which are only read.
+"""The folders of models: Tenon's own, wherever it was moved to, and those of other programs, which are only read.
 
 LM Studio keeps GGUF files as ``publisher/model/file.gguf``. Ollama names them in manifests, whose layer of the kind
 ``application/vnd.ollama.image.model`` is a GGUF file called after its hash. The Hugging Face cache has snapshots of
@@ -26,15 +26,15 @@ from engine.sentences import mark
 from engine.sizes import readable
 
 FILE_NAME = "model-folders.json"
-#: Where models that are not whole yet lie in the models' folder: on the same disk, so that they can be renamed.
+#: Folder of incomplete models in the models' folder: on the same disk, so that they can be renamed.
 INCOMING = ".incoming"
 OLLAMA, HUGGING_FACE = "ollama:", "huggingface:"
 _MODEL_LAYER = "application/vnd.ollama.image.model"
-# Deep enough for publisher/model/file, and what people sort by.
+# Deep enough for publisher/model/file, and for folders that users sort by.
 _DEPTH = 4
 _MOST_FOLDERS = 5_000
 _MOST_MODELS = 500
-#: Left free for the system and for what the person does next.
+#: Bytes left free for the system and for the user's next steps.
 RESERVE_BYTES = 2 << 30
 _NO_ROOM = mark(
     "The download needs {needed} and {reserve} should stay free, but the disk of {folder} has {free}: free some room, "
@@ -48,12 +48,12 @@ _NO_ROOM_IN_QUEUE = mark(
 
 @dataclass(frozen=True)
 class ModelFolders:
-    """The folders that the person has chosen for models.
+    """The folders that the user has chosen for models.
 
     Attributes:
-        own: Place that Tenon's own models were moved to; empty for the usual one.
-        former: Their places before, so that what was written down with these is still found.
-        added: Folders of others.
+        own: Folder that Tenon's own models were moved to; empty for the usual one.
+        former: Folders where they were before, so that references to these are still found.
+        added: Folders of other programs.
     """
 
     own: str = ""
@@ -62,52 +62,52 @@ class ModelFolders:
 
 
 def data_folder() -> Path:
-    """TENON_DATA_DIR, else the system's place for a person's data."""
+    """Return TENON_DATA_DIR, else the system's folder for a user's data."""
     override = os.environ.get("TENON_DATA_DIR")
     return Path(override) if override else Path(platformdirs.user_data_dir("tenon", appauthor=False))
 
 
 def models_folder() -> Path:
-    """Folder of installed models."""
+    """Return the folder of installed models."""
     own = read_folders().own
     return Path(own) if own else usual_models_folder()
 
 
 def usual_models_folder() -> Path:
-    """Folder of installed models unless they were moved."""
+    """Return the folder of installed models unless they were moved."""
     return data_folder() / "models"
 
 
 def read_folders() -> ModelFolders:
-    """The user's choice of folders."""
+    """Return the user's choice of folders."""
     return read_list(data_folder() / FILE_NAME, ModelFolders)
 
 
 def write_folders(change: Callable[[ModelFolders], ModelFolders]) -> None:
-    """Settle it: whole, or not at all. Raises OSError, and InvalidOption where another process is at it for long."""
+    """Change the choice, whole or not at all. Raises OSError, and InvalidOption if another process holds it."""
     change_list(data_folder() / FILE_NAME, ModelFolders, change)
 
 
 def mend_folders() -> None:
-    """Set the list of folders aside where it is damaged; this is said, and what is left of it stays in use."""
+    """Set a damaged list of folders aside and say so; the readable part of it stays in use."""
     mend_list(data_folder() / FILE_NAME, ModelFolders)
 
 
 def add_folder(path: Path) -> None:
-    """Read another folder's models from now on. Raises what `write_folders` raises."""
+    """Read another folder's models from now on. Raises the errors of `write_folders`."""
     added = str(path.expanduser().absolute())
     write_folders(lambda folders: replace(folders, added=tuple(dict.fromkeys((*folders.added, added)))))
 
 
 def forget_folder(path: str) -> None:
-    """Read it no longer; its files stay. Raises what `write_folders` raises."""
+    """Stop reading a folder; its files stay. Raises the errors of `write_folders`."""
     write_folders(
         lambda folders: replace(folders, added=tuple(other for other in folders.added if other != path))
     )
 
 
 def current_reference(reference: str) -> str:
-    """A reference that names a place in a folder where Tenon's models lay before, brought to where they lie now."""
+    """Return a reference to a place in a former folder of Tenon's models as one to their present folder."""
     folders = read_folders()
     for former in folders.former:
         place = Path(reference)
@@ -118,10 +118,10 @@ def current_reference(reference: str) -> str:
 
 @dataclass(frozen=True)
 class OtherModel:
-    """A model of another program's, or of a folder that the person added.
+    """A model of another program, or of a folder that the user added.
 
     Attributes:
-        reference: Text that `find_model` takes for it.
+        reference: Text by which `find_model` finds it.
         location: The folder or file that is loaded.
         source: The program, or the folder.
     """
@@ -136,20 +136,20 @@ class OtherModel:
 
 @dataclass(frozen=True)
 class OtherFolder:
-    """A folder that is read, and the name of its program: empty for a folder that the person added."""
+    """A folder that is read, and the name of its program: empty for a folder that the user added."""
 
     source: str
     path: Path
 
 
 def other_folders() -> tuple[OtherFolder, ...]:
-    """Those of programs that are on this machine, and those that were added, there or not."""
+    """Return the folders of programs on this machine, and those that were added, there or not."""
     found = [OtherFolder(source, path) for source, path in _programs() if _is_folder(path)]
     return (*found, *(OtherFolder("", Path(path)) for path in read_folders().added))
 
 
 def _programs() -> tuple[tuple[str, Path], ...]:
-    """Names of programs, with folders where they keep their models by their own rules."""
+    """Return names of programs, with the folders where they keep their models by their own rules."""
     home = Path.home()
     return (
         ("LM Studio", home / ".lmstudio" / "models"),
@@ -161,7 +161,7 @@ def _programs() -> tuple[tuple[str, Path], ...]:
 
 
 def other_models() -> tuple[OtherModel, ...]:
-    """Everything in these folders, by folder and name; what cannot be read is left out."""
+    """Return all models in these folders, by folder and name; unreadable ones are left out."""
     found: dict[str, OtherModel] = {}
     for folder in other_folders():
         models = {"Ollama": _ollama, "Hugging Face": _hugging_face}.get(folder.source, _plain)(folder)
@@ -172,10 +172,10 @@ def other_models() -> tuple[OtherModel, ...]:
 
 
 def find_other(reference: str) -> Path | None:
-    """The place of a model by a reference that names another program; None for every other reference.
+    """Return the place of a model by a reference that names another program, or None for every other reference.
 
     Raises:
-        ModelNotFound: that program has no such model now.
+        ModelNotFound: That program has no such model now.
     """
     if not reference.startswith((OLLAMA, HUGGING_FACE)):
         return None
@@ -193,7 +193,7 @@ def find_other(reference: str) -> Path | None:
 
 
 def is_others(location: Path) -> bool:
-    """True if a place is in a folder of others, where nothing may be written."""
+    """Return whether a place is in a folder of another program, where nothing may be written."""
     places = {location.absolute(), location.resolve()}
     return any(
         place.is_relative_to(root)
@@ -204,7 +204,7 @@ def is_others(location: Path) -> bool:
 
 
 def _plain(folder: OtherFolder) -> Iterator[OtherModel]:
-    """GGUF files and checkpoint folders, a few folders deep."""
+    """Yield GGUF files and checkpoint folders, a few folders deep."""
     source = folder.source or str(folder.path)
     looked = 0
     waiting = [(folder.path, 0)]
@@ -227,7 +227,7 @@ def _plain(folder: OtherFolder) -> Iterator[OtherModel]:
 
 
 def _files(entries: list[Path], source: str, prefix: str = "") -> Iterator[OtherModel]:
-    """The GGUF models among files, each by its first part."""
+    """Yield the GGUF models among files, each by its first part."""
     for file, parts in gguf_models(entry for entry in entries if entry.is_file()).items():
         if file in parts:
             reference = f"{prefix}{file.name}" if prefix else str(file)
@@ -267,7 +267,7 @@ def _hugging_face(folder: OtherFolder) -> Iterator[OtherModel]:
 
 
 def _snapshot(own: Path) -> Path | None:
-    """The files of a repository: those of its main branch, else the ones that came last."""
+    """Return the folder of a repository's files: its main branch's, else the latest."""
     with suppress(OSError):
         snapshot = own / "snapshots" / read_text_file(own / "refs" / "main").strip()
         if snapshot.is_dir():
@@ -316,7 +316,7 @@ def check_room(
     """Refuse a download that would fill the disk of a folder, which need not exist yet.
 
     Raises:
-        OutOfDisk: with the numbers.
+        OutOfDisk: The disk would be full; the error names the numbers.
     """
     free = free_bytes(folder)
     if needed_bytes + queued_bytes + reserve_bytes <= free or needed_bytes == 0:
@@ -333,12 +333,12 @@ def check_room(
 
 
 def free_bytes(folder: Path) -> int:
-    """Free space of a folder's disk, also of one that is still to be made."""
+    """Return the free space of a folder's disk, even if the folder is still to be made."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
 def folder_bytes(folder: Path) -> int:
-    """Size of a folder's files; links count nothing."""
+    """Return the size of a folder's files; links count nothing."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

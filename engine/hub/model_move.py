@@ -1,9 +1,9 @@
 """Moving Tenon's models to another folder: copied, compared, switched to, and only then deleted where they were.
 
-A journal in the data folder says how far it came, and a list beside it which files were compared, so that a move that
-was cut short goes on. Until it is decided the models are where they were, and the copies follow what changes there;
-from then on they are where they are to be, whatever ends the program, and at no moment in neither. Whatever adds,
-removes or switches holds the lock of the data folder's lists while it renames.
+A journal in the data folder says how far the move came, and a list beside it which files were compared, so that an
+interrupted move goes on. Until the move is decided the models are where they were, and the copies follow the
+changes there; from then on they are in the target, whatever ends the program, and at no moment in neither. Code
+that adds, removes or switches holds the lock of the data folder's lists while it renames.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from engine.hub.record import sha256_of, write_json
 from engine.sentences import mark, say
 from engine.weights.watched_file import identity
 
-#: What a model is called that is being deleted: no model, and never brought along.
+#: Prefix of a model that is being deleted: it is no model, and is never moved along.
 LEAVING = ".leaving-"
 _JOURNAL = "models-move.json"
 _COPIED = "models-move.copied"
 _LOCK = "models-move.lock"
 _PART = ".tenon-moving"
-# In the target, until the copies are decided for: nobody takes what lies here for a model.
+# Folder in the target until the copies are decided for: nothing here is taken for a model.
 _STAGE = ".moving"
-# The clock of a file system ticks this often at least; what changes later than that after a look has another time.
+# The clock of a file system ticks at least this often; a change later than that after a look has another time.
 _TICK_NS = 50_000_000
 _MOST_ROUNDS = 10
 _NOT_THERE = mark("{source} is not there: plug its disk in, and move the models then.")
 
-#: Bytes done, and in all. May raise to stop; the same move goes on from there.
+#: Called with bytes done, and in all. May raise to stop; the same move goes on from there.
 Progress = Callable[[int, int], None]
 
 
@@ -58,7 +58,7 @@ class Move:
     """A move of the models under way.
 
     Attributes:
-        step: ``copying`` until it is decided; then it is finished by the next start, whatever happens.
+        step: ``copying`` until it is decided; then the next start finishes it, whatever happens.
     """
 
     source: Path
@@ -68,7 +68,7 @@ class Move:
 
 @dataclass(frozen=True)
 class _Journal:
-    """The journal's content."""
+    """Content of the journal."""
 
     source: str = ""
     target: str = ""
@@ -76,7 +76,7 @@ class _Journal:
 
 
 def unfinished_move() -> Move | None:
-    """A move that was interrupted; None where there is none."""
+    """Return a move that was interrupted, or None."""
     found = read_list(data_folder() / _JOURNAL, _Journal)
     return Move(Path(found.source), Path(found.target), found.step) if found.source and found.target else None
 
@@ -88,8 +88,8 @@ def check_move(target: Path) -> int:
         Bytes to move.
 
     Raises:
-        InvalidOption: the folder cannot take them, or models are arriving just now.
-        OutOfDisk: there is no room for them.
+        InvalidOption: The folder cannot take them, or models are arriving just now.
+        OutOfDisk: There is no room for them.
     """
     source, target = models_folder(), target.expanduser().absolute()
     move = unfinished_move()
@@ -123,17 +123,17 @@ def check_move(target: Path) -> int:
 
 
 def move_models(target: Path, progress: Progress = lambda done_bytes, total_bytes: None) -> None:
-    """Move them, with what changes, comes and goes meanwhile.
+    """Move the models, with all that changes, comes and goes meanwhile.
 
     Args:
         target: An empty folder, one that is not there yet, or that of a move that was interrupted.
         progress: Called as bytes are copied and compared.
 
     Raises:
-        InvalidOption: the folder cannot take them, another program moves them, or models are arriving.
-        OutOfDisk: there is no room.
-        FileRefused: a file cannot be read or written.
-        WeightsCorrupt: a copy is not what was copied.
+        InvalidOption: The folder cannot take them, another program moves them, or models are arriving.
+        OutOfDisk: There is no room.
+        FileRefused: A file cannot be read or written.
+        WeightsCorrupt: A copy differs from its original.
     """
     target = target.expanduser().absolute()
     with _moving_alone():
@@ -155,7 +155,7 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
 
 
 def finish_move() -> None:
-    """Do what each start does: finish a move that was decided, and set a damaged journal aside."""
+    """Finish a move that was decided, and set a damaged journal aside, as each start does."""
     mend_list(data_folder() / _JOURNAL, _Journal)
     move = unfinished_move()
     if move is not None and _is_decided(move):
@@ -164,7 +164,7 @@ def finish_move() -> None:
 
 
 def finish_switch() -> None:
-    """Do the part of `finish_move` that takes a moment: the models are found where they are to be."""
+    """Do the quick part of `finish_move`: from then on the models are found in their new place."""
     if unfinished_move() is not None:
         with suppress(OSError, InvalidOption), models_held():
             pass
@@ -174,8 +174,8 @@ def give_up_move() -> None:
     """Delete the copies of a move that was interrupted before it was decided; the models stay where they are.
 
     Raises:
-        InvalidOption: It goes on just now, in another window or command.
-        OSError: They cannot be deleted.
+        InvalidOption: The move goes on just now, in another window or command.
+        OSError: The copies cannot be deleted.
     """
     with _moving_alone():
         move = unfinished_move()
@@ -188,10 +188,10 @@ def give_up_move() -> None:
 
 @contextmanager
 def models_held(models: Path | None = None) -> Iterator[Path]:
-    """Hold the models' folder: nothing else adds, removes or moves models as long. Only rename and write notes here.
+    """Hold the models' folder, so that nothing else adds, removes or moves models. Only rename and write notes here.
 
     Args:
-        models: The folder that was looked up before; None for the one in force.
+        models: Folder that was looked up before; None for the present one.
 
     Raises:
         InvalidOption: The models were moved since, or another process does not let go of them.
@@ -209,7 +209,7 @@ def models_held(models: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def arriving(models: Path, name: str, refusal: TenonError) -> Iterator[None]:
-    """Hold off the switch to another folder while a model comes; ``refusal`` is raised where it is coming already.
+    """Hold off the switch to another folder while a model comes; raise ``refusal`` if it is coming already.
 
     Raises what `models_held` raises.
     """
@@ -266,12 +266,12 @@ def _write(move: Move) -> None:
 
 
 def _is_decided(move: Move) -> bool:
-    """True if the target is to be in force, so that only renaming and deleting is left."""
+    """Return whether the target is to be in force, so that only renaming and deleting is left."""
     return move.step != "copying" or models_folder() == move.target
 
 
 def _bring(move: Move, progress: Progress) -> Move:
-    """Have a compared copy of everything on the target's disk and decide for it; at once where a rename does it."""
+    """Make compared copies of everything on the target's disk and decide for it; at once if a rename suffices."""
     move.target.parent.mkdir(parents=True, exist_ok=True)
     if _one_disk(move.source, move.target.parent) and not _has_files(move.target):
         with lists_held(data_folder()):
@@ -301,7 +301,7 @@ def _bring(move: Move, progress: Progress) -> Move:
 
 
 def _finish(move: Move) -> None:
-    """Do what is left of a move that is decided."""
+    """Do the rest of a move that is decided."""
     with lists_held(data_folder()):
         _switch(move)
     _delete(move)
@@ -318,7 +318,7 @@ def _decide(move: Move, step: Literal["renaming", "copied"]) -> Move:
 
 
 def _copy_all(move: Move, progress: Progress) -> None:
-    """Bring the copies to what is at the source now, and note what was compared."""
+    """Bring the copies up to date with the source, and note which were compared."""
     files, copied, stage = _files(move.source), _copied(), move.target / _STAGE
     if copied and not (move.source.is_dir() and any(move.source.iterdir())):
         raise InvalidOption(_NOT_THERE, source=move.source)
@@ -337,7 +337,7 @@ def _copy_all(move: Move, progress: Progress) -> None:
 def _copy(
     move: Move, path: Path, into: Path, progress: Callable[[int], None] = lambda done_bytes: None
 ) -> None:
-    """Copy a file and compare what then lies on the disk; it has its name, and a note, only when that is the same."""
+    """Copy a file and compare the copy on the disk; only an equal one gets its name, and a note."""
     source, place = move.source / path, into / path
     before = source.lstat()
     if abs(time.time_ns() - max(before.st_ctime_ns, before.st_mtime_ns)) < _TICK_NS:
@@ -365,13 +365,13 @@ def _copy(
 
 
 def _leads_to(folder: Path, link: Path) -> str:
-    """The text of a link that leads to the same place from another folder."""
+    """Return the text of a link that leads to the same place from another folder."""
     place = Path(os.path.normpath(link.parent / os.readlink(link)))
     return os.path.relpath(place, link.parent) if place.is_relative_to(folder) else str(place)
 
 
 def _copied() -> dict[Path, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Identities of each file and its copy as they were compared, by the file's path in the folder."""
+    """Return the identities of each file and its copy as they were compared, by the file's path in the folder."""
     found = {}
     with suppress(OSError):
         for line in (data_folder() / _COPIED).read_text(encoding="ascii", errors="replace").splitlines():
@@ -382,7 +382,7 @@ def _copied() -> dict[Path, tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def _is_all_copied(move: Move) -> bool:
-    """True if the copies are all that is at the source, as it is now; their places must not be taken."""
+    """Return whether the copies are all that is at the source now; raise if one of their places is taken."""
     files, copied, stage = _files(move.source), _copied(), move.target / _STAGE
     for place in stage.iterdir():
         if (move.target / place.name).exists():
@@ -393,7 +393,7 @@ def _is_all_copied(move: Move) -> bool:
 
 
 def _switch(move: Move) -> None:
-    """Put everything in its place and the target in force, under the lists' lock; goes on where it was cut short."""
+    """Put everything in its place and the target in force, under the lists' lock; goes on after an interruption."""
     stage = move.target / _STAGE
     if move.step == "renaming" and move.source.is_dir() and not _has_files(move.target):
         _delete_empty(move.target)
@@ -414,7 +414,7 @@ def _switch(move: Move) -> None:
 
 
 def _delete(move: Move) -> None:
-    """Delete what was compared and is as it was then; what came or changed since is brought along first.
+    """Delete files that were compared and did not change since; first move along those that came or changed.
 
     A file that differs at both places stays at both.
     """
@@ -441,7 +441,7 @@ def _delete_empty(folder: Path) -> None:
 
 
 def _files(folder: Path) -> dict[Path, os.stat_result]:
-    """Every file and link by its path in the folder; locks of what arrives, and what is leaving, are left out."""
+    """Return every file and link by its path in the folder, without locks of arriving and leaving models."""
     found = {}
     for place, folders, names in os.walk(folder, onerror=_unless_gone):
         inside = Path(place).relative_to(folder)
@@ -465,7 +465,7 @@ def _has_files(folder: Path) -> bool:
 
 
 def _identity(path: Path) -> tuple[int, ...]:
-    """Empty where there is nothing."""
+    """Return what tells a file from others, or nothing if there is no file."""
     try:
         return identity(path.lstat())
     except FileNotFoundError:

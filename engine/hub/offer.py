@@ -1,4 +1,4 @@
-"""A model that is not here yet: what would be downloaded (files, sizes, terms), and its outline to plan with."""
+"""A model that is not here yet: the download (files, sizes, terms), and an outline to plan with."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Offer:
     """A download that could be started.
 
     Attributes:
-        plan: For the queue.
-        gated: Terms have to be accepted first.
-        page: Its address on the hub.
-        alternatives: The quantizations there are, smallest first.
+        plan: Plan for the queue.
+        gated: True if terms have to be accepted first.
+        page: Address of its page on the hub.
+        alternatives: Quantizations there are, smallest first.
         drafts: Drafts that could be fetched along, smallest first: catalogue names and heads' repositories.
     """
 
@@ -75,22 +75,22 @@ def make_offer(
     kind: ModelKind | None = None,
     name: str | None = None,
 ) -> Offer:
-    """Look up what a name or a repository stands for.
+    """Look up the model that a name or a repository stands for.
 
     Args:
         hub: The hub.
         models: The folder of installed models.
         reference: A name of the catalogue, or ``owner/name``.
-        wish: The format; ``auto`` takes GGUF where there is some.
-        quantization: Of a GGUF file.
+        wish: The format; ``auto`` takes GGUF if there is some.
+        quantization: Quantization of a GGUF file.
         revision: Branch, tag or commit.
-        kind: Its use; None takes the catalogue's word, or the files'.
-        name: To install it under.
+        kind: Use of the model; None takes the catalogue's word, or the files'.
+        name: Name to install it under.
 
     Raises:
-        ModelNotFound: the catalogue has no such name.
-        InvalidOption: the format and the quantization contradict each other, or the name cannot be one.
-        HubError: the hub does not know it, or cannot be asked.
+        ModelNotFound: The catalogue has no such name.
+        InvalidOption: The format and the quantization contradict each other, or the name cannot be one.
+        HubError: The hub does not know it, or cannot be asked.
     """
     known: CatalogueModel | None
     if REPO.fullmatch(reference):
@@ -133,27 +133,27 @@ def make_offer(
 
 
 def _base(listing: Listing, known: CatalogueModel | None) -> tuple[str, ...]:
-    """Repositories of what was quantized: by the catalogue, and by the card's own word."""
+    """Return the repositories of the quantized original: by the catalogue, and by the card's own word."""
     tagged = [tag.rpartition(":")[2] for tag in listing.tags if tag.startswith("base_model:quantized:")]
     stated = [known.safetensors_repo] if known and known.safetensors_repo != listing.repo else []
     return tuple(dict.fromkeys([*stated, *tagged]))
 
 
 def _belongs_to(known: CatalogueModel | None, targets: tuple[CatalogueModel, ...]) -> tuple[str, ...]:
-    """Whose draft it is: a head's targets; of a small model the larger ones that the catalogue names it for."""
+    """Return a draft's targets: a head's, or the larger models that the catalogue names a small one for."""
     if known is not None:
         targets += tuple(model for model in catalogue() if known.name in model.drafts)
     return tuple(dict.fromkeys(model.safetensors_repo for model in targets))
 
 
 def _given_name(repo: str, quantization: str | None) -> str:
-    """A folder's name for a repository: its own last part, with the quantization in place of GGUF."""
+    """Return a folder's name for a repository: its last part, with the quantization in place of GGUF."""
     name = re.sub(r"[-_.]gguf$", "", repo.rpartition("/")[2], flags=re.IGNORECASE)
     return name if quantization is None else f"{name}-{quantization}"
 
 
 def _install_name(models: Path, name: str, repo: str, quantization: str | None) -> str:
-    """The name, with the owner before it where another model has it already."""
+    """Return the name, with the owner before it if another model has it already."""
     if not name.strip() or name.startswith(".") or _NAME.search(name) or name != name.strip():
         raise InvalidOption(
             "A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.", name=repr(name)
@@ -173,15 +173,15 @@ def _install_name(models: Path, name: str, repo: str, quantization: str | None) 
 
 
 def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
-    """The folder of an installed model, else one in the cache that holds config.json and an index with the size.
+    """Return the folder of an installed model, else one in the cache with config.json and an index with the size.
 
     Args:
         reference: A reference of `find_model`, a name of the catalogue, or a repository.
-        hub: To ask for sizes and for configs that the catalogue does not have; None asks nobody.
+        hub: Hub to ask for sizes and for configs that the catalogue does not have; None asks nobody.
 
     Raises:
-        ModelNotFound: nobody knows it.
-        HubError: the hub has to be asked and cannot be.
+        ModelNotFound: Nobody knows it.
+        HubError: The hub has to be asked and cannot be.
     """
     try:
         return find_model(reference)
@@ -198,7 +198,7 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
 
 
 def outlined_bytes(place: Path) -> int | None:
-    """Bytes that fetching the model brings, by its outline; None where the place is no outline."""
+    """Return the bytes that fetching the model brings, by its outline, or None if the place is no outline."""
     try:
         index = read_json(read_text_file(place / _INDEX))
         return int(index["metadata"]["total_size"])
@@ -217,14 +217,14 @@ def _written(folder: Path, config: dict[str, Any], size_bytes: int, quantization
 
 @cache
 def _spare_folder() -> Path:
-    """In the place of the cache, until this process ends."""
+    """Make a folder in place of the cache, until this process ends."""
     folder = Path(mkdtemp(prefix="tenon-outlines-"))
     atexit.register(rmtree, folder, ignore_errors=True)
     return folder
 
 
 def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:
-    """By the catalogue; the hub's size is better where it answers."""
+    """Return config, size and quantization by the catalogue; the hub's size is better if it answers."""
     if hub is not None:
         try:
             plan = make_offer(hub, models_folder(), reference).plan
@@ -237,7 +237,7 @@ def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict
 
 
 def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:
-    """By the repository's own config.json, or that of the model that it is a quantization of."""
+    """Return config, size and quantization by the repository's own config.json, or that of its base model."""
     assert hub is not None
     plan = make_offer(hub, models_folder(), repo).plan
     for source, commit in ((repo, plan.commit), *((base, "main") for base in plan.base)):
@@ -251,7 +251,7 @@ def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]
 
 
 def config_of(model: CatalogueModel) -> dict[str, Any]:
-    """A config.json of a model of the catalogue, as far as its size goes."""
+    """Return a config.json of a model of the catalogue, as far as its size needs it."""
     part = SUPPORTED[model.config["architectures"][0]].text_config
     if part is None:
         return dict(model.config)

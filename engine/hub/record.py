@@ -1,4 +1,4 @@
-"""tenon-model.json: what an installed model's folder says about itself, with the SHA-256 of its files."""
+"""tenon-model.json: the description of an installed model in its folder, with the SHA-256 of its files."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """One installed model.
+    """Description of one installed model.
 
     Attributes:
-        name: Its folder's name, and what a person calls it.
-        kind: Its use.
-        format: Of its weights.
+        name: Name of its folder, by which users call it.
+        kind: Use of the model.
+        format: Format of its weights.
         files: Everything that belongs to it.
-        quantization: Of a GGUF file, by its own name (``Q4_K_M``).
-        repo: Its origin on the hub; None for an imported one.
+        quantization: Quantization of a GGUF file, by its own name (``Q4_K_M``).
+        repo: Repository on the hub; None for an imported one.
         revision: The commit that was fetched.
-        catalogue_name: Its name in the catalogue.
+        catalogue_name: Name in the catalogue.
         base: Repositories of the models that it is a quantization or another copy of.
         belongs_to: Repositories or names of the targets that it was made to draft for.
-        licence: As the hub names it.
-        location: The folder or file that is used in place; None where the files lie beside the record.
+        licence: Licence as the hub names it.
+        location: Folder or file that is used in place, or None if the files lie beside the record.
         added: Time of its arrival, ISO 8601 in UTC.
     """
 
@@ -83,10 +83,10 @@ class ModelRecord:
 
 
 def read_record(folder: Path) -> ModelRecord | None:
-    """The record of a model's folder, None where there is none.
+    """Return the record of a model's folder, or None if there is none.
 
     Raises:
-        CheckpointError: it cannot be read.
+        CheckpointError: The record cannot be read.
     """
     path = folder / RECORD
     try:
@@ -103,7 +103,7 @@ def read_record(folder: Path) -> ModelRecord | None:
 
 
 def record_as_json(record: ModelRecord) -> dict[str, Any]:
-    """Plain values for `json.dumps`."""
+    """Return plain values for `json.dumps`."""
     return {"version": _VERSION, **asdict(record)}
 
 
@@ -120,11 +120,11 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 def sha256_of(
     path: Path, progress: Callable[[int], None] = lambda done_bytes: None, copy: Path | None = None
 ) -> str:
-    """Hash a file, in hexadecimal digits. Raises OSError where it cannot be read, or its copy not be written.
+    """Hash a file, in hexadecimal digits. Raises OSError if it cannot be read, or its copy not be written.
 
     Args:
         path: The file.
-        progress: Called with the bytes read so far; what it raises ends the reading.
+        progress: Called with the bytes read so far; an exception that it raises ends the reading.
         copy: Another file that takes the bytes, and is on the disk alone in the end; None for no copy.
     """
     digest = hashlib.sha256()
@@ -136,6 +136,6 @@ def sha256_of(
         if copy is not None:
             writer.flush()
             os.fsync(writer.fileno())
-            if hasattr(os, "posix_fadvise"):  # or whoever reads it again would read the memory's copy
+            if hasattr(os, "posix_fadvise"):  # or it would be read again from memory
                 os.posix_fadvise(writer.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     return digest.hexdigest()

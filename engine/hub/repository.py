@@ -1,4 +1,4 @@
-"""A repository of the hub: its files as the hub describes them, and the choice of those that are needed."""
+"""A repository of the hub: its files as the hub describes them, and the choice of the needed ones."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from engine.weights.draft_kind import (
 
 FormatWish = Literal["auto", "gguf", "safetensors"]
 
-#: Taken where nothing else was asked for: 4.5 bits a weight or so, at little cost in quality.
+#: Quantization taken if none was asked for: about 4.5 bits a weight, at little cost in quality.
 DEFAULT_QUANTIZATION = "Q4_K_M"
-# Taken in place of it, best first.
+# Quantizations taken in its place, best first.
 _NEXT_BEST = (
     "Q4_K_S",
     "Q4_K",
@@ -40,7 +40,7 @@ _NEXT_BEST = (
 )
 
 _QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
-# No name that means something else to a file system: a hub, or who poses as one, may send any.
+# No name that means something else to a file system: a hub, or a server that poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
 _GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 # One file, or shards and their index, or Medusa heads, or prompt tokens. Mistral's consolidated.safetensors are a
@@ -77,10 +77,10 @@ class HubFile:
     """A file of a repository, as the hub describes it.
 
     Attributes:
-        name: Its path in the repository.
-        size_bytes: Its size.
-        sha256: Of its content, where the hub keeps it as a large file.
-        git_oid: SHA-1 of git's blob, which is what the hub knows of a small one.
+        name: Path in the repository.
+        size_bytes: Size of the file.
+        sha256: SHA-256 of its content, if the hub keeps it as a large file.
+        git_oid: SHA-1 of git's blob, which the hub knows of a small one.
     """
 
     name: str
@@ -90,7 +90,7 @@ class HubFile:
 
     @property
     def local_name(self) -> str:
-        """Its name here, without the repository's folders."""
+        """Name of the file here, without the repository's folders."""
         return self.name.rpartition("/")[2]
 
 
@@ -100,8 +100,8 @@ class Listing:
 
     Attributes:
         revision: The branch, tag or commit that was asked for.
-        commit: Its present meaning.
-        gated: Its owner wants terms accepted first.
+        commit: Commit that the revision stands for now.
+        gated: True if its owner wants terms accepted first.
     """
 
     repo: str
@@ -118,10 +118,10 @@ class Selection:
     """The files to be downloaded.
 
     Attributes:
-        format: Of the weights.
-        files: All that is needed.
-        quantization: Of the GGUF file; None where there is none, or its name does not say.
-        alternatives: The quantizations there are, smallest file first.
+        format: Format of the weights.
+        files: Files that are needed.
+        quantization: Quantization of the GGUF file, or None if there is none or its name does not say.
+        alternatives: Quantizations there are, smallest file first.
     """
 
     format: FileFormat
@@ -142,13 +142,14 @@ def choose_files(
 
     Args:
         listing: The repository.
-        wish: The format; ``auto`` takes GGUF where there is some.
-        quantization: Of a GGUF file (``Q8_0``); None takes `DEFAULT_QUANTIZATION`, or the nearest to it.
-        head: True for a repository that is known to hold a draft head: those may be in PyTorch's own format.
+        wish: The format; ``auto`` takes GGUF if there is some.
+        quantization: Quantization of a GGUF file (``Q8_0``); None takes `DEFAULT_QUANTIZATION`, or the nearest to
+            it.
+        head: True for a repository that is known to hold a draft head, which may be in PyTorch's own format.
 
     Raises:
-        InvalidOption: there is no such quantization.
-        NotOnHub: the repository holds nothing that Tenon runs.
+        InvalidOption: There is no such quantization.
+        NotOnHub: The repository holds nothing that Tenon runs.
     """
     if quantization and wish == "safetensors":
         raise InvalidOption("A quantization is asked for, and safetensors have none: leave one of them out.")
@@ -186,7 +187,7 @@ def choose_files(
 
 
 def is_needed(name: str, format_: FileFormat) -> bool:
-    """True if a file of this name belongs to a model whose weights have this format."""
+    """Return whether a file of this name belongs to a model whose weights have this format."""
     if name in _TEXT:
         return format_ != "gguf"
     if format_ == "safetensors":
@@ -195,26 +196,26 @@ def is_needed(name: str, format_: FileFormat) -> bool:
 
 
 def base_of(adapter: Mapping[str, Any]) -> tuple[str, ...]:
-    """The repository of the model that an adapter was trained for, by its config."""
+    """Return the repository of the model that an adapter was trained for, by its config."""
     base = adapter.get("base_model_name_or_path")
     return (base,) if isinstance(base, str) and base else ()
 
 
 def without_adapter(names: Collection[str]) -> Collection[str]:
-    """The names without an adapter's, where a model's own weights are there too."""
+    """Return the names without an adapter's if a model's own weights are there too."""
     if any(name.startswith("model") and name.endswith(".safetensors") for name in names):
         return [name for name in names if name not in _ADAPTER]
     return names
 
 
 def quantization_of(name: str) -> str | None:
-    """Quantization in the name of a GGUF file, in capitals; None where the name does not say."""
+    """Return the quantization in the name of a GGUF file, in capitals, or None if the name does not say."""
     found = _QUANTIZATION.findall(name.removesuffix(".gguf"))
     return str(found[-1]).upper() if found else None
 
 
 def _quantized(files: Iterable[HubFile]) -> dict[str | None, list[HubFile]]:
-    """The GGUF models of a repository, whole or in parts, by quantization. Image encoders are left out."""
+    """Return the GGUF models of a repository, whole or in parts, by quantization, without image encoders."""
     by_model: dict[str, list[HubFile]] = {}
     for file in files:
         base = file.name.rpartition("/")[2].lower()
@@ -260,7 +261,7 @@ def _choose_gguf(
 
 
 def _by_size(files: Iterable[HubFile]) -> tuple[HubFile, ...]:
-    """Small files first: what is wrong with a repository shows before gigabytes have come."""
+    """Return small files first: faults of a repository show before gigabytes have come."""
     return tuple(sorted(files, key=lambda file: (file.size_bytes, file.name)))
 
 

@@ -1,4 +1,4 @@
-"""One file from a server: into NAME.part, in as many pieces as it takes, hashed on the way, and then to NAME.
+"""Transfer of one file from a server: into NAME.part, in as many pieces as needed, hashed on the way, then to NAME.
 
 A transfer can be ended at once, also while it waits for bytes that do not come.
 """
@@ -36,7 +36,7 @@ _SHORTEST_S = 0.5
 
 
 class StopSignal:
-    """Set by one thread, looked at by the one that downloads."""
+    """A signal set by one thread, and read by the one that downloads."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -53,22 +53,22 @@ class StopSignal:
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def is_set(self) -> bool:
-        """True if the end was asked for."""
+        """Return whether the end was asked for."""
         return self._event.is_set()
 
     def check(self) -> None:
-        """Raise Cancelled when the end was asked for."""
+        """Raise Cancelled if the end was asked for."""
         if self._event.is_set():
             raise Cancelled(say("The download was stopped."))
 
     def wait(self, seconds: float) -> None:
-        """Sleep, and raise Cancelled when the end is asked for meanwhile."""
+        """Sleep, and raise Cancelled if the end is asked for meanwhile."""
         self._event.wait(seconds)
         self.check()
 
     @contextlib.contextmanager
     def watch(self, response: httpx2.Response) -> Iterator[None]:
-        """While reading from a response: its socket is shut down when the end is asked for."""
+        """Shut the socket of a response down if the end is asked for while it is read."""
         stream = response.extensions.get("network_stream")
         with self._lock:
             self._socket = None if stream is None else stream.get_extra_info("socket")
@@ -85,11 +85,11 @@ class Patience:
     """Limits on how long a transfer goes on trying.
 
     Attributes:
-        attempts: In a row without a single new byte.
-        first_pause_s: Before the second attempt; each further pause is twice as long.
-        longest_pause_s: The longest of these, and the longest that the hub may ask for.
+        attempts: Number of attempts in a row without a single new byte.
+        first_pause_s: Pause before the second attempt; each further pause is twice as long.
+        longest_pause_s: Longest of these pauses, and the longest that the hub may ask for.
         slowest_bytes_per_s: Bytes that come slower than this count as nothing.
-        slow_s: After so long.
+        slow_s: Seconds after which slow bytes count as nothing.
     """
 
     attempts: int = 6
@@ -103,9 +103,9 @@ class _Interrupted(Exception):
     """An attempt ended early and another may go on.
 
     Attributes:
-        error: To raise when it was the last one.
+        error: Error to raise if it was the last attempt.
         pause_s: Pause that the hub asks for.
-        stalled: Too little came to count.
+        stalled: True if too few bytes came to count.
     """
 
     def __init__(self, error: HubError, pause_s: float | None = None, stalled: bool = False) -> None:
@@ -116,15 +116,15 @@ class _Interrupted(Exception):
 
 
 class Transfer:
-    """One file.
+    """Transfer of one file.
 
     Args:
         source: Server of the file.
         repo: Name of its origin in sentences.
         url: Address of the file.
         file: Description by the hub.
-        folder: Place for the file; it exists.
-        stop: Ends it.
+        folder: Folder for the file, which exists.
+        stop: Signal that ends it.
         patience: Limits on trying.
         arrived: Called with the bytes of this file that are on the disk, as they grow.
         waiting: Called with the reason while it waits before another attempt, with None when it goes on.
@@ -157,10 +157,10 @@ class Transfer:
         """Bring the file, going on where an earlier transfer ended.
 
         Raises:
-            Cancelled: the stop signal was set; what has come stays.
-            HubError: the hub does not give it.
-            DownloadFailed: what it gives is not the file.
-            OutOfDisk: there is no room; what has come stays.
+            Cancelled: The stop signal was set; the bytes that have come stay.
+            HubError: The hub does not give it.
+            DownloadFailed: The server's bytes are not the file.
+            OutOfDisk: There is no room; the bytes that have come stay.
         """
         spoilt = failures = 0
         if self._path.is_file():
@@ -205,7 +205,7 @@ class Transfer:
         self._waiting(None)
 
     def _attempt(self) -> None:
-        """Read from where the part ends until the connection does."""
+        """Read from the end of the part until the connection ends."""
         self._stop.check()
         offset = self._digests.size_bytes
         endless = Bound(inf, inf)  # the file's own size is the bound, and a slow server is noticed
@@ -226,7 +226,7 @@ class Transfer:
 
     def _judge(self, response: httpx2.Response, offset: int) -> None:
         """Raise unless this response holds the rest of the file."""
-        if response.status_code == 416:  # nothing behind the offset: the file is shorter than the hub says
+        if response.status_code == 416:  # nothing after the offset: the file is shorter than the hub says
             raise self._wrong_length()
         try:
             self._source.judge(response, self._repo)
@@ -234,7 +234,7 @@ class Transfer:
             raise _Interrupted(error, _retry_after_s(response)) from error
         except AccessDenied as error:
             if response.history and response.url.host != response.history[0].url.host:
-                # A signed address of the storage behind the hub has run out; the hub will give a new one.
+                # A signed address of the storage after the hub has run out; the hub will give a new one.
                 raise _Interrupted(error) from error
             raise
         if response.status_code == 200 and offset:  # the way to the hub knows no ranges
@@ -276,7 +276,7 @@ class Transfer:
                 raise _Interrupted(broken_off(repr(error), self._source.place)) from error
 
     def _read_again(self) -> None:
-        """Hash what an earlier transfer left."""
+        """Hash the bytes that an earlier transfer left."""
         if not self._part.is_file():
             return
         if self._part.stat().st_size > self._file.size_bytes:
@@ -304,7 +304,7 @@ class Transfer:
 
 
 class _Digests:
-    """The hashes of what has come: the record's SHA-256, and git's where that is all the hub knows."""
+    """Hashes of the bytes that have come: the record's SHA-256, and git's if the hub knows nothing else."""
 
     def __init__(self, file: HubFile) -> None:
         self.size_bytes = 0
@@ -330,7 +330,7 @@ class _Digests:
 
 
 def _retry_after_s(response: httpx2.Response) -> float | None:
-    """Seconds to wait by Retry-After, which gives seconds or a date; None where it gives neither."""
+    """Return the seconds to wait by Retry-After, which gives seconds or a date, or None if it gives neither."""
     value = response.headers.get("Retry-After", "").strip()
     if value.isdigit():
         return float(value)
@@ -357,13 +357,13 @@ class TransferRate:
         self._marks.clear()
 
     def bytes_per_s(self) -> float | None:
-        """The speed, None while it is too early to say."""
+        """Return the speed, or None while it is too early to say."""
         if not self._marks:
             return None
         (first_s, first), (last_s, last) = self._marks[0], self._marks[-1]
         return None if last_s - first_s < _SHORTEST_S else (last - first) / (last_s - first_s)
 
     def seconds_left(self, remaining_bytes: int) -> float | None:
-        """Time for the rest at this speed, None where there is none to tell."""
+        """Return the time for the rest at this speed, or None if that is not known."""
         speed = self.bytes_per_s()
         return None if not speed else remaining_bytes / speed

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# Torch takes cuDNN first on Hopper, which plans for 20 to 40 ms for each new number of keys: for each token.
+# Torch prefers cuDNN on Hopper, which plans for 20 to 40 ms for each new number of keys, which is for each token.
 torch.backends.cuda.enable_cudnn_sdp(False)
 
-#: Up to this many new rows heads are folded; beyond it the repeated mask would cost more than it saves.
+#: Up to this many new rows heads are folded; with more, the repeated mask would cost more than folding saves.
 FOLD_LIMIT_ROWS = 64
 #: Scores of capped attention held at a time.
 SCORES_LIMIT_BYTES = 64 * 2**20
@@ -23,18 +23,19 @@ SCORES_LIMIT_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Paths:
-    """Uncommitted rows that each new row sees, as a list: of texts side by side each sees few of many.
+    """Uncommitted rows that each new row sees, as a list: of texts side by side each row sees few of many.
 
     Attributes:
-        depths: (n,) int32, how many, the row's own included.
-        rows: (n, most) int32, which, in the order of the text; what is behind a row's depth means nothing.
+        depths: (n,) int32 number of rows that each row sees, its own included.
+        rows: (n, most) int32 indices of these rows in the order of the text; entries beyond a row's depth mean
+            nothing.
     """
 
     depths: Tensor
     rows: Tensor
 
     def mask(self, uncommitted: int) -> Tensor:
-        """The same as (n, uncommitted) bool."""
+        """Return the paths as an (n, uncommitted) bool mask."""
         seen = torch.zeros(len(self.rows), uncommitted, dtype=torch.bool)
         for row, depth in enumerate(self.depths.tolist()):
             seen[row, self.rows[row, :depth].long()] = True
@@ -47,11 +48,11 @@ class StepMask:
 
     Attributes:
         first_row: Cache rows before this one lie outside every new row's window.
-        additive: 0 or the type's lowest number; (n * group, rows) where ``folded``, (n, rows) otherwise;
-            None where every new row sees all rows, or where ``causal`` says it.
-        folded: Query heads are folded into rows.
-        causal: The n new rows are a chain and nothing is committed.
-        common_row: Every new row sees all committed rows from this one on.
+        additive: 0 or the type's lowest number; (n * group, rows) if ``folded``, (n, rows) otherwise; None if every
+            new row sees all rows, or if ``causal`` says it.
+        folded: True if query heads are folded into rows.
+        causal: True if the n new rows are a chain and nothing is committed.
+        common_row: First of the committed rows from which on every new row sees all.
     """
 
     first_row: int
@@ -73,7 +74,8 @@ def step_mask(
     """Build the mask of one forward.
 
     Args:
-        positions: (m + n,) int64, of the uncommitted rows: m that stay from earlier forwards, then the new ones.
+        positions: (m + n,) int64 positions of the uncommitted rows: m that stay from earlier forwards, then the new
+            ones.
         count: n, the new rows.
         tree: (n, m + n) bool, True where new row i sees uncommitted row j, its own included; None for a chain that
             continues all of them.
@@ -94,7 +96,7 @@ def step_mask(
         tree = torch.ones(count, len(positions), dtype=torch.bool, device=device)
         tree = tree.tril_(len(positions) - count)
     additive = torch.zeros(count, length - first + len(positions), dtype=dtype, device=device)
-    # Not -inf: a block of a row in which all is masked must stay finite; it is scaled to an exact 0 later.
+    # Not -inf: a block of a row that is masked completely must stay finite; it is scaled to an exact 0 later.
     lowest = torch.finfo(dtype).min
     common = first if window is None else max(first, int(new.max()) - window + 1)
     if window is None:
@@ -119,13 +121,13 @@ def attend(
     soft_cap: float | None,
     sinks: Tensor | None = None,
 ) -> Tensor:
-    """Attention of new rows over cached rows.
+    """Compute attention of new rows over cached rows.
 
     Args:
         queries: (n, heads, head_dim), rotated.
         keys: (kv_heads, rows, head_dim), the rows from ``mask.first_row`` on.
-        values: The same shape.
-        mask: Of this forward and this layer's window.
+        values: Values, of the keys' shape.
+        mask: Mask of this forward for the layer's window.
         scale: Multiplies the scores.
         soft_cap: c in c * tanh(score / c) before the mask (Gemma 2), None for none.
         sinks: (heads,) scores that take a share and give nothing (gpt-oss; Xiao et al. 2023, arXiv 2309.17453), or
@@ -168,16 +170,16 @@ def attend_part(
     scale: float,
     soft_cap: float | None,
 ) -> tuple[Tensor, Tensor]:
-    """Attention over a part of the rows that a forward sees; `merged` puts parts together.
+    """Compute attention over a part of the rows that a forward sees; `merged` puts parts together.
 
     Args:
         queries: (n, heads, head_dim), rotated.
         keys: (kv_heads, rows, head_dim).
-        values: The same shape.
-        additive: Of these rows, as `StepMask` has it; None where every new row sees all of them.
+        values: Values, of the keys' shape.
+        additive: Additive mask of these rows as in `StepMask`, or None if every new row sees all of them.
         folded: True if query heads are folded into rows.
         scale: Multiplies the scores.
-        soft_cap: As in `attend`.
+        soft_cap: Soft cap of the scores, as in `attend`.
 
     Returns:
         (n, heads, head_dim), and (n, heads, 1) float32, the logarithm of the sum of exp(score).
@@ -204,7 +206,7 @@ def attend_part(
 
 
 def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor], sinks: Tensor | None = None) -> Tensor:
-    """Attention over the rows of two parts: each of `attend_part` is weighted by its share of the sum.
+    """Merge attention over two parts from `attend_part`, each weighted by its share of the sum.
 
     Source: online softmax as in FlashAttention (Dao et al. 2022, section 3.1).
 
@@ -218,13 +220,13 @@ def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor], sinks: Tens
 
 
 def _folded(queries: Tensor, kv_heads: int) -> Tensor:
-    """(n, heads, d) as (kv_heads, n * group, d)."""
+    """Fold (n, heads, d) into (kv_heads, n * group, d)."""
     count, _, head_dim = queries.shape
     return queries.reshape(count, kv_heads, -1, head_dim).transpose(0, 1).reshape(kv_heads, -1, head_dim)
 
 
 def _unfolded(mixed: Tensor, count: int) -> Tensor:
-    """(kv_heads, n * group, d) as (n, heads, d)."""
+    """Unfold (kv_heads, n * group, d) into (n, heads, d)."""
     kv_heads, _, width = mixed.shape
     return mixed.reshape(kv_heads, count, -1, width).transpose(0, 1).reshape(count, -1, width)
 
@@ -242,7 +244,7 @@ def _scored(
     scale: float,
     soft_cap: float | None,
 ) -> tuple[Tensor, Tensor]:
-    """Attention by way of its scores, (heads, m, head_dim), in blocks of rows that bound the memory of the scores."""
+    """Compute attention by its scores, (heads, m, head_dim), in blocks of rows that bound the scores' memory."""
     step = max(1, SCORES_LIMIT_BYTES // (4 * len(keys) * keys.shape[1]))
     blocks = []
     for start in range(0, queries.shape[1], step):

@@ -20,17 +20,17 @@ from engine.model.rope import Rotation, rotate
 
 
 def previous_rows(length: int, pending: int, count: int, tree: Tensor | None, before: int) -> Tensor:
-    """Rows of the cache before each new one, on its own path.
+    """Return the rows of the cache before each new one, on its own path.
 
     Args:
         length: Committed rows.
         pending: Uncommitted rows of earlier forwards that stay.
         count: New rows, n.
         tree: (n, pending + n) bool, True where new row i sees uncommitted row j, its own included; None for a chain.
-        before: Number of rows wanted of each, b.
+        before: Number of rows wanted before each one, b.
 
     Returns:
-        (n, b) int64, the nearest last; below 0 before the text's beginning.
+        (n, b) int64 rows, the nearest last; below 0 before the text's beginning.
     """
     if tree is None:
         last = length + pending + torch.arange(count)
@@ -43,14 +43,14 @@ def previous_rows(length: int, pending: int, count: int, tree: Tensor | None, be
 
 
 def convolve(mapped: Tensor, kernel: Tensor, cache: KVCache, layer: int, previous: Tensor) -> Tensor:
-    """The convolution of some rows of one text, whose inputs are written into its cache.
+    """Convolve some rows of one text, whose inputs are written into its cache.
 
     Args:
-        mapped: (n, 3 h): a gate of the inputs, a gate of what comes out, the inputs.
-        kernel: (h, k), the own row's last.
-        cache: Has room for the rows where `KVCache.place` said.
-        layer: Its place in the cache.
-        previous: (n, k - 1) from `previous_rows`.
+        mapped: (n, 3 h): a gate of the inputs, a gate of the outputs, the inputs.
+        kernel: (h, k), the weight of the row itself last.
+        cache: Cache that has room for the rows where `KVCache.place` said.
+        layer: Index of the layer in the cache.
+        previous: (n, k - 1) rows from `previous_rows`.
 
     Returns:
         (n, h).
@@ -78,15 +78,15 @@ def attention(
     rotation: Rotation | None,
     texts: Sequence[SeenRows],
 ) -> Tensor:
-    """Attention of new rows over the caches of their texts, their own keys and values included; or a convolution.
+    """Compute attention of new rows over their texts' caches, own keys and values included; or a convolution.
 
     Args:
         config: Sizes of the block.
-        weights: Its weights.
-        index: Its layer in the cache.
-        rows: (n, in) what queries, keys and values are mapped from, normalised already.
-        rotation: Of the new rows; None where nothing is rotated.
-        texts: Those of the rows, in their order.
+        weights: Weights of the block.
+        index: Index of the layer in the cache.
+        rows: (n, in) normalised rows that queries, keys and values are mapped from.
+        rotation: Rotation of the new rows, or None if nothing is rotated.
+        texts: Texts of the rows, in the order of the rows.
 
     Returns:
         (n, h), before the residual sum.
@@ -97,7 +97,7 @@ def attention(
         return weights.output(attend_latents(config, config.latent, weights, index, rows, rotation, texts))
     heads, kv_heads = config.heads, config.kv_heads
     qkv = weights.qkv(rows).view(len(rows), -1, config.head_dim)
-    parts = [qkv[:, :heads], qkv[:, heads : heads + kv_heads]]  # no keys where another layer's are read
+    parts = [qkv[:, :heads], qkv[:, heads : heads + kv_heads]]  # no keys if another layer's are read
     values = parts[1] if config.values_are_keys else qkv[:, heads + kv_heads :]
     turned = qkv[:, : heads + kv_heads]
     norms = weights.query_norm, weights.key_norm
@@ -156,7 +156,7 @@ def _attended(
 
 
 def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> Tensor:
-    """The feed-forward network of (n, h) rows of the residual stream, its experts included, before the sum."""
+    """Compute the feed-forward network of (n, h) rows of the residual stream, experts included, before the sum."""
     rows = weights.mlp_norm(hidden)
 
     network = partial(gated, config)
@@ -180,13 +180,13 @@ def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> 
 
 
 def gated(config: ModelConfig, gate_up: LinearMap, down: LinearMap, rows: Tensor) -> Tensor:
-    """The gated network of these matrices over some rows, (n, h) to (n, h)."""
+    """Compute the gated network of these matrices over some rows, (n, h) to (n, h)."""
     gate, up = gate_up(rows).chunk(2, -1)
     return down(_through_gate(config, gate, up))
 
 
 def _through_gate(config: ModelConfig, gate: Tensor, up: Tensor) -> Tensor:
-    """The gate's activation times what it lets through; the gate's memory may be taken."""
+    """Multiply the gate's activation with the gated values; the gate's memory may be overwritten."""
     match config.activation:
         case "clamped_swiglu":
             gate = gate.clamp(max=7.0)
@@ -211,10 +211,11 @@ def block(
     rows: Tensor | None = None,
     inputs: Tensor | None = None,
 ) -> Tensor:
-    """A whole block: attention, then the feed-forward network, each added to the residual stream.
+    """Compute a whole block: attention, then the feed-forward network, each added to the residual stream.
 
-    Arguments are those of `attention`, but ``hidden`` (n, h) is the residual stream, and ``rows`` (n, in) are mapped by
-    attention in its place, normalised already. ``inputs`` (n, p) are the layer's own, of models that have such.
+    Arguments are those of `attention`, but ``hidden`` (n, h) is the residual stream, and attention maps the
+    normalised ``rows`` (n, in) if they are given. ``inputs`` (n, p) are the layer's own inputs, for models that
+    have them.
 
     Returns:
         (n, h).

@@ -17,9 +17,9 @@ from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 
-#: Architectures whose makers publish blocks that are read (MXFP4).
+#: Architectures whose makers publish quantized blocks (MXFP4) that Tenon reads.
 _PUBLISHED_IN_BLOCKS = ("GptOssForCausalLM",)
-#: Twice as many as the largest model has; a list of them takes a second.
+#: Twice as many as the largest model has; a list of so many takes a second.
 _MOST_PARTS = 1 << 16
 #: Constants of gpt-oss's activation.
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
@@ -38,12 +38,12 @@ class Latent:
     """Sizes of attention over latents.
 
     Attributes:
-        rank: Width of what is cached for keys and values of all heads.
+        rank: Width of the cached vector for keys and values of all heads.
         rotated: Channels of keys that are rotated, cached beside it and shared by all heads.
         plain: Channels of a head's queries and keys that are not rotated.
         values: Width of a head's values.
-        query_rank: Width that queries are mapped through; 0 where they are mapped at once.
-        interleaved: Channels 2i and 2i + 1 turn into each other, and not i and i + rotated / 2.
+        query_rank: Width that queries are mapped through; 0 if they are mapped directly.
+        interleaved: True if channels 2i and 2i + 1 turn into each other, and not i and i + rotated / 2.
     """
 
     rank: int
@@ -64,7 +64,7 @@ class Latent:
         return self.plain + self.rotated
 
     def expands(self, rows: int, seen: int) -> bool:
-        """True if so many new rows take less arithmetic with keys and values of all rows that they see mapped first.
+        """Return whether so many new rows take less arithmetic if keys and values of all seen rows are mapped first.
 
         The mapped rows of one head must fit in the memory that scores may take.
         """
@@ -82,8 +82,8 @@ class LayerShape:
         kv_heads: Key-value heads.
         head_dim: Width of a head.
         intermediate_size: Width of the feed-forward network.
-        values_are_keys: Values are what keys were mapped to, before norm and rotation.
-        keys_of: The layer whose keys and values it reads, having none of its own; None for its own.
+        values_are_keys: True if values are what keys were mapped to, before norm and rotation.
+        keys_of: The layer whose keys and values it reads instead of its own, or None.
     """
 
     kv_heads: int
@@ -95,46 +95,48 @@ class LayerShape:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A decoder's sizes and variants. Field names follow Tenon; config.json's are in `read_config`.
+    """A decoder's sizes and variants. Field names are Tenon's; config.json's are in `read_config`.
 
     Attributes:
         architecture: ``architectures[0]``.
-        family: Its row in `SUPPORTED`.
+        family: Row of the family in `SUPPORTED`.
         hidden_size: Width of the residual stream, h.
         layers: Number of layers.
         heads: Query heads.
-        kv_heads: Key-value heads; ``heads`` is a multiple. Latents are one.
-        head_dim: Width of a head; heads * head_dim need not be h. Of a latent all that is cached.
+        kv_heads: Key-value heads; ``heads`` is a multiple of them. Latents count as one.
+        head_dim: Width of a head; heads * head_dim need not be h. For latents the width of all that is cached.
         intermediate_size: Width of the feed-forward network.
         vocabulary_size: Rows of embedding and head, V.
         context_length: Longest text, in tokens.
-        norm_epsilon: Of the RMS norms.
+        norm_epsilon: Epsilon of the RMS norms.
         activation: ``silu``, ``gelu``, ``gelu_tanh`` or ``clamped_swiglu``.
         attention_scale: Multiplies the scores.
-        attention_soft_cap: tanh cap of the scores, None for none.
-        logit_soft_cap: tanh cap of the logits, None for none.
-        embedding_scale: Multiplies the embedding, None for 1; rounded to the weights' type when applied.
-        residual_scale: Multiplies what attention and the feed-forward network add to the residual stream.
-        logit_scale: Multiplies the logits: of the final norm's weight, so that all who map its rows have it.
-        tied: The head is the embedding.
-        qkv_bias: q, k and v have biases.
-        output_bias: The attention's output has one.
-        mlp_bias: The feed-forward network has them.
-        windows: Per layer: how many positions it sees, its own included; None for all.
-        ropes: The kinds of RoPE there are.
-        layer_ropes: Per layer: an index into ``ropes``, None where nothing is rotated.
+        attention_soft_cap: tanh cap of the scores, or None for none.
+        logit_soft_cap: tanh cap of the logits, or None for none.
+        embedding_scale: Factor of the embedding, None for 1; rounded to the weights' type when applied.
+        residual_scale: Factor of the results that attention and the feed-forward network add to the residual
+            stream.
+        logit_scale: Factor of the logits; it is applied by the final norm's weight, so that everybody who maps its
+            rows has it.
+        tied: True if the head is the embedding.
+        qkv_bias: True if q, k and v have biases.
+        output_bias: True if the attention's output has a bias.
+        mlp_bias: True if the feed-forward network has biases.
+        windows: Number of positions that each layer sees, the row's own included; None for all.
+        ropes: The kinds of RoPE that layers have.
+        layer_ropes: Index into ``ropes`` for each layer, or None if nothing is rotated.
         tensor_prefix: Beginning of the names of the decoder's tensors.
         quantization: A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers.
-        types: The element types of the checkpoint's tensors; empty where they are not known.
-        mixture: Experts of its layers; None for none.
+        types: Element types of the checkpoint's tensors; empty if they are not known.
+        mixture: Experts of its layers, or None.
         convolution: Rows that a short convolution takes, its own included; 0 for none.
-        convolutions: Per layer: it has that in attention's place; empty where none has.
-        shapes: Of each layer, where they differ; empty where all are alike. See `of_layer`.
-        values_are_keys: As in `LayerShape`.
-        keys_of: As in `LayerShape`.
+        convolutions: True for each layer that has a convolution in attention's place; empty if none has.
+        shapes: Shape of each layer if they differ; empty if all are alike. See `of_layer`.
+        values_are_keys: True if values are what keys were mapped to, as in `LayerShape`.
+        keys_of: The layer whose keys and values it reads, as in `LayerShape`.
         input_width: Width of a layer's own rows of a second embedding (Gemma 4's E models); 0 for none.
         input_vocabulary: Rows of that embedding.
-        latent: Sizes of attention over latents; None where keys and values are cached.
+        latent: Sizes of attention over latents, or None if keys and values are cached.
     """
 
     architecture: str
@@ -176,14 +178,14 @@ class ModelConfig:
     latent: Latent | None = None
 
     def of_layer(self, index: int) -> ModelConfig:
-        """The sizes of one layer in place of those of most."""
+        """Return the config with the sizes of one layer in place of those of most."""
         return replace(self, **vars(self.shapes[index]), shapes=()) if self.shapes else self
 
     @property
     def cache_shapes(self) -> tuple[tuple[int, int] | int, ...]:
-        """Per layer: key-value heads and their width, or the layer whose keys and values it reads.
+        """Key-value heads and their width for each layer, or the layer whose keys and values it reads.
 
-        What a convolution takes of a row, as wide as the hidden state, lies where other layers have keys and values.
+        The row that a convolution keeps, as wide as the hidden state, lies where other layers have keys and values.
         """
         if not self.shapes:
             inputs = self.hidden_size // (2 * self.head_dim), self.head_dim
@@ -198,7 +200,7 @@ class ModelConfig:
 
     @property
     def parts(self) -> int:
-        """Layers, heads and experts that have tensors of their own."""
+        """Number of layers, heads and experts that have tensors of their own."""
         heads = self.heads * self.layers if self.latent is not None else 0
         return (
             self.layers
@@ -207,21 +209,21 @@ class ModelConfig:
         )
 
     def last_keys(self, slides: bool) -> int:
-        """The last layer with keys and values of its own that has a window, or that has none.
+        """Return the last layer with keys and values of its own that has a window, or that has none.
 
         Raises:
-            ValueError: There is none.
+            ValueError: There is no such layer.
         """
         own = (layer for layer, shape in enumerate(self.cache_shapes) if isinstance(shape, tuple))
         return max(layer for layer in own if (self.windows[layer] is not None) == slides)
 
     @property
     def cache_parts(self) -> int:
-        """Tensors of a layer's cache: keys and values, or latents that both are maps of."""
+        """Number of tensors in a layer's cache: keys and values, or latents that both are maps of."""
         return 2 if self.latent is None else 1
 
     def convolves(self, layer: int) -> bool:
-        """True if a layer has a convolution in attention's place."""
+        """Return whether a layer has a convolution in attention's place."""
         return bool(self.convolutions) and self.convolutions[layer]
 
     @property
@@ -247,7 +249,7 @@ def read_config(
 
     Args:
         checkpoint: The checkpoint.
-        families: Those that it may be of, by architecture.
+        families: Families that it may be of, by architecture.
 
     Raises:
         UnsupportedModel: The architecture, or a feature of it, is one that Tenon cannot run.
@@ -275,14 +277,14 @@ def read_config(
 
 
 def check_counts(wanted: int, found: int) -> None:
-    """Refuse a config that asks for more layers, heads and experts than there are tensors, before a list is as long.
+    """Refuse a config that asks for more parts than there are tensors, before lists of that length are made.
 
     Args:
-        wanted: Parts that have a tensor of their own.
-        found: Tensors that there are.
+        wanted: Number of parts (layers, heads and experts) that have a tensor of their own.
+        found: Number of tensors in the checkpoint.
 
     Raises:
-        TensorMismatch: Some cannot be there.
+        TensorMismatch: Some of the parts cannot be there.
     """
     if wanted > found:
         raise TensorMismatch(
@@ -456,7 +458,7 @@ def _latent(config: Mapping[str, Any]) -> Latent:
 
 
 def _latent_scale(latent: Latent, rope: Mapping[str, Any]) -> float:
-    """Of scores over latents: YaRN makes them larger by the square of what it was trained with."""
+    """Return the factor of scores over latents: YaRN makes them larger by the square of its trained factor."""
     weight, factor = float(rope.get("mscale_all_dim") or 0.0), float(rope.get("factor") or 1.0)
     scale = float(latent.query_width**-0.5)
     if rope["rope_type"] == "default" or factor <= 1.0:
@@ -467,14 +469,14 @@ def _latent_scale(latent: Latent, rope: Mapping[str, Any]) -> float:
 def _tied(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> bool:
     if family.text_config is None or not checkpoint.names:
         return bool(config["tie_word_embeddings"])
-    # Of a text part it is said in two places, and the two contradict each other.
+    # For a text part this key stands in two places, and the two contradict each other.
     return not any(name.endswith("lm_head.weight") for name in checkpoint.names)
 
 
 def _shapes(config: Mapping[str, Any], layers: int, query_only: bool) -> tuple[LayerShape, ...]:
-    """Gemma 4's layers by their types; the last ones may read the keys and values of the last of their type before.
+    """Return Gemma 4's layers by type; the last ones may read keys and values of the last of their type before.
 
-    Which ones layers without any read is settled by the model that they draft for.
+    If no layer has keys, the model that they draft for settles which of its layers they read.
     """
     kinds, heads = config["layer_types"], int(config["num_attention_heads"])
     owners = 0 if query_only else layers - int(config["num_kv_shared_layers"])
@@ -505,7 +507,7 @@ def _embedding_scale(config: Mapping[str, Any], family: Family) -> float | None:
 
 
 def _fused(checkpoint: Checkpoint | CheckpointOutline, family: FamilyExperts, prefix: str) -> bool:
-    """True if the checkpoint has an expert's gate and up in one."""
+    """Return whether the checkpoint has an expert's gate and up in one tensor."""
     module = family.matrices[0].format(0)
     return bool(family.fused) and not any(
         name.startswith(prefix) and name.endswith(f"{module}.weight") for name in checkpoint.names
@@ -582,7 +584,7 @@ def _ropes(
     if config.get("query_beta"):
         context = int(config["rope_parameters"]["original_max_position_embeddings"])
         rope = replace(rope, query_beta=float(config["query_beta"]), query_context=context)
-    rotates = config.get("no_rope_layers") or (1,) * layers  # SmolLM3: 1 where the layer does rotate
+    rotates = config.get("no_rope_layers") or (1,) * layers  # SmolLM3: 1 if the layer rotates
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 
 

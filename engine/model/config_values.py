@@ -1,7 +1,7 @@
-"""config.json as a model's own code reads it: the values that it leaves out, and the older spellings.
+"""config.json as a model's own code reads it, with defaults for missing values and with older spellings.
 
-Source: the config classes of transformers 5, models/*/configuration_*.py and modeling_rope_utils.py, which a test
-compares this with. Reading a dictionary here takes none of the seconds that importing them does.
+Source: the config classes of transformers 5, models/*/configuration_*.py and modeling_rope_utils.py, with which a
+test compares this. Reading a dictionary here takes none of the seconds that importing transformers does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _QWEN2 = {
     "sliding_window": 4096,
     "max_window_layers": 28,
 }
-#: What configs with experts say, and what holds where they do not.
+#: Keys of configs with experts, and their defaults.
 _EXPERTS = {
     "num_experts": 128,
     "num_experts_per_tok": 8,
@@ -47,7 +47,7 @@ _EXPERTS = {
     "shared_expert_intermediate_size": None,
     "mlp_layer_types": None,
 }
-#: The same number by other families' names.
+#: Names of the same number in other families.
 _EXPERT_COUNTS = ("num_local_experts", "n_routed_experts")
 _CHOSEN_COUNTS = ("top_k_experts",)
 _QWEN_EXPERTS = {
@@ -93,7 +93,7 @@ _LFM2 = {
     "conv_bias": False,
     "conv_L_cache": 3,
 }
-#: Names of LFM2's configs, and what others call the same.
+#: Names in LFM2's configs, and the usual names of the same values.
 _LFM2_NAMES = {
     "norm_eps": "rms_norm_eps",
     "tie_embedding": "tie_word_embeddings",
@@ -132,7 +132,7 @@ _GEMMA4 = {
     "hidden_size_per_layer_input": 256,
     "enable_moe_block": False,
 }
-#: By ``model_type``: the values that transformers takes where config.json has none.
+#: Values that transformers takes if config.json has none, by ``model_type``.
 DEFAULTS: dict[str, dict[str, Any]] = {
     "llama": {
         "vocab_size": 32_000,
@@ -325,12 +325,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "hidden_size_per_layer_input": 0,
     },
 }
-#: Raised where a value is missing, of the wrong kind or makes no sense.
+#: Errors raised if a value is missing, of the wrong kind or makes no sense.
 BAD_VALUE = (
     *(AttributeError, KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError),
-    RuntimeError,  # torch's, of numbers that it cannot compute with
+    RuntimeError,  # torch's, for numbers that it cannot compute with
 )
-#: Far around every model that there is: a damaged number must not become a list of that many entries, or a NaN.
+#: Far beyond every existing model: a damaged number must not become a list of that many entries, or a NaN.
 _RANGES = {
     "num_hidden_layers": (1, 10_000),
     "num_attention_heads": (1, 1 << 16),
@@ -377,7 +377,7 @@ _RANGES = {
     "attn_logit_softcapping": (1e-3, 1e9),
     "final_logit_softcapping": (1e-3, 1e9),
 }
-#: What may be null beside the values whose default is.
+#: Keys that may be null beside those whose default is null.
 _NULLABLE = frozenset(
     (
         "num_key_value_heads",
@@ -398,7 +398,7 @@ _GEMMA4_ROPE = {
 #: Kinds of RoPE that count from the context that the model was trained with first.
 _FROM_ORIGINAL = ("llama3", "yarn", "longrope")
 _YARN = {"rope_type": "yarn", "beta_fast": 32.0, "beta_slow": 1.0}
-#: RoPE of families that have a scaled kind where config.json says nothing.
+#: Kinds of RoPE of families that scale it even if config.json says nothing.
 _ROPES: dict[str, dict[str, Any]] = {
     "gpt_oss": {**_YARN, "factor": 32.0, "truncate": False, "original_max_position_embeddings": 4096},
     "ministral3": {
@@ -416,20 +416,20 @@ _OLD_NAMES = {"phi3": {"su": "longrope", "yarn": "longrope"}}
 
 
 def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
-    """A config with every value that a decoder needs.
+    """Return a config with every value that a decoder needs.
 
     Args:
-        raw: config.json, or the part of it that describes the decoder; left as it is.
+        raw: config.json, or the part of it that describes the decoder; it is not changed.
         model_type: A key of `DEFAULTS`.
 
     Returns:
-        ``raw`` with the defaults, ``head_dim`` and the layers' kinds settled, and all that is known of RoPE in
+        ``raw`` with the defaults, ``head_dim`` and the layers' kinds settled, and all values of RoPE in
         ``rope_parameters``: one dictionary, or one for each kind of layer.
 
     Raises:
-        KeyError: No such model type.
+        KeyError: The model type is unknown.
         TypeError: A value is of the wrong kind.
-        ZeroDivisionError: There are no heads; any other of `BAD_VALUE` for what makes no sense.
+        ZeroDivisionError: There are no heads; any other of `BAD_VALUE` for values that make no sense.
     """
     defaults = {**_SHARED, **DEFAULTS[model_type]}
     if "conv_L_cache" in defaults:
@@ -439,7 +439,7 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
         for wanted, others in (("num_experts", _EXPERT_COUNTS), ("num_experts_per_tok", _CHOSEN_COUNTS)):
             found = (raw[name] for name in (wanted, *others) if raw.get(name) is not None)
             values[wanted] = next(found, defaults[wanted])
-    if not values.get("use_sliding_window", True):  # whatever is said of it: transformers writes 0
+    if not values.get("use_sliding_window", True):  # whatever it says of the window: transformers writes 0
         values["sliding_window"] = None
     for name, default in defaults.items():
         _check(name, values[name], default)
@@ -450,7 +450,7 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
     if values["head_dim"] is None:
         values["head_dim"] = values["hidden_size"] // values["num_attention_heads"]
     if "kv_lora_rank" in defaults:
-        values["head_dim"] = values["qk_rope_head_dim"]  # what is rotated
+        values["head_dim"] = values["qk_rope_head_dim"]  # the width of the rotated part
     if "n_shared_experts" in defaults:
         values["shared_expert_intermediate_size"] = (
             values["n_shared_experts"] * values["moe_intermediate_size"]
@@ -475,7 +475,7 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
     if model_type in _ROPES and not (raw.get("rope_scaling") or raw.get("rope_parameters")):
         raw = {**raw, "rope_parameters": _ROPES[model_type]}
     if model_type.startswith("gemma4"):
-        values["layer_types"] = [*values["layer_types"][:-1], _FULL]  # whatever is said of the last
+        values["layer_types"] = [*values["layer_types"][:-1], _FULL]  # whatever it says of the last one
         values["rope_parameters"] = raw.get("rope_parameters") or copy.deepcopy(_GEMMA4_ROPE)
         _settle_global_heads(values)
     elif model_type == "gemma3_text":
@@ -488,7 +488,7 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
 
 
 def _as_usual(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """LFM2's config by the names that others have."""
+    """Return LFM2's config by the usual names."""
     usual = dict(raw)
     for name, other in _LFM2_NAMES.items():
         if name in usual:
@@ -497,7 +497,7 @@ def _as_usual(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _adjusted(values: Mapping[str, Any]) -> int:
-    """The width of LFM2's networks: two thirds of what the config says, in whole pieces."""
+    """Return the width of LFM2's networks: two thirds of the config's, in whole pieces."""
     width = int(2 * values["intermediate_size"] / 3)
     if values["block_ffn_dim_multiplier"] is None:
         return width
@@ -506,7 +506,7 @@ def _adjusted(values: Mapping[str, Any]) -> int:
 
 
 def _settle_global_heads(values: dict[str, Any]) -> None:
-    """Gemma 4: transformers 5 writes the layers that differ one by one, and all of them are alike."""
+    """Settle Gemma 4's global heads: transformers 5 writes each differing layer by itself, and all are alike."""
     for own in (values.get("per_layer_config") or {}).values():
         if "head_dim" in own:
             values["global_head_dim"] = own["head_dim"]
@@ -529,7 +529,7 @@ def _check(name: str, value: Any, default: Any) -> None:
 
 
 def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:
-    """True if a layer sees its window alone, where ``layer_types`` does not say it."""
+    """Return whether a layer sees only its window if ``layer_types`` does not say it."""
     alternates = model_type.startswith(("gemma", "gpt_oss"))
     if values["sliding_window"] is None and not alternates:
         return False
@@ -545,7 +545,7 @@ def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:
 
 
 def _has_experts(values: Mapping[str, Any], layer: int) -> bool:
-    """True if a layer has experts, where ``mlp_layer_types`` does not say it."""
+    """Return whether a layer has experts if ``mlp_layer_types`` does not say it."""
     if not values.get("enable_moe_block", True):
         return False
     if layer in (values.get("mlp_only_layers") or ()) or layer < values.get(
@@ -569,7 +569,7 @@ def _rope(values: Mapping[str, Any], raw: Mapping[str, Any], names: Mapping[str,
 
 
 def _rope_by_layer(values: Mapping[str, Any], raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Gemma 3: sliding layers have frequencies of their own, and what scales says nothing of them."""
+    """Return Gemma 3's RoPE: sliding layers have frequencies of their own, to which scaling does not apply."""
     parameters: dict[str, Any] = copy.deepcopy(raw.get("rope_parameters") or {})
     thetas = {_FULL: values["rope_theta"], _SLIDING: values["rope_local_base_freq"]}
     scaling = {_FULL: raw.get("rope_scaling") or {}}

@@ -1,7 +1,7 @@
-"""A model converted to another format, in a file beside it: kept where making it anew would take too long.
+"""A model converted to another format, in a file beside it: kept if making it anew would take too long.
 
-The file lies next to the checkpoint, or in the cache folder where that cannot be written to. It holds the matrices in
-the order of the layers, in GGUF's blocks; everything else stays in the checkpoint.
+The file lies next to the checkpoint, or in the cache folder if the checkpoint's cannot be written to. It holds the
+matrices in the order of the layers, in GGUF's blocks; everything else stays in the checkpoint.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from engine.weights.values import KERNEL_TYPES
 from engine.weights.watched_file import WatchedFile
 
 _log = logging.getLogger(__name__)
-# The index and the gaps between sections.
+# size of the index and the gaps between sections
 _SPARE_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """A matrix as its section describes it: its type, its shape, and why it is not in the format's own type."""
+    """Layout of a matrix as in its section: its type, its shape, and why it is not in the format's own type."""
 
     kind: int
     shape: tuple[int, ...]
@@ -52,13 +52,13 @@ class _Layout:
 
 
 class Converted:
-    """A checkpoint some of whose tensors come from the file of what they were converted to.
+    """A checkpoint with some of its tensors taken from the file of their conversion.
 
     Attributes:
         refused: Matrices that the format could not hold, and why.
 
     Raises:
-        PackedFileUnusable: A tensor has not the bytes of its shape.
+        PackedFileUnusable: A tensor's bytes do not match its shape.
     """
 
     def __init__(self, checkpoint: Checkpoint, packed: PackedFile) -> None:
@@ -84,13 +84,13 @@ class Converted:
         }
 
     def stored(self, name: str) -> StoredTensor:
-        """Place of a tensor."""
+        """Return the place of a tensor."""
         return self._tensors.get(name) or self._checkpoint.stored(name)
 
 
 @lru_cache(maxsize=1024)
 def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
-    """True if a layer can be made of a checkpoint's own bytes as fast as they are read."""
+    """Return whether a layer can be made from a checkpoint's own bytes as fast as they are read."""
     if not config.types:
         return weight_format.name == stored_format(config).name  # however wide its cache is
     if weight_format.dense == torch.float32 and not weight_format.packed:
@@ -112,16 +112,16 @@ def open_converted(
     check: Check = lambda: None,
     beside: bool = True,
 ) -> Converted:
-    """The converted file of a model, made first where there is none that is of this model.
+    """Return the converted file of a model; make it first if there is none for this model.
 
     Args:
         checkpoint: The model.
-        config: Of this checkpoint.
+        config: Config of this checkpoint.
         weight_format: Format to convert it to.
-        cache_folder: Place of the file when the model's own folder cannot be written to.
-        progress: Called while converting with bytes of the checkpoint done, and in all.
-        check: Called often; raises to cancel, and then leaves nothing behind.
-        beside: Tenon may write beside the model; not where another program's files lie.
+        cache_folder: Folder of the file if the model's own folder cannot be written to.
+        progress: Called while converting with the bytes of the checkpoint done, and in all.
+        check: Called often; raises to cancel, which leaves no file after.
+        beside: True if Tenon may write beside the model, which it may not among another program's files.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -141,7 +141,7 @@ def open_converted(
         except OSError as error:
             failures.append(f"{path}: {error.strerror or error}")
         else:
-            # The memory that converting used must not stay beside the weights.
+            # The memory used by converting must not stay beside the weights.
             give_back_memory()
             return Converted(checkpoint, PackedFile(path, source, weight_format.name))
     raise OutOfDisk(
@@ -157,7 +157,7 @@ def open_converted(
 def find_converted(
     checkpoint: Checkpoint, weight_format: WeightFormat, cache_folder: Path, beside: bool = True
 ) -> Converted | None:
-    """The converted file of a model where there is one that is of this model; the arguments are `open_converted`'s."""
+    """Return the converted file of a model, or None if there is none for it; arguments as in `open_converted`."""
     source = checkpoint.digest()
     for path in _places(checkpoint, weight_format, source, cache_folder, beside):
         try:
@@ -168,7 +168,7 @@ def find_converted(
 
 
 class ConversionKeeper:
-    """Writes what a load converts into the file for the loads to come, in a thread of its own.
+    """Writes the results of a load's conversion into the file for later loads, in a thread of its own.
 
     The load neither waits for the disk nor fails with it: without room there is no file. Arguments are those of
     `open_converted`.
@@ -192,13 +192,13 @@ class ConversionKeeper:
         self._thread.start()
 
     def take(self, name: str, piece: Piece, kind: int, rows: Tensor, refused: str | None = None) -> None:
-        """Rows of a matrix, one piece after the other; a matrix may begin again in another type.
+        """Take rows of a matrix, one piece after the other; a matrix may begin again in another type.
 
         Args:
-            name: Of the matrix.
-            piece: Origin of the rows.
-            kind: Their type.
-            rows: Their bytes; they are copied.
+            name: Name of the matrix.
+            piece: Piece that the rows come from.
+            kind: Type of the rows.
+            rows: Bytes of the rows; they are copied.
             refused: The reason why they are not in the format's own type.
         """
         stored = piece.stored
@@ -216,14 +216,14 @@ class ConversionKeeper:
             self._rows.clear()
 
     def abandon(self) -> None:
-        """Leave no file behind: not everything was taken."""
+        """Leave no file after, because not everything was taken."""
         self._abandoned = True
 
     def __enter__(self) -> ConversionKeeper:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """The file becomes whole in the background, or goes where the load failed."""
+        """Complete the file in the background, or remove it if the load failed."""
         self._abandoned |= kind is not None
         self._matrices.put(None)
         if self._abandoned:
@@ -250,7 +250,7 @@ class ConversionKeeper:
 
 
 class _Abandoned(Exception):
-    """The load that was to be kept has failed."""
+    """The load whose results were to be kept has failed."""
 
 
 def _places(
@@ -268,7 +268,7 @@ def _write(
     weight_format: WeightFormat,
     sections: Iterable[tuple[str, Tensor, dict[str, Any]]],
 ) -> None:
-    """Write a file where there is room for it. Raises OSError otherwise, before a section is asked for."""
+    """Write a file if there is room for it. Raises OSError otherwise, before a section is asked for."""
     path.parent.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path.parent).free
     if free < needed_bytes:
@@ -279,7 +279,7 @@ def _write(
 def _sections(
     checkpoint: Checkpoint, config: ModelConfig, weight_format: WeightFormat, progress: Progress, check: Check
 ) -> Iterator[tuple[str, Tensor, dict[str, Any]]]:
-    """Every matrix: name, blocks, layout; one is in memory at a time."""
+    """Yield name, blocks and layout of every matrix; one is in memory at a time."""
     slots = [slot for index in range(config.layers) for slot in layer_slots(config, index)]
     slots = [slot for slot in (*slots, head_slot(config)) if len(slot.shape) == 2]
     total, done = sum(checkpoint.stored_bytes(slot.name) for slot in slots), 0
@@ -291,7 +291,7 @@ def _sections(
 
 
 def convert(checkpoint: Checkpoint, slot: Slot, kind: int, check: Check) -> tuple[Tensor, dict[str, Any]]:
-    """A matrix in blocks of a type, or in 16 bits where a number is none; and what its section says of it."""
+    """Return a matrix in blocks of a type, or in 16 bits if a number is NaN or infinite, and its section's layout."""
     stored = checkpoint.stored(slot.name)
     rows: list[Tensor] = []
     for piece in read_pieces(checkpoint.files, [stored], check):

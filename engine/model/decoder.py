@@ -25,17 +25,17 @@ from engine.model.rope import RopeTable, Rotation, joined_rotations
 _FIRST_ROWS = 16
 _MOST_ROWS = 512
 
-# A layer comes in as many guises as a ring has buffers, and making the structure takes 0.1 ms.
+# A layer has as many different weights in memory as a ring has buffers, and making the structure takes 0.1 ms.
 _FUSED_KEPT = 4
-# The widest draft's.
+# rows of the widest draft
 _SHORT_WAY_ROWS = 64
 
 
 class RowRuns:
     """Cuts a layer's rows into runs, each as long as a cancel may wait, whatever the machine and the model.
 
-    A prompt has to pass weights that are read from the disk in few large pieces; cut inside the layers, such a piece
-    can still be stopped in time.
+    A prompt has to pass weights that are read from the disk in few large pieces; if it is cut within the layers,
+    such a piece can still be stopped in time.
 
     Args:
         goal_s: Limit of a run's time. Runs double while they take less than half of it.
@@ -46,7 +46,7 @@ class RowRuns:
         self.rows = _FIRST_ROWS
 
     def runs(self, count: int) -> Iterator[slice]:
-        """The runs of ``count`` rows, one after the other; what the caller does between two of them is timed."""
+        """Yield the runs of ``count`` rows, one after the other; the caller's work between two of them is timed."""
         start = 0
         while start < count:
             rows = slice(start, min(count, start + self.rows))
@@ -68,8 +68,9 @@ class Output:
 
     Attributes:
         logits: (rows asked for, V) float32.
-        hidden: (n, h), behind the final norm: what the head maps.
-        layer_inputs: For each layer asked for, its input (n, h); the number of layers names the head's, ``hidden``.
+        hidden: (n, h) rows after the final norm: the head's input.
+        layer_inputs: Input (n, h) of each layer asked for; the number of layers stands for the head's input,
+            ``hidden``.
     """
 
     logits: Tensor
@@ -79,17 +80,17 @@ class Output:
 
 @dataclass(frozen=True)
 class TextRows:
-    """New rows of one text in a forward: n, of which p have no token.
+    """New rows of one text in a forward: n rows, p of them without a token.
 
     Attributes:
         tokens: (n - p,) int64.
         positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
-        cache: From `Decoder.new_cache`.
-        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
-            paths, in the host's memory; None for a chain that continues all of them.
-        uncommitted: Rows of earlier forwards that stay uncommitted and that the new rows build upon: a tree drafted
+        cache: A cache from `Decoder.new_cache`.
+        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same
+            as paths, in the host's memory; None for a chain that continues all of them.
+        uncommitted: Uncommitted rows of earlier forwards that stay and that the new rows build upon: a tree drafted
             level by level computes each node once.
-        embeddings: (p, h) rows behind those of the tokens, which enter the first layer as they are; None for none.
+        embeddings: (p, h) rows after those of the tokens, which enter the first layer unchanged; None for none.
     """
 
     tokens: Tensor
@@ -134,7 +135,7 @@ class Decoder:
         capacity_tokens: int,
         to_device: Callable[[Tensor], Tensor] | None = None,
     ) -> KVCache:
-        """An empty cache for texts of this many tokens, rows of a draft included; for ``to_device`` see `KVCache`."""
+        """Return an empty cache for texts of so many tokens, drafts included; for ``to_device`` see `KVCache`."""
         config = self.config
         return KVCache(
             config.cache_shapes,
@@ -179,11 +180,11 @@ class Decoder:
         on_wait: OnWait = no_work,
         row_runs: RowRuns | None = None,
     ) -> Output:
-        """Run new rows of some texts behind each one's committed ones; the caches' lengths do not change.
+        """Run new rows of some texts after each one's committed ones; the caches' lengths do not change.
 
         Each new row sees every committed row of its text and the uncommitted rows that the mask allows, both within
-        the layer's sliding window by position. What it writes to the cache stays uncommitted until `KVCache.commit`,
-        and the next forward overwrites all of it but the first ``uncommitted`` rows.
+        the layer's sliding window by position. The row that it writes to the cache stays uncommitted until
+        `KVCache.commit`, and the next forward overwrites all but the first ``uncommitted`` rows.
 
         Args:
             texts: At least one, each with a cache of its own; n is the number of all their rows.
@@ -227,7 +228,7 @@ class Decoder:
         return Output(self._capped(logits), hidden, inputs)
 
     def _embedded(self, texts: Sequence[TextRows]) -> Tensor:
-        """(n, h) what enters the first layer."""
+        """Return the (n, h) rows that enter the first layer."""
         source = self.source
         tokens = texts[0].tokens if len(texts) == 1 else torch.cat([text.tokens for text in texts])
         hidden = source.embedding(tokens.to(source.device)).to(source.dtype)
@@ -241,7 +242,7 @@ class Decoder:
         return torch.cat(pieces)
 
     def _layer_inputs(self, texts: Sequence[TextRows], hidden: Tensor) -> Tensor | None:
-        """(n, layers, p) what enters each layer beside the rows, (n, h), that enter the first; None for nothing."""
+        """Return the (n, layers, p) inputs of each layer beside the (n, h) rows that enter the first, or None."""
         make = self.source.inputs
         if make is None:
             return None
@@ -256,15 +257,15 @@ class Decoder:
 
     @property
     def most_next(self) -> int:
-        """Rows that `read_next` takes at most; 0 where this decoder has no shorter way than `forward`."""
+        """Most rows that `read_next` takes; 0 if this decoder has no shorter way than `forward`."""
         return 0 if self._next_rows is None else self._next_rows.most
 
     def read_next(self, texts: Sequence[NextText], check: Callable[[], None]) -> Tensor:
-        """Forward of a few tokens behind the committed ones of some texts, bit for bit as in `forward`.
+        """Run a few tokens after the committed ones of some texts, bit for bit as `forward` does.
 
         Args:
             texts: At most `most_next` tokens in all, n.
-            check: Called between layers where a forward takes long; raises to cancel.
+            check: Called between layers if a forward takes long; raises to cancel.
 
         Returns:
             (n, V) float32 logits, valid until the next call.
@@ -276,7 +277,7 @@ class Decoder:
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:
-        """Map rows of `Output.hidden`, (n, h), to (n, V) float32: those that a forward left out."""
+        """Map rows of `Output.hidden`, (n, h), to (n, V) float32 logits, for rows that a forward left out."""
         return self._capped(self.source.head(hidden).float())
 
     def _capped(self, logits: Tensor) -> Tensor:
@@ -294,7 +295,7 @@ class Decoder:
         on_wait: OnWait,
         row_runs: RowRuns | None,
     ) -> Tensor:
-        """Layer by layer; see `forward`. Puts the wanted inputs into ``inputs``, and returns the last one's output."""
+        """Run all layers, see `forward`; put the wanted inputs into ``inputs`` and return the last layer's output."""
         config, source = self.config, self.source
         home = here = self.home
 
@@ -334,7 +335,7 @@ class Decoder:
         return self._carry(hidden, here, home)
 
     def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:
-        """The rows of each rope's table for the positions of one kind of text, (n,) int64 on that side."""
+        """Return the rows of each rope's table for the positions of one kind of text, (n,) int64 on that side."""
         last = int(positions if len(positions) == 1 else positions.max())
         tables = self._ropes[side]
         for table in tables:
@@ -342,7 +343,7 @@ class Decoder:
         return [table.rows(positions, long_text) for table in tables]
 
     def _carry(self, hidden: Tensor, here: Side, there: Side) -> Tensor:
-        """Hidden states on their way to another side, in the smaller of both types."""
+        """Carry hidden states to another side, in the smaller of both types."""
         if there == here:
             return hidden
         if there.activations.itemsize < hidden.dtype.itemsize:
@@ -350,7 +351,7 @@ class Decoder:
         return self.source.carry(hidden, there).to(there.activations)
 
     def _fused_models(self) -> tuple[FusedModel | None, FusedModel | None]:
-        """The whole model, where all of it is in memory and the library's to compute, and its end alone."""
+        """Return the whole model, if all of it is in memory and the library can compute it, and its end alone."""
         config, source = self.config, self.source
         end = FusedModel.made_of(config, (), source.final_norm, source.head)
         layers = source.resident_layers
@@ -366,7 +367,7 @@ class Decoder:
         return FusedModel.made_of(config, found, source.final_norm, source.head), end
 
     def _fused_layer(self, index: int, weights: LayerWeights, side: Side) -> FusedLayer | None:
-        """The layer for the kernel library, made when its weights are seen first; None where it cannot run there."""
+        """Return the kernel library's layer, made when its weights are first seen, or None if it cannot run there."""
         known = self._fused.setdefault(index, [])
         for seen, fused in known:
             if seen is weights:
@@ -418,7 +419,7 @@ class _Runs:
         self._cut: set[int] = set()  # texts whose caches have the place of a part of their rows
 
     def of(self, row_runs: RowRuns | None) -> Iterator[_Run]:
-        """The runs of a layer, each with its place in the caches: chains are cut, if need be, and trees are not."""
+        """Yield the runs of a layer, each with its place in the caches: chains are cut if need be, trees are not."""
         if row_runs is None or (len(self._texts) == 1 and self._texts[0].mask is not None):
             yield self.whole
             return
@@ -445,7 +446,7 @@ class _Runs:
             yield _Run(slice(start, done), tuple(together))
 
     def view(self, side: Side, run: _Run) -> _View:
-        """A run as the layers of a side need it."""
+        """Return a run as the layers of a side need it."""
         key = side, run.key
         if key not in self._views:
             home = self._decoder.home
@@ -464,7 +465,7 @@ class _Runs:
 
 @dataclass(frozen=True)
 class _SeenText:
-    """Rows of one text for the layers of one side: ``count`` new ones are the last of the uncommitted ones."""
+    """Rows of one text for the layers of one side: the ``count`` new ones are the last of the uncommitted ones."""
 
     cache: KVCache
     positions: Tensor
@@ -484,10 +485,10 @@ class _SeenText:
 
 
 class _View:
-    """Some rows as the layers of one side need them: their rotations, and who sees whom.
+    """Some rows as the layers of one side need them: their rotations, and which rows see which.
 
     Attributes:
-        rotations: Of the new rows, for each rope.
+        rotations: Rotations of the new rows, for each rope.
     """
 
     def __init__(self, decoder: Decoder, side: Side, texts: Sequence[_SeenText]) -> None:
@@ -500,11 +501,11 @@ class _View:
 
     @cached_property
     def caches(self) -> ctypes.Array[ctypes.c_void_p]:
-        """Of the texts, for fused layers."""
+        """Addresses of the texts' caches, for fused layers."""
         return stores([text.cache.addresses for text in self._texts])
 
     def seen(self, window: int | None, group: int) -> list[SeenRows]:
-        """For layers of this window, with so many query heads for each key-value head."""
+        """Return what rows see in layers of this window, with so many query heads for each key-value head."""
         if (window, group) not in self._seen:
             self._seen[window, group] = [
                 SeenRows(
@@ -527,7 +528,7 @@ class _View:
 
     @cached_property
     def _previous(self) -> list[Tensor | None]:
-        """Of each text, what convolutions take."""
+        """Rows that convolutions take, for each text."""
         width, found = self._decoder.config.convolution, list[Tensor | None]()
         for text in self._texts:
             rows = None
@@ -540,7 +541,7 @@ class _View:
         return found
 
     def step(self, window: int | None, rope: int | None, inputs: Tensor | None = None) -> FusedStep:
-        """For fused layers of this window and this rotation; (n, layers, p) ``inputs`` are the layers' own."""
+        """Return the step for fused layers of this window and rope; (n, layers, p) ``inputs`` are the layers' own."""
         if (window, rope) not in self._steps:
             rotation = None if rope is None else self.rotations[rope]
             dtype = self._texts[0].cache.store(-1).dtype
@@ -567,7 +568,7 @@ class _View:
         return [joined_rotations(one) for one in zip(*each, strict=True)]
 
     def seen_from(self, side: Side) -> _View:
-        """The same rows for another side."""
+        """Return the same rows for another side."""
         carry = self._decoder.source.carry
         texts = []
         for text in self._texts:

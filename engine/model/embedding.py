@@ -36,12 +36,12 @@ class Table:
         return functional.embedding(tokens, self.weight)
 
     def read_rows(self, tokens: Sequence[int], rows: Tensor) -> None:
-        """Look a few up, into (n, h)."""
+        """Look a few rows up, into (n, h)."""
         rows.copy_(self.weight[tokens[0] if len(tokens) == 1 else list(tokens)])
 
 
 class FileRows:
-    """An embedding that stays in its file: a forward needs a few rows of it, and the system keeps those at hand."""
+    """An embedding that stays in its file: a forward needs a few rows of it, and the system keeps those in memory."""
 
     size_bytes = 0
     device = torch.device("cpu")
@@ -63,7 +63,7 @@ class FileRows:
         return values(self._stored.kind, raw, self._stored.columns)
 
     def read_rows(self, tokens: Sequence[int], rows: Tensor) -> None:
-        """Read a few into (n, h), by way of memory that is kept; raises what reading many does."""
+        """Read a few rows into (n, h), by way of memory that is kept; raises the same errors as reading many."""
         count = len(tokens)
         if count not in self._few:
             self._few[count] = self._memory(count)
@@ -72,7 +72,7 @@ class FileRows:
         read_values(self._stored.kind, raw, rows)
 
     def _memory(self, count: int) -> tuple[Tensor, list[memoryview]]:
-        """Bytes of so many rows, and the place of each."""
+        """Return memory for so many rows, and a view of each."""
         each = self._stored.row_bytes
         raw = torch.empty(count * each, dtype=torch.uint8)
         view = raw.numpy().data
@@ -86,25 +86,25 @@ class FileRows:
         self._file.read(zip(starts, places, strict=True), stored.name)
 
     def read_ahead(self) -> None:
-        """Let the system read all of it, where memory is not short."""
+        """Let the system read all of it if memory is not short."""
         self._file.read_ahead(self._stored.start, self._stored.size_bytes)
 
 
-#: The embedding in any format.
+#: An embedding in any format.
 Embedding = Table | FileRows
 
 
 @dataclass(frozen=True)
 class LayerInputs:
-    """A layer's own input of a token: its row of the second embedding, joined with what enters the first layer.
+    """A layer's own input for a token: its row of the second embedding, joined with the first layer's input.
 
     Attributes:
-        embedding: Rows of all layers' inputs behind each other, L * p; they stay in their file, for that table is as
-            large as the model, and a token needs one row of it.
-        projection: h -> L * p, its result divided by sqrt(h).
-        norm: Of a layer's part of the projection.
-        scale: Of the embedding, sqrt(p), rounded to the weights' type.
-        layers: Their number, L.
+        embedding: Rows of all layers' inputs one after the other, L * p; they stay in their file, since that table
+            is as large as the model and a token needs one row of it.
+        projection: Map h -> L * p, whose result is divided by sqrt(h).
+        norm: Norm of a layer's part of the projection.
+        scale: Factor of the embedding, sqrt(p), rounded to the weights' type.
+        layers: Number of layers, L.
     """
 
     embedding: FileRows
@@ -119,13 +119,13 @@ class LayerInputs:
         return self.projection.size_bytes + self.norm.size_bytes
 
     def projected(self, rows: Tensor) -> Tensor:
-        """Of rows that stand for no token, (n, h), as they enter the first layer: (n, L, p)."""
+        """Return the inputs (n, L, p) of rows without a token, (n, h), as they enter the first layer."""
         mapped = self.projection(rows) * rows.shape[1] ** -0.5
         projected: Tensor = self.norm(mapped.view(len(rows), self.layers, -1))
         return projected
 
     def __call__(self, tokens: Sequence[int], rows: Tensor) -> Tensor:
-        """The inputs of tokens, (n, L, p), whose scaled embeddings are ``rows``, (n, h)."""
+        """Return the inputs of tokens, (n, L, p), whose scaled embeddings are ``rows``, (n, h)."""
         projected = self.projected(rows)
         found = self.embedding(torch.tensor(tokens)).to(rows.device, rows.dtype).view(projected.shape)
         both: Tensor = (projected + found * self.scale) * 2.0**-0.5

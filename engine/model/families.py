@@ -1,8 +1,8 @@
 """Architectures that Tenon runs, and their differences from Llama.
 
-To add a family: add a row to `SUPPORTED` if its decoder is Llama's with other values of the fields below, add
-its random checkpoint to tests/support/checkpoints.py, and run tests/engine/model. A family that needs an
-operation that is not here needs a field here and a line in decoder.py; nothing else knows families.
+To add a family: add a row to `SUPPORTED` if its decoder is Llama's with other values of the fields below, add its
+random checkpoint to tests/support/checkpoints.py, and run tests/engine/model. A family that needs a new operation
+needs a field here and a line in decoder.py; no other module knows families.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ NETWORK = ("gate_proj", "up_proj", "down_proj")
 
 @dataclass(frozen=True)
 class FamilyExperts:
-    """Facts of a family's experts that config.json leaves unsaid: names of their tensors, and their router.
+    """Facts about a family's experts that config.json leaves out: names of their tensors, and their router.
 
     Attributes:
-        router: Module.
-        matrices: Modules of an expert, its number in braces: gate, up, down.
+        router: Module of the router.
+        matrices: Modules of an expert, with its number in braces: gate, up, down.
         shared: Beginning of the modules of the network that every token takes; empty for none.
-        shared_gate: Module whose number's sigmoid multiplies what that network gives; empty for none.
-        fused: Modules of an expert in checkpoints that have gate and up in one; empty where none have.
-        biases: Router and matrices carry biases.
+        shared_gate: Module whose number's sigmoid multiplies that network's result; empty for none.
+        fused: Modules of an expert in checkpoints that have gate and up in one; empty if none have.
+        biases: True if router and matrices carry biases.
         correction: Tensor that is added to scores for the choice; empty for none.
-        scores: What the router's logits become.
-        group_scores: Groups of experts are chosen by the sum of so many of their largest scores.
-        sum_floor: Added to the sum that weights are divided by.
-        beside: Experts take the residual stream beside the dense network, each with norms of its own (Gemma 4).
+        scores: Function from the router's logits to scores.
+        group_scores: Number of largest scores whose sum ranks groups of experts.
+        sum_floor: Number added to the sum that weights are divided by.
+        beside: True if experts take the residual stream beside the dense network, each with norms of its own (Gemma
+            4).
         router_norm: Weight of the norm before the router, which divides by sqrt(hidden size) too; empty for none.
         expert_scale: Tensor whose number for a chosen expert multiplies its weight; empty for none.
     """
@@ -53,41 +54,43 @@ class FamilyExperts:
 
 @dataclass(frozen=True)
 class Family:
-    """Facts of an architecture that config.json leaves unsaid.
+    """Facts about an architecture that config.json leaves out.
 
     Attributes:
-        name: For messages.
-        qkv_bias: q, k and v carry biases; None: ``attention_bias`` says it.
-        output_bias: The same for the attention's output projection.
-        mlp_bias: The feed-forward network carries biases; None: ``mlp_bias`` says it.
-        query_key_norm: An RMS norm on each query and key head before the rotation; None: ``use_qk_norm`` says it.
-        sandwich_norm: A second norm behind attention and behind the feed-forward network.
-        norm_offset: Added to each norm weight: Gemma stores w and multiplies by 1 + w.
-        scaled_embedding: The embedding is multiplied by sqrt(hidden size), rounded to the weights' type.
-        activation: The activation, where config.json names another one; ``clamped_swiglu`` is OpenAI's for gpt-oss.
-        sinks: Each query head has a score that takes a share of its attention and gives nothing.
-        unit_scale: Attention scores are not scaled.
-        scalar_scale: Attention scores are scaled by ``query_pre_attn_scalar`` and not by the head's size.
-        multipliers: Embedding, attention scores, residual sums and logits have factors of their own.
-        soft_caps: Attention scores and logits may have tanh caps.
-        fused_projections: The checkpoint stores q, k, v as one tensor and gate, up as one.
-        partial_rotary: ``partial_rotary_factor`` of each head is rotated and the rest passes.
-        value_norm: An RMS norm without weights on each value head.
-        layer_scalar: Each layer's output is multiplied by a number of its own.
-        global_heads: Layers that see all positions have heads of another width and number, or no values of their own
-            (Gemma 4); the last layers may read another's keys and values, and rows of a second embedding enter each.
-        windows: Layers that slide: none, all when ``sliding_window`` is set, or those that ``layer_types``
-            names.
+        name: Name in messages.
+        qkv_bias: True if q, k and v carry biases; None if ``attention_bias`` says it.
+        output_bias: True if the attention's output projection carries one; None if ``attention_bias`` says it.
+        mlp_bias: True if the feed-forward network carries biases; None if ``mlp_bias`` says it.
+        query_key_norm: True for an RMS norm on each query and key head before the rotation; None if ``use_qk_norm``
+            says it.
+        sandwich_norm: True for a second norm after attention and after the feed-forward network.
+        norm_offset: Number added to each norm weight: Gemma stores w and multiplies by 1 + w.
+        scaled_embedding: True if the embedding is multiplied by sqrt(hidden size), rounded to the weights' type.
+        activation: Activation if config.json names another one; ``clamped_swiglu`` is OpenAI's for gpt-oss.
+        sinks: True if each query head has a score that takes a share of its attention and gives nothing.
+        unit_scale: True if attention scores are not scaled.
+        scalar_scale: True if attention scores are scaled by ``query_pre_attn_scalar`` and not by the head's size.
+        multipliers: True if embedding, attention scores, residual sums and logits have factors of their own.
+        soft_caps: True if attention scores and logits may have tanh caps.
+        fused_projections: True if the checkpoint stores q, k, v as one tensor and gate, up as one.
+        partial_rotary: True if ``partial_rotary_factor`` of each head is rotated and the rest passes.
+        value_norm: True for an RMS norm without weights on each value head.
+        layer_scalar: True if each layer's output is multiplied by a number of its own.
+        global_heads: True if layers that see all positions have heads of another width and number, or no values of
+            their own (Gemma 4); the last layers may read another's keys and values, and rows of a second embedding
+            enter each.
+        windows: Layers that slide: none, all when ``sliding_window`` is set, or those that ``layer_types`` names.
         tensor_prefixes: Possible beginnings of its tensors' names; the first that fits is used.
-        text_config: The decoder's config is this part of config.json.
-        text_types: Values of its ``model_type`` that Tenon runs; the first where it has none.
-        ignored_prefixes: Tensors of parts that Tenon does not run (an image encoder).
+        text_config: Part of config.json that is the decoder's config.
+        text_types: Values of its ``model_type`` that Tenon runs; the first if it has none.
+        ignored_prefixes: Beginnings of tensors of parts that Tenon does not run (an image encoder).
         names: Tenon's names of modules of a layer, which are Llama's, with the family's own; and of the final norm.
-        convolutions: Layers of the type ``conv`` have a gated short convolution in attention's place.
-        query_only: Layers have no keys and values: they read those of the model that this one drafts for.
-        experts: Facts of the experts that its layers may have.
-        latent: Keys and values are maps of a latent, which is cached in their place.
-        extra_layers: Files have layers behind the last one that guess further tokens, which Tenon does not run.
+        convolutions: True if layers of the type ``conv`` have a gated short convolution in attention's place.
+        query_only: True if layers have no keys and values and read those of the model that this one drafts for.
+        experts: Facts about the experts that its layers may have.
+        latent: True if keys and values are maps of a latent, which is cached in their place.
+        extra_layers: True if files have layers after the last one that guess further tokens, which Tenon does not
+            run.
     """
 
     name: str
@@ -122,7 +125,7 @@ class Family:
     extra_layers: bool = False
 
     def named(self, module: str) -> str:
-        """The family's name of a module."""
+        """Return the family's name of a module."""
         return next((own for usual, own in self.names if usual == module), module)
 
 
@@ -201,7 +204,7 @@ _DEEPSEEK = Family(
         sum_floor=1e-20,
     ),
 )
-#: Of checkpoints with an image encoder.
+#: Prefixes of checkpoints with an image encoder.
 _TEXT_PART: dict[str, Any] = {
     "tensor_prefixes": ("language_model.model.", "model.language_model."),
     "text_config": "text_config",
@@ -308,7 +311,7 @@ SUPPORTED: dict[str, Family] = {
     "Gemma4ForConditionalGeneration": _GEMMA4_MULTIMODAL,
     "Gemma4UnifiedForConditionalGeneration": replace(_GEMMA4_MULTIMODAL, text_types=("gemma4_unified_text",)),
 }
-#: Drafts that Gemma 4 comes with: its layers without keys and values.
+#: The drafts that come with Gemma 4: its layers without keys and values.
 _GEMMA4_ASSISTANT = replace(
     _GEMMA4,
     name="Gemma 4",

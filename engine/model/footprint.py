@@ -1,4 +1,4 @@
-"""Bytes that a model will need, from its config alone: what the memory check asks before anything is read."""
+"""Bytes that a model will need, from its config alone, for the memory check before anything is read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from engine.model.weight_format import WeightFormat
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
 
-# Planning asks for the same models again and again, and each answer walks through every tensor.
+# Planning asks for the same models again and again, and each answer goes through every tensor.
 @lru_cache(maxsize=1024)
 def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
-    """Bytes of all weights in memory; norms are float32 always, and so are biases beside packed matrices.
+    """Return the bytes of all weights in memory; norms and biases beside packed matrices are always float32.
 
-    Beside packed matrices the embedding stays in its file, of which single rows are read.
+    Beside packed matrices the embedding stays in its file, from which single rows are read.
     """
     slots = [slot for slot in outer_slots(config) if slot.field != "head"] + input_slots(config)
     if weight_format.packed:
@@ -28,13 +28,13 @@ def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
 
 
 def head_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
-    """Bytes of the map from hidden states to logits, which a dense format may share with the embedding."""
+    """Return the bytes of the map from hidden states to logits, which a dense format may share with the embedding."""
     return weight_format.slot_bytes(head_slot(config))
 
 
 @lru_cache(maxsize=1024)
 def layer_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int, ...]:
-    """Bytes of each layer's weights in memory."""
+    """Return the bytes of each layer's weights in memory."""
     return tuple(
         sum(_slot_bytes(slot, weight_format) for slot in layer_slots(config, layer))
         + _value_norm_bytes(config.of_layer(layer))
@@ -43,13 +43,13 @@ def layer_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int, 
 
 
 def _value_norm_bytes(config: ModelConfig) -> int:
-    """Of a layer's norm that has no weights in the file."""
+    """Return the bytes of a layer's norm that has no weights in the file."""
     return 4 * config.head_dim if config.family.value_norm and config.keys_of is None else 0
 
 
 @lru_cache(maxsize=1024)
 def stored_layer_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
-    """Bytes of the largest layer as it is read from the disk, in whole pages, and as it lies in memory."""
+    """Return the bytes of the largest layer in whole pages, as it is read from the disk and lies in memory."""
     return max(
         sum(
             -(-_slot_bytes(slot, weight_format) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
@@ -61,15 +61,15 @@ def stored_layer_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
 
 @lru_cache(maxsize=1024)
 def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
-    """Bytes that a forward takes at its widest: a layer's rows between its matrices, and logits, all in float32.
+    """Return the bytes of a forward at its widest: a layer's rows between its matrices, and logits, in float32.
 
-    Of experts each row is there as often as it chooses one, in float32 and in the kernels' form, whose rows are whole
-    tiles for each expert.
+    With experts, each row is there once for each expert that it chooses, in float32 and in the kernels' form, whose
+    rows are whole tiles for each expert.
 
     Args:
-        config: Of the model.
-        rows: Of the forward.
-        logit_rows: Of these, how many have logits; each is held three times while a token is chosen.
+        config: Config of the model.
+        rows: Rows of the forward.
+        logit_rows: Rows among them that have logits; each is held three times while a token is chosen.
     """
     each = [config.of_layer(index) for index in range(len(config.shapes))] or [config]
     widest = max(max(one.query_size + 2 * one.kv_size, 2 * one.intermediate_size) for one in each)
@@ -86,21 +86,21 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
 
 
 def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -> int:
-    """Bytes of a layer's weights, the mean of all, and of its keys and values of this many tokens."""
+    """Return the mean bytes of a layer's weights, and of its keys and values of so many tokens."""
     layers = sum(layer_sizes(config, weight_format))
     return -(-layers // config.layers) + cache_bytes(config, tokens, weight_format) // config.layers
 
 
 @lru_cache(maxsize=1024)
 def expert_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
-    """Bytes of all experts of a layer, the mean of all layers."""
+    """Return the mean bytes of all experts of a layer."""
     slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer) if slot.of_expert]
     return sum(_slot_bytes(slot, weight_format) for slot in slots) // config.layers
 
 
 @lru_cache(maxsize=1024)
 def expert_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int, ...]:
-    """Bytes of the matrices of one expert of each layer; 0 where a layer has none."""
+    """Return the bytes of one expert's matrices for each layer; 0 if a layer has none."""
     count = 1 if config.mixture is None else config.mixture.experts
     each = [
         [slot for slot in layer_slots(config, layer) if slot.of_expert and len(slot.shape) == 2]
@@ -111,7 +111,7 @@ def expert_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int,
 
 @lru_cache(maxsize=1024)
 def outside_experts(config: ModelConfig) -> tuple[int, ...]:
-    """Weights of each layer that are no expert's."""
+    """Return the number of each layer's weights outside experts."""
     return tuple(
         sum(math.prod(slot.shape) for slot in layer_slots(config, layer) if not slot.of_expert)
         for layer in range(config.layers)
@@ -119,9 +119,9 @@ def outside_experts(config: ModelConfig) -> tuple[int, ...]:
 
 
 def read_bytes(config: ModelConfig, weight_format: WeightFormat, rows: int) -> float:
-    """Bytes of a layer's weights that a forward of so many rows reads, the mean of all layers.
+    """Return the mean bytes of a layer's weights that a forward of so many rows reads.
 
-    Of experts these are the ones that some row chooses; see `Mixture.read`.
+    Only experts that some row chooses count; see `Mixture.read`.
     """
     layer, mixture = layer_bytes(config, weight_format, 0), config.mixture
     if mixture is None:
@@ -131,13 +131,13 @@ def read_bytes(config: ModelConfig, weight_format: WeightFormat, rows: int) -> f
 
 
 def layer_elements(config: ModelConfig) -> int:
-    """Weights of a layer that are multiplied for each token, of experts the chosen ones: the mean of all layers."""
+    """Return the mean number of a layer's weights that are multiplied for each token; chosen experts only."""
     return int(read_elements(config, 1))
 
 
 @lru_cache(maxsize=1024)
 def read_elements(config: ModelConfig, rows: int) -> float:
-    """Weights of a layer that a forward of so many rows reads; see `read_bytes`."""
+    """Return the number of a layer's weights that a forward of so many rows reads; see `read_bytes`."""
     mixture = config.mixture
     share = 1.0 if mixture is None else mixture.read(rows) / mixture.experts
     slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer)]
@@ -146,9 +146,9 @@ def read_elements(config: ModelConfig, rows: int) -> float:
 
 @lru_cache(maxsize=1024)
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
-    """Bytes of keys and values of this many tokens.
+    """Return the bytes of keys and values of so many tokens.
 
-    Where layers differ and there are fewer of them than the model has, they are so many mean layers.
+    If layers differ and there are fewer of them than the model has, each counts as a mean layer.
     """
     shapes = [shape for shape in config.cache_shapes if isinstance(shape, tuple)]
     each = sum(heads * weight_format.cache_row_bytes(width) for heads, width in shapes)
@@ -158,7 +158,7 @@ def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -
 
 
 def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
-    """Of one of the checkpoint's tensors in memory."""
+    """Return the bytes of one of the checkpoint's tensors in memory."""
     if len(slot.shape) == 2:
         return weight_format.slot_bytes(slot)
     exact = slot.field.endswith("_norm") or slot.exact or weight_format.packed

@@ -1,8 +1,8 @@
 """Decoder layers that the kernel library computes in one call each.
 
-Torch needs some fifteen operators for a layer, each with its own start and end of threads; here it is one call. At one
-token that saves a quarter of a forward's time, at 64 a third. A row's result depends on its own path alone, bit for
-bit, so that speculation changes nothing in the packed formats either.
+Torch needs some fifteen operators for a layer, each of which starts and ends threads; here it is one call. With one
+token that saves a quarter of a forward's time, with 64 a third. A row's result depends only on its own path, bit
+for bit, so that speculation changes nothing in the packed formats either.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.model.rope import Rotation
 
 @dataclass(frozen=True)
 class FusedText:
-    """One text's rows in a forward; holds what the structure points at."""
+    """Rows of one text in a forward; it holds the tensors that the structure points at."""
 
     text: kernel.Text
     held: tuple[Tensor, ...]
@@ -36,7 +36,7 @@ class FusedText:
 
 @dataclass(frozen=True)
 class FusedStep:
-    """One forward's rows, for the layers of one window and one rotation; holds what the structure points at."""
+    """Rows of a forward for layers of one window and rotation; it holds the tensors that the structure points at."""
 
     step: kernel.Step
     held: tuple[object, ...]
@@ -46,7 +46,7 @@ class FusedMixture:
     """A layer's experts for the kernel library, all their matrices packed.
 
     Attributes:
-        structure: For the library.
+        structure: Structure for the library.
     """
 
     def __init__(self, mixture: Mixture, experts: Experts) -> None:
@@ -83,13 +83,13 @@ class FusedMixture:
 
     @classmethod
     def made_of(cls, config: ModelConfig, experts: Experts) -> FusedMixture | None:
-        """The experts alone, or None where the library cannot compute them."""
+        """Make the experts alone, or return None if the library cannot compute them."""
         if config.mixture is None or not _fits(config) or not _alike(experts):
             return None
         return cls(config.mixture, experts)
 
     def __call__(self, config: ModelConfig, rows: Tensor, chosen: Tensor, weights: Tensor) -> Tensor:
-        """Results for (n, h) rows of (n, k) chosen experts and their weights, all in the host's memory: float32."""
+        """Return float32 results for (n, h) rows, (n, k) chosen experts and weights, all in the host's memory."""
         activation = kernel.ACTIVATIONS[config.activation]
         return kernel.experts(
             self.structure, activation, rows.contiguous(), chosen.int().contiguous(), weights.contiguous()
@@ -97,7 +97,7 @@ class FusedMixture:
 
     @property
     def bring(self) -> Callable[[list[int]], None] | None:
-        """The call that brings experts that were chosen and may be elsewhere; None where all are there."""
+        """Function that brings chosen experts that may be elsewhere, or None if all are here."""
         return None if self._experts.bring is None else self._bring
 
     def _bring(self, chosen: list[int]) -> None:
@@ -114,7 +114,7 @@ class FusedLatents:
     """A layer's attention over latents for the kernel library, all its matrices packed.
 
     Attributes:
-        structure: For the library.
+        structure: Structure for the library.
     """
 
     def __init__(self, latent: Latent, weights: LayerWeights) -> None:
@@ -133,7 +133,7 @@ class FusedLatents:
 
 
 class FusedLayer:
-    """One layer's weights for the kernel library, all its matrices packed; see `made_of`."""
+    """Weights of one layer for the kernel library, all its matrices packed; see `made_of`."""
 
     def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: Mapping[str, Matrix]) -> None:
         experts = weights.experts
@@ -175,7 +175,7 @@ class FusedLayer:
 
     @classmethod
     def made_of(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> FusedLayer | None:
-        """The layer, or None where the library cannot compute it with a cache of this type."""
+        """Make the layer, or return None if the library cannot compute it with a cache of this type."""
         matrices = _matrices(weights)
         fits = (
             weights.convolution is None
@@ -192,16 +192,16 @@ class FusedLayer:
         """Run the layer over hidden (n, h) float32 in place.
 
         Args:
-            step: Of the forward.
-            caches: Of the step's texts, see `engine.kernels.layer.stores`.
-            index: The layer's place in them.
+            step: Step of the forward.
+            caches: Addresses of the caches of the step's texts, see `engine.kernels.layer.stores`.
+            index: Index of the layer in the caches.
             hidden: The rows.
         """
         kernel.forward(self.structure, step.step, caches, index, hidden, self._bring)
 
 
 def can_fuse(config: ModelConfig) -> bool:
-    """True if the library can compute all layers of this model, provided that their matrices are packed."""
+    """Return whether the library can compute all layers of this model, provided that their matrices are packed."""
     return _fits(config) and not config.convolutions
 
 
@@ -220,9 +220,9 @@ def fused_text(
 
     Args:
         count: New rows, n.
-        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
-            paths; None for a chain that continues all of them.
-        cache: Some layer's `KVCache.store`, for its shape.
+        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same
+            as paths; None for a chain that continues all of them.
+        cache: `KVCache.store` of any layer, for its shape.
         length: Committed rows.
         uncommitted: Uncommitted rows of earlier forwards that stay.
     """
@@ -258,11 +258,11 @@ def fused_step(
     """Describe one forward.
 
     Args:
-        texts: Those whose rows it has, in the order of the rows.
+        texts: Texts of the forward, in the order of its rows.
         cache: Type of keys and values.
         window: Positions that a row sees, its own included; None for all.
-        rotation: In float32; None where nothing is rotated.
-        inputs: (n, layers, p) float32, what enters each layer beside its rows, or None.
+        rotation: Rotation in float32, or None if nothing is rotated.
+        inputs: (n, layers, p) float32 inputs of each layer beside its rows, or None.
     """
     cosine = sine = factors = None
     if rotation is not None:
@@ -288,7 +288,7 @@ _depths = torch.arange(1, 1025, dtype=torch.int32)
 
 
 def _chain(count: int) -> Tensor:
-    """1 to at least ``count``."""
+    """Return the numbers from 1 to at least ``count``."""
     global _depths
     if len(_depths) < count:
         _depths = torch.arange(1, 2 * count + 1, dtype=torch.int32)
@@ -296,7 +296,7 @@ def _chain(count: int) -> Tensor:
 
 
 def _alike(experts: Experts | None) -> bool:
-    """True if the library can compute the experts: all matrices packed, and each expert's of the same types."""
+    """Return whether the library can compute the experts: all packed, and the same types in each expert."""
     if experts is None:
         return True
     parts = [_packed(matrix) for matrix in experts.matrices]
@@ -309,7 +309,7 @@ def _alike(experts: Experts | None) -> bool:
 
 
 def _heads_alike(weights: LayerWeights) -> bool:
-    """True if the library can compute the maps of latents: all matrices packed, and each head's of the same types."""
+    """Return whether the library can compute the maps of latents: all packed, and the same types in each head."""
     if weights.query_up is not None and _packed(weights.query_up) is None:
         return False
     heads = [_packed(linear) for linear in (weights.key_up, weights.value_up) if linear is not None]
@@ -317,7 +317,7 @@ def _heads_alike(weights: LayerWeights) -> bool:
 
 
 def _packed(linear: LinearMap) -> list[PackedLinear] | None:
-    """A map's matrices, None where one is dense."""
+    """Return a map's matrices, or None if one is dense."""
     parts = linear.parts if isinstance(linear, JoinedLinear) else (linear,)
     found = [part for part in parts if isinstance(part, PackedLinear)]
     return found if len(found) == len(parts) else None
@@ -332,7 +332,7 @@ def _gain(norm: Norm | None) -> int | None:
 
 
 def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
-    """The layer's matrices by the kernel's names, None where one is dense. Of a fused one the first holds all rows."""
+    """Return the layer's matrices by the kernel's names, or None if one is dense; a fused one's first has all rows."""
     found: dict[str, Matrix] = {}
     for names, linear in (
         (("q", "k", "v"), weights.qkv),

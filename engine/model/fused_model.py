@@ -1,6 +1,6 @@
-"""A whole forward in one call of the kernel library, where every layer is in memory and the library's to compute.
+"""A whole forward in one call of the kernel library, if every layer is in memory and the library can compute it.
 
-Thirty calls for the layers of a small model, and the operators around them, take as long as a quarter of its products.
+Thirty calls for the layers of a small model, and the operators around them, take a quarter as long as its products.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Stop:
     """A check that raises, as the library calls it.
 
     Attributes:
-        check: Function that is asked.
-        pointer: For the library.
+        check: Function that is called to check.
+        pointer: Pointer for the library.
     """
 
     def __init__(self, check: Callable[[], None] | None) -> None:
@@ -40,10 +40,10 @@ class Stop:
         """Run a forward.
 
         Raises:
-            KeyboardInterrupt: Ctrl+C meanwhile; else what the check has raised.
-            MemoryError: No memory for the head's product.
+            KeyboardInterrupt: The user pressed Ctrl+C meanwhile; an exception of the check is raised as it is.
+            MemoryError: There is no memory for the head's product.
         """
-        # Python raises for Ctrl+C where the library's question enters it, and above that is nothing to catch it.
+        # Python raises for Ctrl+C when the library calls the check, outside of which nothing could catch it.
         heard = (
             threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -75,18 +75,18 @@ class FusedModel:
     """Layers, the final norm and the head.
 
     Args:
-        config: Of the model.
-        layers: All of them; none, where they are computed before.
-        norm: The final one, its gain in the host's memory, or None.
-        head: From hidden states to logits.
-        join: Map of rows that are given to the first layer's input; None where these enter it.
+        config: Config of the model.
+        layers: All layers of the model; none if they are computed before.
+        norm: Final norm with its gain in the host's memory, or None.
+        head: Map from hidden states to logits.
+        join: Map of the given rows to the first layer's input, or None if they enter it unchanged.
 
     Attributes:
         kinds: Window and rope of each kind of layer, in the order of the steps that a call takes.
         hidden: Width of a row.
-        given: Width of a row that is given.
-        vocabulary: Logits of a row.
-        structure: For the library.
+        given: Width of a given row.
+        vocabulary: Number of logits of a row.
+        structure: Structure for the library.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class FusedModel:
         head: LinearMap,
         join: LinearMap | None = None,
     ) -> FusedModel | None:
-        """The model, or None where the library cannot compute its ends."""
+        """Make the model, or return None if the library cannot compute its ends."""
         if not isinstance(head, PackedLinear) or not isinstance(join, PackedLinear | None):
             return None
         if library.available() is None or (norm is not None and not norm.gain.is_cpu):
@@ -147,15 +147,15 @@ class FusedModel:
         hidden_layers: Sequence[int] = (),
         check: Callable[[], None] | None = None,
     ) -> tuple[Tensor, Tensor, dict[int, Tensor]]:
-        """Run new rows through it.
+        """Run new rows through the model.
 
         Args:
             hidden: (n, h) float32, changed by the layers.
-            steps: One for each of `kinds`.
-            caches: Places of keys and values, of each text of the steps; only with layers.
-            logit_rows: Rows to compute logits for, one behind the other.
+            steps: One step for each of `kinds`.
+            caches: Places of keys and values of each text of the steps; only with layers.
+            logit_rows: Rows to compute logits for, which lie one after the other.
             hidden_layers: Layers whose input is wanted.
-            check: Called between layers where a forward takes long; raises to cancel.
+            check: Called between layers if a forward takes long; raises to cancel.
 
         Returns:
             The head's input, (n, h), its (rows, V) float32 logits, and the inputs, (n, h), by layer.

@@ -22,14 +22,15 @@ FIRST_ROWS = 256
 
 @dataclass(frozen=True)
 class SeenRows:
-    """New rows of one text, which stand behind each other among a forward's.
+    """New rows of one text, which stand one after the other among a forward's.
 
     Attributes:
-        count: Their number, n.
+        count: Number of new rows, n.
         mask: Rows that each of them sees.
-        cache: Has room for n rows behind the committed ones; they are written there.
-        previous: Rows of the cache before each of them, for convolutions; None where there are none.
-        committed: They see what is committed, and nothing of their own is written (layers that have queries alone).
+        cache: Cache with room for n rows after the committed ones, where they are written.
+        previous: Rows of the cache before each new row, for convolutions; None if there are none.
+        committed: True if they see only committed rows, and none of their own are written (layers with queries
+            alone).
     """
 
     count: int
@@ -44,13 +45,13 @@ def _width(head_dim: int, dtype: torch.dtype) -> int:
 
 
 def shared_tokens(cached: Sequence[int], wanted: Sequence[int]) -> int:
-    """The number of first tokens that two texts share: rows that a cache of one may keep for the other."""
+    """Return the number of first tokens that two texts share, whose rows a cache may keep."""
     pairs = enumerate(zip(cached, wanted, strict=False))
     return next((at for at, (own, other) in pairs if own != other), min(len(cached), len(wanted)))
 
 
 class FarRows(Protocol):
-    """The first committed rows of a cache as another device has them, which attends over them."""
+    """The first committed rows of a cache on another device, which attends over them."""
 
     def attend(
         self,
@@ -64,7 +65,7 @@ class FarRows(Protocol):
         soft_cap: float | None,
         sinks: Tensor | None,
     ) -> Tensor:
-        """Attention over all rows, those of the other device included; see `engine.model.attention.attend`."""
+        """Compute attention over all rows, the other device's included; see `engine.model.attention.attend`."""
         ...
 
     def truncate(self, length: int) -> None:
@@ -72,40 +73,40 @@ class FarRows(Protocol):
         ...
 
     def empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
-        """Memory for the cache's rows, all of them."""
+        """Return memory for all of the cache's rows."""
         ...
 
 
 class KVCache:
-    """Committed rows `[0, length)` of one text, and behind them uncommitted ones.
+    """Committed rows `[0, length)` of one text, and uncommitted ones after them.
 
     Committed row r belongs to position r. Uncommitted rows are those of a drafted tree (or of a prompt's next
-    piece); `commit` moves the ones that hold down to the committed length and forgets the others, but for those that
-    are to stay drafted below them. They are those of the last forward, and where a tree is drafted level by level
-    those of the forwards that it built upon.
-    Sliding-window layers keep all rows as well and slide by mask, so that they too can commit a tree.
+    piece); `commit` moves the accepted ones down to the committed length and forgets the others, except those that
+    are to stay drafted below them. They come from the last forward, and for a tree drafted level by level also from
+    the forwards that it built upon.
 
-    A layer's tensor is (2, kv_heads, rows, head_dim), keys first: one head's rows lie together, which is how
-    attention reads them; (1, 1, rows, width) where a row is a latent. It starts small and doubles up to ``capacity``
-    when rows are reserved, so a context of 128k tokens costs memory only as it fills, on systems too that count memory
-    when it is allocated and not when it is touched.
+    A layer's tensor is (2, kv_heads, rows, head_dim), keys first: one head's rows lie together, as attention reads
+    them; it is (1, 1, rows, width) if a row is a latent. It starts small and doubles up to ``capacity`` when rows
+    are reserved, so a context of 128k tokens costs memory only as it fills, even on systems that count memory when
+    it is allocated and not when it is touched.
 
     Args:
-        shapes: Per layer: key-value heads and their width, or the layer whose rows it reads.
+        shapes: Key-value heads and their width for each layer, or the layer whose rows it reads.
         capacity: Most rows, committed and uncommitted together.
-        dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only the
-            kernel library reads and writes those: for layers that are fused, see `engine.model.fused_layer`.
-        device: Their place.
-        short_text_limit: LongRoPE: texts longer than this are rotated otherwise, from their first token on.
-        elsewhere: Sides of the first layers, as many as compute on another device.
+        dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only
+            the kernel library reads and writes those, for fused layers, see `engine.model.fused_layer`.
+        device: Device of the tensors.
+        short_text_limit: Length of LongRoPE's short texts: longer ones are rotated differently, from their first
+            token on.
+        elsewhere: Sides of the first layers, for as many as compute on another device.
         carry: Moves the indices of kept rows to such a side.
-        to_device: Moves them from the host's memory to ``device``.
-        far_rows: Attends over some of the committed rows on another device; None for none.
+        to_device: Moves indices from the host's memory to ``device``.
+        far_rows: Part of the committed rows that another device attends over, or None.
         parts: 2 for keys and values, 1 for latents that both are maps of.
 
     Attributes:
         length: Committed rows.
-        long_text: LongRoPE: whether the rows are those of a long text; `begin` decides it.
+        long_text: True if the rows are those of a long text (LongRoPE); `begin` decides it.
     """
 
     def __init__(
@@ -159,22 +160,23 @@ class KVCache:
 
     @property
     def text_limit(self) -> int | None:
-        """The longest text that rows of the present kind serve, drafts included; None: as long as there is room.
+        """The longest text that rows of the present kind serve, drafts included; None if only room limits it.
 
         A text that outgrows it (LongRoPE) calls `begin` and is prefilled again.
         """
         return None if self.long_text else self._short_text_limit
 
     def begin(self, text_length: int) -> int:
-        """Announce a text of this many tokens, and learn how many of the rows still serve it.
+        """Announce a text of so many tokens, and return how many of the rows still serve it.
 
-        Only LongRoPE models care: all of a text's keys depend on whether it is long, as in transformers.
+        This matters only for LongRoPE models: all of a text's keys depend on whether it is long, as in
+        transformers.
 
         Args:
-            text_length: Tokens of the text, the part that the cache holds included.
+            text_length: Tokens of the text, including those that the cache holds.
 
         Returns:
-            ``length`` after it: 0 where the rows were of the other kind, unchanged otherwise.
+            ``length`` afterwards: 0 if the rows were of the other kind, unchanged otherwise.
         """
         if self._short_text_limit is not None:
             long_text = text_length > self._short_text_limit
@@ -187,7 +189,7 @@ class KVCache:
         """Make room for a forward's rows and settle where `append` writes them.
 
         Args:
-            positions: (n,) int64, of the new rows.
+            positions: (n,) int64 positions of the new rows.
             uncommitted: Uncommitted rows that stay; the new ones follow them, and any others are forgotten.
 
         Returns:
@@ -206,7 +208,7 @@ class KVCache:
         return self._row_positions
 
     def place_next(self, count: int) -> int:
-        """Make room for rows behind the committed ones, which no later forward builds upon; returns the first position.
+        """Make room for rows after the committed ones on which no later forward builds; return the first position.
 
         Raises:
             ValueError: All rows together are more than the capacity.
@@ -235,7 +237,7 @@ class KVCache:
         self._rows = rows
 
     def release(self) -> None:
-        """Forget all rows, and give back the memory that they have taken."""
+        """Forget all rows, and give back their memory."""
         self.truncate(0)
         self._rows = min(FIRST_ROWS, self.capacity)
         self._addresses = self._kinds = None
@@ -247,19 +249,19 @@ class KVCache:
             self._layers[index] = self._empty((parts, kv_heads, self._rows, wide), dtype, device)
 
     def store(self, layer: int) -> Tensor:
-        """A layer's whole tensor (2, kv_heads, rows, head_dim), keys first, for who writes the new rows itself."""
+        """Return a layer's whole tensor (2, kv_heads, rows, head_dim), keys first, to write new rows into it."""
         return self._layers[self._store_of[layer]]
 
     @property
     def addresses(self) -> ctypes.Array[ctypes.c_void_p]:
-        """Of all layers' tensors; others, in an array of its own, once they have grown."""
+        """Addresses of all layers' tensors; a new array holds them once they have grown."""
         if self._addresses is None:
             each = (self._layers[store].data_ptr() for store in self._store_of)
             self._addresses = (ctypes.c_void_p * len(self._store_of))(*each)
         return self._addresses
 
     def _alike(self) -> list[tuple[ctypes.Array[ctypes.c_void_p], int, int, int]]:
-        """The tensors of each shape: addresses, heads of keys and values together, bytes of a head and of a row."""
+        """Return the tensors of each shape: addresses, heads of keys and values, bytes of a head and of a row."""
         if self._kinds is None:
             self._kinds = []
             for shape in dict.fromkeys(layer.shape for layer in self._layers):
@@ -276,7 +278,7 @@ class KVCache:
             layer: Index of the layer.
             keys: (n, kv_heads, head_dim), rotated.
             values: (n, kv_heads, head_dim).
-            first_row: Rows before this one are left out of what is returned (sliding windows).
+            first_row: First row of the result (sliding windows).
 
         Returns:
             Keys and values of the committed and the uncommitted rows, the new ones last: views
@@ -298,7 +300,7 @@ class KVCache:
         """Write (n, width) latents of a forward where `place` said.
 
         Returns:
-            Those of the committed and the uncommitted rows, the new ones last: a view (rows, width).
+            Latents of the committed and the uncommitted rows, the new ones last: a view (rows, width).
         """
         rows = self.store(layer)[0, 0]
         start = self.length + self._uncommitted
@@ -306,14 +308,14 @@ class KVCache:
         return rows[: start + len(latents)]
 
     def seen(self, layer: int, count: int, first_row: int = 0) -> tuple[Tensor, Tensor]:
-        """The keys and values that `append` returns of a forward's ``count`` rows, once they are written."""
+        """Return the keys and values that `append` returns for a forward's ``count`` rows, once they are written."""
         both = self.store(layer)[:, :, first_row : self.length + self._uncommitted + count]
         return both[0], both[1]
 
     def committed(
         self, layer: int, first_row: int, head_dim: int, device: torch.device
     ) -> tuple[Tensor, Tensor]:
-        """Keys and values of the committed rows from ``first_row`` on, for who reads the cache of another model.
+        """Return keys and values of the committed rows from ``first_row`` on, for a model that reads another's cache.
 
         Returns:
             Two (kv_heads, rows, head_dim) on a device; rows of 8 bits as float32.
@@ -330,8 +332,8 @@ class KVCache:
 
         Args:
             rows: Indices among the uncommitted rows, from the root on in path order.
-            keep: Indices of others that stay uncommitted, behind the committed ones and in this order: what was
-                drafted below the path already.
+            keep: Indices of other rows that stay uncommitted, after the committed ones and in this order: those
+                already drafted below the path.
         """
         moved = [*rows, *keep]
         positions = self._row_positions[self._to_device(torch.tensor(keep))] if keep else self._nothing
@@ -343,7 +345,7 @@ class KVCache:
 
     @torch.inference_mode()  # rows grown during a forward are inference tensors
     def _move(self, rows: Sequence[int]) -> None:
-        """Bring uncommitted rows to the front, in this order."""
+        """Move uncommitted rows to the front, in this order."""
         functions = library.loaded()
         rising = all(row < following for row, following in pairwise(rows))
         if functions is not None and rising and not self._elsewhere and self._nothing.is_cpu:
@@ -354,7 +356,7 @@ class KVCache:
                     *places.buffer_info(),
                 )
             return
-        # Those that are in place already stay there.
+        # Rows that are in place already stay there.
         first = next(at for at, row in enumerate(rows) if row != at)
         source = self._to_device(torch.tensor([self.length + row for row in rows[first:]]))
         start, end = self.length + first, self.length + len(rows)
@@ -366,7 +368,7 @@ class KVCache:
             layer[:, :, start:end] = chosen
 
     def truncate(self, length: int) -> None:
-        """Forget the committed rows from ``length`` on. ValueError when there are fewer."""
+        """Forget the committed rows from ``length`` on. Raises ValueError if there are fewer."""
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot cut {self.length} rows to {length}")
         self._forget_uncommitted()

@@ -1,9 +1,9 @@
-"""Attention over latents: of a token one vector is cached, of which each head's key and value are maps.
+"""Attention over latents: one vector is cached for each token, and each head's key and value are maps of it.
 
-Source: DeepSeek-V2 (2024, arXiv 2405.04434), section 2.1. A head's score is q' K c = (K' q)' c, so few rows bring their
-queries into the latent's space, meet the cached vectors as they are, and take values out of the sums behind it; many
-rows have the cached vectors mapped to each head's keys and values first where that is less arithmetic. Packed layers on
-a CPU do the first for all rows, in the kernel library (``csrc/latents.c``).
+Source: DeepSeek-V2 (2024, arXiv 2405.04434), section 2.1. A head's score is q' K c = (K' q)' c, so a few rows map
+their queries into the latent's space, meet the cached vectors as they are, and map the sums to values afterwards;
+for many rows the cached vectors are mapped to each head's keys and values first if that is less arithmetic. Packed
+layers on a CPU do the former for all rows, in the kernel library (``csrc/latents.c``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, Linear, LinearMap, rows_of
 from engine.model.rope import Rotation, rotate
 
-#: Of the norms of latents, whatever the model's others have.
+#: Epsilon of the norms of latents, whatever the model's other norms have.
 LATENT_EPSILON = 1e-6
 
 
@@ -33,10 +33,10 @@ def attend_latents(
     rotation: Rotation | None,
     texts: Sequence[SeenRows],
 ) -> Tensor:
-    """Attention of new rows over the latents of their texts, their own included; for arguments see `block.attention`.
+    """Compute attention of new rows over the latents of their texts, their own included; see `block.attention`.
 
     Returns:
-        (n, heads * values), which the output maps.
+        (n, heads * values), the input of the output map.
     """
     key_norm, key_up, value_up = weights.key_norm, weights.key_up, weights.value_up
     assert key_norm is not None, "the latent's"
@@ -80,7 +80,7 @@ def attend_latents(
 
 
 def _absorbed(latent: Latent, queries: Tensor, seen: Tensor, mask: StepMask, scale: float) -> Tensor:
-    """(n, heads, rank): sums of latents, for queries (n, heads, width) in the latents' space."""
+    """Return (n, heads, rank) sums of latents, for queries (n, heads, width) in the latents' space."""
     additive = mask.additive
     if mask.causal:
         count = len(queries)
@@ -101,7 +101,7 @@ def _expanded(
     seen: Tensor,
     mask: StepMask,
 ) -> Tensor:
-    """(n, heads * values) of queries (n, heads, query width) over each head's own keys and values, head by head."""
+    """Return (n, heads * values) of queries (n, heads, query width) over each head's own keys and values, by head."""
     kept, turned = torch.split(seen, [latent.rank, latent.rotated], -1)
     kept, mixed = kept.to(queries.dtype), []
     own_maps = zip(_of_heads(key_up, config.heads), _of_heads(value_up, config.heads), strict=True)
@@ -115,7 +115,7 @@ def _expanded(
 
 
 def _of_heads(linear: LinearMap, heads: int) -> Sequence[LinearMap]:
-    """The matrix of each head."""
+    """Return the matrix of each head."""
     if isinstance(linear, JoinedLinear):
         return linear.parts
     if isinstance(linear, Linear):
@@ -124,7 +124,7 @@ def _of_heads(linear: LinearMap, heads: int) -> Sequence[LinearMap]:
 
 
 def _by_head(linear: LinearMap, rows: Tensor) -> Tensor:
-    """Each head's rows through its own matrix: (n, heads, in) to (n, heads, out)."""
+    """Map each head's rows by its own matrix: (n, heads, in) to (n, heads, out)."""
     heads = rows.shape[1]
     if isinstance(linear, Linear):
         matrices = linear.weight.view(heads, -1, rows.shape[2])

@@ -20,38 +20,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LayerWeights:
-    """One layer. h = hidden size, q and kv = widths of all query and all key heads, f = intermediate size.
+    """Weights of one layer. h = hidden size, q and kv = widths of all query and all key heads, f = intermediate size.
 
     Attributes:
-        attention_norm: Before attention; None where its input is taken as it is (the first block of a draft).
-        qkv: h -> q + 2 kv.
-        query_norm: Per head, or None.
-        key_norm: Per head, or None.
-        output: q -> h.
-        attention_end_norm: Behind attention, before the residual sum, or None.
-        mlp_norm: Before the feed-forward network.
-        gate_up: h -> 2 f, gate first; None where there are experts alone.
-        down: f -> h, or None.
-        mlp_end_norm: Behind the feed-forward network, or None.
-        experts: Whose results are added to those of the network, or None.
-        sinks: (heads,) float32: a score of each query head that takes a share of the attention and gives nothing, or
+        attention_norm: Norm before attention, or None if its input is taken unchanged (the first block of a draft).
+        qkv: Map h -> q + 2 kv.
+        query_norm: Norm of each query head, or None.
+        key_norm: Norm of each key head, or None.
+        output: Map q -> h.
+        attention_end_norm: Norm after attention, before the residual sum, or None.
+        mlp_norm: Norm before the feed-forward network.
+        gate_up: Map h -> 2 f, gate first; None if there are only experts.
+        down: Map f -> h, or None.
+        mlp_end_norm: Norm after the feed-forward network, or None.
+        experts: Experts whose results are added to those of the network, or None.
+        sinks: (heads,) float32 score of each query head that takes a share of the attention and gives nothing, or
             None.
-        convolution: (h, k) float32: of a layer that has a gated short convolution in attention's place, with h -> 3 h
-            in ``qkv`` and h -> h in ``output``; None for attention.
-        value_norm: Per head, or None.
-        router_norm: Of the residual stream before the router, or None: it maps what the network maps.
-        experts_norm: The same before the experts.
-        network_end_norm: Behind the network alone, or None.
-        experts_end_norm: Behind the experts alone, or None.
-        input_gate: h -> p, which gates the layer's own rows of the second embedding, or None.
-        input_projection: p -> h, or None.
-        input_norm: Behind it, or None.
-        scalar: (1,) what the layer's output is multiplied by, or None.
-        query_up: Of attention over latents (`engine.model.latent`): query rank -> heads of queries, where ``qkv`` is
-            h -> query rank or all queries, the latent, rotated keys; ``query_norm`` and ``key_norm`` are of the query's
-            rank and the latent. None where queries are mapped at once.
-        key_up: Each head's plain channels of a query -> latent, one head behind the other, or None.
-        value_up: Latent -> each head's values, one head behind the other, or None.
+        convolution: (h, k) float32 kernel of a gated short convolution in attention's place, with h -> 3 h in
+            ``qkv`` and h -> h in ``output``; None for attention.
+        value_norm: Norm of each value head, or None.
+        router_norm: Norm of the residual stream before the router, or None if the router maps the network's input.
+        experts_norm: Norm of the residual stream before the experts, or None.
+        network_end_norm: Norm after the network alone, or None.
+        experts_end_norm: Norm after the experts alone, or None.
+        input_gate: Map h -> p, which gates the layer's own rows of the second embedding, or None.
+        input_projection: Map p -> h, or None.
+        input_norm: Norm after that map, or None.
+        scalar: (1,) factor of the layer's output, or None.
+        query_up: Map query rank -> heads of queries, for attention over latents (`engine.model.latent`). There
+            ``qkv`` is h -> query rank or all queries, the latent, rotated keys; ``query_norm`` and ``key_norm``
+            have the query's rank and the latent's. None if queries are mapped directly.
+        key_up: Map of each head's plain channels of a query -> latent, one head after the other, or None.
+        value_up: Map latent -> each head's values, one head after the other, or None.
     """
 
     attention_norm: Norm | None
@@ -81,7 +81,7 @@ class LayerWeights:
     value_up: LinearMap | None = None
 
     def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:
-        """Every norm, matrix and vector there is, and the experts as one part."""
+        """Yield every norm, matrix and vector of the layer, and the experts as one part."""
         for field in fields(self):
             part = getattr(self, field.name)
             if part is not None:
@@ -99,14 +99,14 @@ class ModelWeights:
 
     Attributes:
         embedding: V rows of h.
-        layers: In order.
-        final_norm: Before the head.
-        head: h -> V.
-        tied: The embedding is the head's memory.
+        layers: Weights of the layers, in order.
+        final_norm: Norm before the head.
+        head: Map h -> V.
+        tied: True if the embedding is the head's memory.
         parameters: Number of weights, shared ones counted once.
         activations: Type of hidden states.
         cache: Type of keys and values.
-        notes: Sentences for the person about what could not be done as asked.
+        notes: Sentences for the user about what could not be done as asked.
         inputs: Rows of a second embedding that enter each layer, or None.
     """
 
@@ -137,8 +137,8 @@ class Side:
     """Device and types that layers compute in.
 
     Attributes:
-        name: Of the device; two sides of one name are one.
-        device: For weights, activations and the cache of these layers.
+        name: Name of the device; two sides of one name are the same.
+        device: Device of weights, activations and the cache of these layers.
         activations: Type of hidden states.
         cache: Type of keys and values.
     """
@@ -155,7 +155,7 @@ where the caller should rather sleep a moment; raises to cancel."""
 
 
 def no_work() -> bool:
-    """There is nothing to do while weights are on their way."""
+    """Return False: there is nothing to do while weights are on their way."""
     return False
 
 
@@ -167,9 +167,9 @@ class WeightSource(ABC):
     Attributes:
         embedding: V rows of h.
         head: The map from hidden states to logits, h -> V.
-        final_norm: Before the head.
+        final_norm: Norm before the head.
         inputs: Rows of a second embedding that enter each layer, or None.
-        home: The side of these.
+        home: The side of embedding, final norm and head.
     """
 
     inputs: LayerInputs | None = None
@@ -200,7 +200,7 @@ class WeightSource(ABC):
 
     @property
     def streamed_bytes(self) -> int:
-        """Bytes that each forward has to read from the disk; 0 where all weights are in memory."""
+        """Bytes that each forward has to read from the disk; 0 if all weights are in memory."""
         return 0
 
     @property
@@ -210,29 +210,29 @@ class WeightSource(ABC):
 
     @property
     def repeats(self) -> Repeats | None:
-        """Counts how rows choose experts again; None where nobody does."""
+        """Counter of how rows choose experts again, or None if nobody counts."""
         return None
 
     def side(self, index: int) -> Side:
-        """Device that a layer computes on; its keys and values are there too."""
+        """Return the side that a layer computes on; its keys and values are there too."""
         return self.home
 
     def carry(self, tensor: Tensor, side: Side) -> Tensor:
-        """A tensor of one side in the memory of another."""
+        """Return a tensor of one side in the memory of another."""
         return tensor
 
     def new_far_rows(self, capacity_tokens: int) -> FarRows | None:
-        """The part of a new cache that attention reads on another device; None for none."""
+        """Return the part of a new cache that attention reads on another device, or None."""
         return None
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """All layers, where they stay in the memory of one device; none otherwise."""
+        """Weights of all layers if they stay in the memory of one device, else none."""
         return ()
 
     @abstractmethod
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
-        """The weights of a layer, ready to compute with until the next one is asked for.
+        """Return the weights of a layer, ready to compute with until the next one is asked for.
 
         Layers are asked for in order, from the first to the last, or to where a forward was cancelled. ``on_wait`` is
         called again and again while the layer is not there yet.

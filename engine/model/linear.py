@@ -1,4 +1,4 @@
-"""A weight matrix as the decoder sees it, what maps rows, and root-mean-square normalisation."""
+"""Weight matrices as the decoder sees them, the maps of rows, and root-mean-square normalisation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from engine.kernels.library import Matrix
 from engine.kernels.packing import PANEL_ROWS, Packed
 
 _PIECE_WEIGHTS = 1 << 22
-#: The most that one product with a `DequantizedLinear` takes beside its operands and its result: of a piece of the
-#: matrix the floats, their 16 bits, and the integers before them.
+#: Most bytes that one product with a `DequantizedLinear` takes beside its operands and its result: the floats of a
+#: piece of the matrix, their 16 bits, and the integers before them.
 DEQUANTIZING_BYTES = 12 * _PIECE_WEIGHTS
 
 
-#: Groups of activations of which two numbers of 8 bits are taken, by how far they stand above the others.
+#: Groups of activations that are rounded to two numbers of 8 bits, by how far they stand above the others.
 ALL, OUTLIERS, NONE = 0.0, 2.0, math.inf
 
 
@@ -29,7 +29,7 @@ class LinearMap(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes in the host's memory, or in that of the one device that computes."""
+        """Bytes in the memory of the host, or of the one device that computes."""
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, out), in the rows' type."""
@@ -45,7 +45,7 @@ class Linear:
         self.move_to(weight)
 
     def move_to(self, weight: Tensor) -> None:
-        """Take the numbers from elsewhere: (out, in)."""
+        """Take the numbers of another tensor, (out, in)."""
         self.weight = weight
         self._transposed = weight.t()
 
@@ -69,7 +69,7 @@ class _MatrixAndBias:
         self.bias = bias
 
     def move_to(self, matrix: Packed) -> None:
-        """Take the blocks from elsewhere: of a matrix of the same sizes and type."""
+        """Take the blocks of another matrix of the same sizes and type."""
         self.matrix = matrix
 
     @property
@@ -82,11 +82,11 @@ class PackedLinear(_MatrixAndBias):
     """A matrix in blocks, multiplied by the kernel library or by torch's own operators.
 
     Args:
-        matrix: Arranged for the kernels.
+        matrix: Matrix that is arranged for the kernels.
         bias: (out,) float32 or None.
         refined_above: Groups of activations that are more than 8 bits; see `blocks.matmul`. For `ALL`, as the head
-            has it, a product takes twice the arithmetic; `OUTLIERS` are a tenth of the groups of a normed hidden state.
-            Three quarters of what 8 bits lose of a model is lost there, and of the rest most at the head.
+            has it, a product takes twice the arithmetic; `OUTLIERS` are a tenth of the groups of a normed hidden
+            state. Three quarters of a model's loss by 8 bits arise there, and most of the rest at the head.
     """
 
     __slots__ = ("refined_above",)
@@ -97,7 +97,7 @@ class PackedLinear(_MatrixAndBias):
 
     @property
     def structure(self) -> Matrix:
-        """For the library; it holds addresses only."""
+        """Structure for the library; it holds only addresses."""
         return Matrix.of(self.matrix, self.bias, self.refined_above)
 
     def __call__(self, rows: Tensor) -> Tensor:
@@ -106,7 +106,7 @@ class PackedLinear(_MatrixAndBias):
 
 
 class DequantizedLinear(_MatrixAndBias):
-    """A packed matrix on a device that has no kernels for it: it stays packed, and a piece at a time is dequantized."""
+    """A packed matrix on a device that has no kernels for it: it stays packed and is dequantized a piece at a time."""
 
     __slots__ = ()
 
@@ -123,7 +123,7 @@ class DequantizedLinear(_MatrixAndBias):
 
 
 class JoinedLinear:
-    """Matrices over the same rows, each in its own type, whose outputs stand one behind the other."""
+    """Matrices over the same rows, each in its own type, whose outputs stand one after the other."""
 
     __slots__ = ("parts",)
 
@@ -132,7 +132,7 @@ class JoinedLinear:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all."""
+        """Bytes of all matrices."""
         return sum(part.size_bytes for part in self.parts)
 
     def __call__(self, rows: Tensor) -> Tensor:
@@ -141,10 +141,10 @@ class JoinedLinear:
 
 
 def rows_of(linear: LinearMap, rows: Tensor) -> Tensor:
-    """Rows of a matrix as floats, (n, in), by their indices, (n,) int64.
+    """Return rows of a matrix as floats, (n, in), by their indices, (n,) int64.
 
     Raises:
-        TypeError: It is made of several matrices.
+        TypeError: The map is made of several matrices.
     """
     if isinstance(linear, Linear):
         return linear.weight[rows].float()
@@ -161,21 +161,21 @@ def rows_of(linear: LinearMap, rows: Tensor) -> Tensor:
 
 
 def joined(parts: Sequence[LinearMap]) -> LinearMap:
-    """The parts as one map."""
+    """Join the parts to one map."""
     return parts[0] if len(parts) == 1 else JoinedLinear(parts)
 
 
 class Norm:
-    """x / sqrt(mean(x^2) + eps) * w over the last dimension, computed in float32.
+    """Root-mean-square norm: x / sqrt(mean(x^2) + eps) * w over the last dimension, computed in float32.
 
-    With s the width, this is x * (w * sqrt(s)) / hypot(|x|, sqrt(s * eps)): a vector norm, a hypot, a product
-    and a quotient, two thirds of the time of `torch.nn.functional.rms_norm` on a CPU.
+    With s the width, this is x * (w * sqrt(s)) / hypot(|x|, sqrt(s * eps)): a vector norm, a hypot, a product and a
+    quotient, two thirds of the time of `torch.nn.functional.rms_norm` on a CPU.
 
     Args:
         weight: (s,) as stored.
         epsilon: eps.
-        offset: Added to the stored weight (Gemma: 1).
-        scale: Multiplies the result.
+        offset: Number added to the stored weight (Gemma: 1).
+        scale: Factor of the result.
 
     Attributes:
         gain: (s,) float32, w * sqrt(s) times the scale.
@@ -189,7 +189,7 @@ class Norm:
         self._floor = torch.tensor((size * epsilon) ** 0.5, dtype=torch.float32, device=weight.device)
 
     def elsewhere(self, gain: Tensor) -> Norm:
-        """The same norm with a copy of its gain, on the copy's device."""
+        """Return the same norm with a copy of its gain, on the copy's device."""
         moved = Norm.__new__(Norm)
         moved.gain = gain
         moved._floor = torch.tensor(self._floor.item(), dtype=torch.float32, device=gain.device)

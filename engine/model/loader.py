@@ -38,16 +38,16 @@ def load_weights(
     check: Callable[[], None] = lambda: None,
     wanted: Sequence[int] | None = None,
 ) -> ModelWeights:
-    """Read a whole model. Beside the weights themselves no more than one slice is held.
+    """Read a whole model. Beside the weights themselves no more than one slice is in memory.
 
     Args:
         checkpoint: Source of the tensors.
-        config: Of this checkpoint.
+        config: Config of this checkpoint.
         dtype: Type of matrices and embedding; norms are kept in float32.
-        device: Place of the weights.
+        device: Device of the weights.
         progress: Called with bytes read and bytes to read, after each slice.
         check: Called before each slice; raises to cancel.
-        wanted: The layers to read, in order; None for all. Others are loaded elsewhere.
+        wanted: Layers to read, in order; None for all. The others are loaded elsewhere.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -88,7 +88,7 @@ def layer_inputs(
     linear: Callable[[str], LinearMap],
     dtype: torch.dtype,
 ) -> LayerInputs | None:
-    """Rows of a second embedding for each layer, of parts by the field names of `input_slots`; None without them."""
+    """Make the second embedding from parts keyed by the field names of `input_slots`, or return None without it."""
     slots = input_slots(config)
     if not slots:
         return None
@@ -104,7 +104,7 @@ def layer_inputs(
 
 
 def final_norm(config: ModelConfig, weight: Tensor) -> Norm:
-    """The norm before the head."""
+    """Make the norm before the head."""
     return Norm(weight, config.norm_epsilon, config.family.norm_offset, config.logit_scale)
 
 
@@ -140,7 +140,7 @@ def read_slots(
         checkpoint: Source of the tensors.
         slots: Tensors to read, and their places.
         dtype: Type of the result.
-        device: Of the result.
+        device: Device of the result.
         advance: Called with the bytes of each slice.
         check: Called before each slice; raises to cancel.
 
@@ -148,7 +148,7 @@ def read_slots(
         The decoder's tensors by field name.
 
     Raises:
-        TensorMismatch: Rows of one were not filled.
+        TensorMismatch: Rows of a tensor were not filled.
     """
     rows: dict[str, int] = {}
     for slot in slots:
@@ -175,7 +175,7 @@ def read_slots(
 
 
 def layer_weights(tensors: dict[str, Tensor], config: ModelConfig) -> LayerWeights:
-    """Dress the dense tensors of one layer, by the field names of `layer_slots`, as what the decoder calls."""
+    """Make a layer's weights from its dense tensors, keyed by the field names of `layer_slots`."""
     return dress_layer(
         config,
         tensors.keys(),
@@ -190,7 +190,7 @@ def dress_layer(
     vector: Callable[[str], Tensor],
     linear: Callable[[str], LinearMap],
 ) -> LayerWeights:
-    """One layer from its parts by the field names of `layer_slots`: norms' weights, and matrices with their biases."""
+    """Make a layer from its parts, keyed by the field names of `layer_slots`: norms' weights, matrices and biases."""
 
     def norm(field: str) -> Norm:
         of_latent = config.latent is not None and field in ("query_norm", "key_norm")

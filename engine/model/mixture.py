@@ -1,4 +1,4 @@
-"""Mixtures of experts: what a model's are like, and the computation of a layer's by torch's operators.
+"""Mixtures of experts: a model's sizes, and a layer's computation by torch's operators.
 
 Source: Shazeer et al. 2017, "Outrageously large neural networks"; the routers of today's models as transformers 5 has
 them, groups and correction as in DeepSeek-V3 (2024), section 2.1.2.
@@ -18,9 +18,9 @@ from torch.nn import functional
 
 from engine.model.linear import LinearMap
 
-#: Groups that the kernel library chooses among at most (TENON_MOST_GROUPS).
+#: Most groups that the kernel library chooses among (TENON_MOST_GROUPS).
 MOST_GROUPS = 64
-# Numbers that torch takes at once, at most.
+# Most numbers in a vector that torch computes at once.
 _VECTOR = 32
 
 
@@ -32,22 +32,23 @@ class Mixture:
         experts: Number of them in a layer, E.
         chosen: Number that a token takes, k.
         width: Intermediate size of an expert, f.
-        layers: Per layer: True where it has experts; the others have a dense network alone.
-        fused: The checkpoint has an expert's gate and up in one tensor.
-        scores: What the router's logits become: shares of all, or each its sigmoid.
-        normalised: The chosen experts' weights are divided by their sum.
-        sum_floor: Added to that sum.
-        scale: Multiplies the weights.
-        groups: Experts come in so many groups of neighbours.
-        chosen_groups: A token's experts are of so many of them, the best by the sum of their largest scores.
-        group_scores: So many of them.
-        corrected: A number per expert is added to the scores for the choice alone.
+        layers: True for each layer that has experts; the others have only a dense network.
+        fused: True if the checkpoint has an expert's gate and up in one tensor.
+        scores: Kind of scores that the router's logits become: shares of all, or each its sigmoid.
+        normalised: True if the chosen experts' weights are divided by their sum.
+        sum_floor: Number added to that sum.
+        scale: Factor of the weights.
+        groups: Number of groups of neighbouring experts.
+        chosen_groups: Number of groups that a token's experts may be of, the best by the sum of their largest
+            scores.
+        group_scores: Number of largest scores in that sum.
+        corrected: True if a number per expert is added to the scores for the choice alone.
         shared_width: Intermediate size of the network that every token takes beside its experts; 0 for none.
-        shared_gate: What that network gives is multiplied by the sigmoid of a number of the token's own.
-        scaled: A number per expert multiplies its weight.
-        beside: Router, experts and the dense network have norms of their own over the residual stream.
-        reuse: Share of a row's choices that the row before it has made, where replies have shown it (`Repeats`); None
-            where each row is taken to choose for itself.
+        shared_gate: True if that network's result is multiplied by the sigmoid of a number of the token's own.
+        scaled: True if a number per expert multiplies its weight.
+        beside: True if router, experts and the dense network have norms of their own over the residual stream.
+        reuse: Share of a row's choices that the row before it has made, if replies have shown it (`Repeats`); None
+            if each row is taken to choose for itself.
     """
 
     experts: int
@@ -72,21 +73,21 @@ class Mixture:
     def read(self, rows: int) -> float:
         """Return how many experts of a layer a forward of so many rows reads, at least one row.
 
-        Each row after the first takes the same share of those that no row before it took: E (1 - (1 - k/E)^n) where
-        rows choose for themselves, k experts where each chooses as the one before.
+        Each row after the first takes the same share of the experts that no row before it took: in all E (1 - (1 -
+        k/E)^n) if rows choose for themselves, k if each chooses like the one before.
         """
         return self.experts - (self.experts - self.chosen) * (1.0 - self._fresh) ** (rows - 1)
 
     def brought(self, rows: int, kept: int) -> float:
         """Return how many experts the disk brings for so many rows if so many that were used last are kept."""
-        # Of those that the row before took, as many as there is room for are there.
+        # Those that the row before took are here, as many as there is room for.
         there = min(kept / self.chosen, 1.0)
         others = self.experts - max(kept, self.chosen)
         return (1.0 - there) * self.read(rows) + there * others * (1.0 - (1.0 - self._fresh) ** rows)
 
     @property
     def _fresh(self) -> float:
-        """Share of the experts that no row has taken yet that one more row takes."""
+        """Share of the experts taken by no row yet that one more row takes."""
         if self.reuse is None or self.chosen == self.experts:
             return self.chosen / self.experts
         return min((1.0 - self.reuse) * self.chosen / (self.experts - self.chosen), 1.0)
@@ -95,16 +96,16 @@ class Mixture:
 class Repeats:
     """Counts how often a row chooses experts that the row before it chose, in prompts and in replies.
 
-    `add` counts where Python has the choices: where experts come from the disk as they are chosen, and where the host
-    computes those of a GPU's rows. The kernel library counts in `counts` by itself, where all of a layer is in the
-    host's memory. Choices of layers that a GPU computes stay there.
+    `add` counts choices that Python has: of experts that come from the disk as they are chosen, and of experts that
+    the host computes for a GPU's rows. The kernel library counts in `counts` by itself if all of a layer is in the
+    host's memory. Choices of layers that a GPU computes are not counted.
 
     Args:
-        layers: Of the model.
+        layers: Number of the model's layers.
         chosen: Experts that a row takes, k.
 
     Attributes:
-        counts: (layers, 3 + k) int64: choices of rows behind another one, those of them that the other had made too,
+        counts: (layers, 3 + k) int64: choices of rows after another one, those of them that the other had made too,
             whether the last forward's row was alone, and its choices.
     """
 
@@ -115,8 +116,8 @@ class Repeats:
     def add(self, layer: int, chosen: Sequence[int]) -> None:
         """Count the choices of a forward's rows in a layer, k of each, rows in the order of the text or against it.
 
-        A row that was computed alone is compared with the one before it that was: behind several, whose branches may
-        not have held, nobody knows here which of them it follows.
+        A row that was computed alone is compared with the one before it that was alone too: after several rows,
+        whose branches may not have held, it is not known here which of them it follows.
         """
         counts, width = self._counts[layer], self._counts.shape[1] - 3
         rows = [frozenset(chosen[first : first + width]) for first in range(0, len(chosen), width)]
@@ -130,7 +131,7 @@ class Repeats:
             counts[3:] = chosen
 
     def take(self) -> float | None:
-        """Share of the choices since the last call that the row before had made; None where there were none."""
+        """Return the share of the choices since the last call that the row before had made; None without any."""
         choices, repeated = self._counts[:, :2].sum(0).tolist()
         self._counts[:, :2] = 0
         return repeated / choices if choices else None
@@ -141,18 +142,18 @@ class Experts:
     """The experts of one layer. f = intermediate size of an expert.
 
     Attributes:
-        router: h -> E.
-        gate_up: Of each expert h -> 2 f, gate first.
-        down: Of each expert f -> h.
-        shared_gate: h -> 1, or None.
+        router: Map h -> E.
+        gate_up: Map of each expert h -> 2 f, gate first.
+        down: Map of each expert f -> h.
+        shared_gate: Map h -> 1, or None.
         correction: (E,) float32, or None.
         scale: (E,) float32, or None.
-        repeats: Of a `Repeats`, the layer's counts, where the kernel library is to count; or None.
-        bring: Where experts may be elsewhere, brings those that rows have chosen, which stay until it is called again
-            for a layer; names those whose matrices lie at another place than before. Takes each row's k, the last row's
-            first. Raises to cancel.
-        elsewhere: Where experts are not on the layer's device, and no matrices here: gives `mixed` of (n, h) rows,
-            (n, k) experts and (n, k) weights.
+        repeats: The layer's counts of a `Repeats` if the kernel library is to count, or None.
+        bring: Brings the experts that rows have chosen if they may be elsewhere; they stay until it is called again
+            for a layer. Returns those whose matrices lie at another place than before. Takes each row's k, the last
+            row's first. Raises to cancel.
+        elsewhere: Computes `mixed` of (n, h) rows, (n, k) experts and (n, k) weights if experts are not on the
+            layer's device and have no matrices here.
     """
 
     router: LinearMap
@@ -167,12 +168,12 @@ class Experts:
 
     @property
     def vectors(self) -> tuple[Tensor | None, ...]:
-        """Correction and scale."""
+        """Correction and scale of the experts."""
         return (self.correction, self.scale)
 
     @property
     def matrices(self) -> tuple[LinearMap, ...]:
-        """All of them."""
+        """All matrices of the experts and their router."""
         gate = () if self.shared_gate is None else (self.shared_gate,)
         return (self.router, *gate, *self.gate_up, *self.down)
 
@@ -186,10 +187,11 @@ class Experts:
 def choose(
     mixture: Mixture, logits: Tensor, correction: Tensor | None, scale: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The experts of each row of router logits, (n, E), and their weights: both (n, k)."""
+    """Return the experts of each row of router logits, (n, E), and their weights: both (n, k)."""
     scores = logits.float()
     if mixture.scores == "sigmoid":
-        # In whole vectors: torch rounds what is behind the last one otherwise, and rows must not depend on each other.
+        # In whole vectors: torch rounds a rest after the last one differently, and rows must not depend on each
+        # other.
         experts = scores.shape[1]
         scores = functional.pad(scores, (0, -experts % _VECTOR)).sigmoid()[:, :experts]
     ranked = scores if correction is None else scores + correction
@@ -218,13 +220,13 @@ def mix(
     routed: Tensor,
     network: Callable[[LinearMap, LinearMap, Tensor], Tensor],
 ) -> Tensor:
-    """Results of the experts for (n, h) normalised rows; each expert takes all the rows that chose it at once.
+    """Return the experts' results for (n, h) normalised rows; each expert takes all rows that chose it at once.
 
     Args:
-        mixture: Of the model.
-        experts: Of the layer.
-        rows: Normalised.
-        routed: (n, h) what the router maps.
+        mixture: Mixture of the model.
+        experts: Experts of the layer.
+        rows: Normalised rows.
+        routed: (n, h) input of the router.
         network: The gated network of an expert's matrices over some rows.
     """
     chosen, weights = choose(mixture, experts.router(routed), experts.correction, experts.scale)
@@ -240,7 +242,7 @@ def mixed(
     weights: Tensor,
     network: Callable[[LinearMap, LinearMap, Tensor], Tensor],
 ) -> Tensor:
-    """The same of (n, k) experts that were chosen and the weights of what they give; see `mix`."""
+    """Return the results of (n, k) chosen experts, weighted by the chosen weights; see `mix`."""
     mixed = rows.new_zeros(rows.shape)
     on_host = chosen.cpu()
     taken = on_host.flatten().tolist()

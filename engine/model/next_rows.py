@@ -1,7 +1,7 @@
-"""A token, a short chain or a small tree behind a text: a forward of which all but a few numbers is the last one's.
+"""A token, a short chain or a small tree after a text: a forward that reuses all but a few numbers of the last one's.
 
-Each forward of a small model pushes what Python and torch work with out of the processor's caches, so what they do
-between two of them costs ten times what it takes by itself, and the less of it there is the better.
+Each forward of a small model pushes the data of Python and torch out of the processor's caches, so their work
+between two forwards costs ten times its usual time, and should be as little as possible.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.model.fused_model import FusedModel, Stop
 from engine.model.kv_cache import KVCache
 from engine.model.rope import RopeTable, Rotation, joined_rotations
 
-#: Rows that a small network reads one behind the other in this way; further ones are read together before.
+#: Rows that a small network reads one after the other in this way; any others are read together before.
 MOST_ROWS = 8
 
 
@@ -30,11 +30,11 @@ class NextText:
     """New rows of one text; no later forward builds upon them before they are committed.
 
     Attributes:
-        tokens: Their ids.
-        cache: Its length does not change.
-        paths: Which of these rows each sees; None for a chain.
-        place: Address of (n, h) float32 that takes what the head maps, of a model that does not join; None where nobody
-            wants it.
+        tokens: Ids of the rows' tokens.
+        cache: Cache of the text, whose length does not change.
+        paths: Rows among these that each sees; None for a chain.
+        place: Address of (n, h) float32 that takes the head's input of a model that does not join, or None if
+            nobody wants it.
     """
 
     tokens: Sequence[int]
@@ -44,18 +44,18 @@ class NextText:
 
 
 class NextRows:
-    """Runs a few rows through a fused model; nothing of it depends on how many came before.
+    """Runs a few rows through a fused model; its work does not depend on how many rows came before.
 
     Args:
         model: The model.
-        embedding: Its embedding.
-        ropes: Its rotations.
-        scale: Of embeddings, or None.
-        most: Rows, at most.
-        inputs: What enters each layer beside the rows, or None.
+        embedding: Embedding of the model.
+        ropes: Rotations of the model.
+        scale: Factor of embeddings, or None.
+        most: Most rows of a call.
+        inputs: Inputs of each layer beside the rows, or None.
 
     Attributes:
-        most: The same.
+        most: Most rows of a call.
     """
 
     def __init__(
@@ -105,16 +105,17 @@ class NextRows:
     def __call__(
         self, texts: Sequence[NextText], check: Callable[[], None], features: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Read tokens behind the committed rows of some texts.
+        """Read tokens after the committed rows of some texts.
 
         Args:
             texts: At most ``most`` tokens in all, n, and each text with a cache of its own.
-            check: Called between layers where a forward takes long; raises to cancel.
-            features: (n, h), with which a model that joins joins the tokens' embeddings.
+            check: Called between layers if a forward takes long; raises to cancel.
+            features: (n, h) rows that a joining model joins with the tokens' embeddings.
 
         Returns:
-            (n, V) float32 logits and (n, h), what the head mapped, or before a final norm where the model joins: in
-            memory that the next call overwrites, and the second nowhere where one text has a place for it.
+            (n, V) float32 logits and (n, h) inputs of the head, or of the final norm if the model joins: in memory
+            that the next call overwrites. If a text has a place for its rows, the second result is written nowhere
+            else.
 
         Raises:
             ValueError: A cache has no room.
@@ -147,7 +148,7 @@ class NextRows:
         return self._logits[count], self._made[count]
 
     def _describe(self, at: int, rows: NextText) -> int:
-        """Fill in a text's structure; returns the position of its first new row."""
+        """Fill in a text's structure; return the position of its first new row."""
         count, cache, text = len(rows.tokens), rows.cache, self._text[at]
         position = cache.place_next(count)
         if cache.addresses is not self._known[at]:
@@ -165,7 +166,7 @@ class NextRows:
         return position
 
     def _rotate(self, texts: Sequence[NextText], firsts: Sequence[int]) -> list[Rotation]:
-        """Point the steps at the rotations of the new rows; returns what is to be held meanwhile."""
+        """Point the steps at the rotations of the new rows; return the tensors to hold meanwhile."""
         held: list[Rotation] = []
         one = texts[0] if len(texts) == 1 else None
         spans: list[tuple[Tensor, bool]] = []
@@ -185,7 +186,7 @@ class NextRows:
         return held
 
     def _hand_out(self, texts: Sequence[NextText]) -> None:
-        """Bring what the head mapped to each text's place."""
+        """Copy the head's inputs to each text's place."""
         first = self._normed
         for text in texts:
             row_bytes = len(text.tokens) * self._row_bytes
@@ -194,7 +195,7 @@ class NextRows:
             first += row_bytes
 
     def _make_steps(self, cache: torch.dtype) -> None:
-        """Make the structures, for caches of this type."""
+        """Make the structures for caches of this type."""
         first = torch.arange(1)
         for rope in self._ropes:
             rope.reserve(1)
@@ -213,7 +214,7 @@ class NextRows:
 
 
 def _positions(texts: Sequence[NextText], firsts: Sequence[int]) -> list[tuple[Tensor, bool]]:
-    """Positions of the new rows, in their order; of texts of one kind, long or not, behind each other."""
+    """Return the positions of the new rows in order, joined for neighbouring texts of one kind, long or not."""
     spans: list[tuple[list[int], bool]] = []
     for text, first in zip(texts, firsts, strict=True):
         if text.paths is None:

@@ -1,4 +1,4 @@
-"""Weights for the kernels: read in pieces, arranged by all cores as they come, and converted where it was asked for."""
+"""Weights for the kernels: read in pieces, arranged by all cores as they come, and converted if that was asked for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TensorSource(Protocol):
         """The files by their paths."""
 
     def stored(self, name: str) -> StoredTensor:
-        """Place of a tensor of the checkpoint."""
+        """Return the place of a tensor of the checkpoint."""
 
 
 def load_packed(
@@ -64,10 +64,10 @@ def load_packed(
     refused: Mapping[str, str] | None = None,
     keep: Keep | None = None,
 ) -> ModelWeights:
-    """Read a whole model. Beside the weights themselves some pieces of a few megabytes are held.
+    """Read a whole model. Beside the weights themselves some pieces of a few megabytes are in memory.
 
-    Arguments are those of `engine.model.loader.load_weights`, but for a ``source`` of the tensors in the checkpoint's
-    place, with the matrices that the format could not hold when it was made (``refused``), and for ``keep``.
+    Arguments are those of `engine.model.loader.load_weights`, and a ``source`` of the tensors in the checkpoint's
+    place, with the matrices that the format could not hold when it was made (``refused``), and ``keep``.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -135,7 +135,7 @@ class PackedReader:
         progress: Progress = lambda done_bytes, total_bytes: None,
         check: Check = lambda: None,
     ) -> Parts:
-        """The tensors by their names; what cannot be converted is read again, and kept in 16 bits."""
+        """Read the tensors by name; those that cannot be converted are read again, and kept in 16 bits."""
         stored = {slot.name: self._source.stored(slot.name) for slot in slots}
         names = {one: name for name, one in stored.items()}
         kinds = {slot.name: self._format.kind_of(slot) for slot in slots if len(slot.shape) == 2}
@@ -180,7 +180,7 @@ class PackedReader:
 
 
 def pack(weight: Tensor, kind: int) -> Packed:
-    """A matrix (n, k) float32 in blocks of a type, or in 16 bits where a number of it is none."""
+    """Return a matrix (n, k) float32 in blocks of a type, or in 16 bits if one of its numbers is NaN or infinite."""
     try:
         raw = quantized(weight, kind)
     except NotPackable:
@@ -189,10 +189,10 @@ def pack(weight: Tensor, kind: int) -> Packed:
 
 
 def quantized(numbers: Tensor, kind: int) -> Tensor:
-    """Rows (n, k) of floats as bytes of a type.
+    """Quantize rows (n, k) of floats to bytes of a type.
 
     Raises:
-        NotPackable: A number is a NaN or an infinity, which bf16 alone holds.
+        NotPackable: A number is a NaN or an infinity, which only bf16 holds.
     """
     if kind == BF16:
         return numbers.bfloat16().contiguous().view(torch.uint8)
@@ -200,18 +200,18 @@ def quantized(numbers: Tensor, kind: int) -> Tensor:
 
 
 def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
-    """Room for a matrix in a block type, in huge pages where the system has them: small ones read a fifth slower."""
+    """Return room for a matrix in a block type, in huge pages if there are any: small ones read a fifth slower."""
     rows, columns = stored.rows, stored.columns
     size_bytes = blocks.arranged_bytes(kind, rows, columns)
     return Packed(PageMemory(size_bytes).tensor(0, size_bytes), rows, columns, kind)
 
 
 def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> Tensor:
-    """Put rows of a tensor where they belong in a matrix, converted where that is of another type; returns their bytes.
+    """Put rows of a tensor into their places in a matrix, converted if its type differs; return their bytes.
 
     Raises:
-        NotPackable: It cannot be converted, for a number is a NaN or an infinity.
-        WeightsNotFinite: It need not be converted, and a scale or a number is one.
+        NotPackable: The piece cannot be converted because a number is a NaN or an infinity.
+        WeightsNotFinite: The piece need not be converted, and a scale or a number is a NaN or an infinity.
     """
     stored, kind, columns = piece.stored, matrix.type, matrix.columns
     start = blocks.arranged_bytes(kind, piece.first, columns) if piece.first else 0
@@ -227,7 +227,7 @@ def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> T
 
 
 def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> LayerWeights:
-    """A layer of its tensors: what a fused projection is made of stays apart, each in its own type."""
+    """Make a layer from its tensors; the parts of a fused projection stay apart, each in its own type."""
     by_field: dict[str, list[Slot]] = {}
     for slot in slots:
         by_field.setdefault(slot.field, []).append(slot)
@@ -256,20 +256,20 @@ def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> La
 
 
 def embedding_rows(checkpoint: Checkpoint, config: ModelConfig) -> FileRows:
-    """The embedding, in the checkpoint's own file."""
+    """Return the embedding in the checkpoint's own file."""
     stored = checkpoint.stored(outer_slots(config)[0].name)
     return FileRows(checkpoint.files[stored.path], stored)
 
 
 def final_norm_of(config: ModelConfig, parts: Parts) -> Norm:
-    """The norm before the head."""
+    """Make the norm before the head."""
     weight = parts[outer_slots(config)[1].name]
     assert isinstance(weight, Tensor)
     return final_norm(config, weight)
 
 
 def packed_inputs(checkpoint: Checkpoint, config: ModelConfig, parts: Parts) -> LayerInputs | None:
-    """Rows of a second embedding for each layer, where the model has them."""
+    """Make the second embedding of the layers' inputs if the model has one, else return None."""
     names = {slot.field: slot.name for slot in input_slots(config)}
 
     def vector(field: str) -> Tensor:
@@ -288,7 +288,7 @@ def packed_inputs(checkpoint: Checkpoint, config: ModelConfig, parts: Parts) -> 
 def format_notes(
     config: ModelConfig, weight_format: WeightFormat, refused: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Sentences about matrices that are not in the type that was asked for, or that the file has."""
+    """Return sentences about matrices that are not in the type that was asked for, or that the file has."""
     notes = []
     matrices = [
         head_slot(config),

@@ -20,12 +20,13 @@ class Rope:
     """The frequencies of one kind of layer.
 
     Attributes:
-        frequencies: Radians per position of each rotated pair; half as many as channels are rotated.
-        attention_scaling: Multiplies cosines and sines (yarn, longrope).
-        long_frequencies: LongRoPE: what replaces ``frequencies`` in texts longer than ``original_context``.
-        original_context: LongRoPE: the longest text that the short frequencies serve.
+        frequencies: Radians per position of each rotated pair; half as many as rotated channels.
+        attention_scaling: Factor of cosines and sines (yarn, longrope).
+        long_frequencies: Frequencies of LongRoPE in texts longer than ``original_context``, in place of
+            ``frequencies``.
+        original_context: Longest text that LongRoPE's short frequencies serve.
         query_beta: b in 1 + b log(1 + floor(position / query_context)), which multiplies queries (Llama 4); 0 for none.
-        query_context: The context that it counts in.
+        query_context: Context that the factor counts in.
     """
 
     frequencies: tuple[float, ...]
@@ -36,7 +37,7 @@ class Rope:
     query_context: int = 1
 
 
-#: Of some rows: cosines and signed sines, each (n, 1, rotated channels), and (n, 1, 1) factors of queries or None.
+#: Cosines and signed sines of some rows, each (n, 1, rotated channels), and (n, 1, 1) factors of queries or None.
 Rotation = tuple[Tensor, Tensor, Tensor | None]
 
 
@@ -46,15 +47,15 @@ def read_rope(
     """Compute the frequencies, to the bit as transformers does (modeling_rope_utils.py).
 
     Args:
-        config: From `complete`.
-        layer_type: The entry of ``rope_parameters`` to take where they differ by kind of layer, else None.
-        partial: The family rotates only a part of each head.
+        config: Config from `complete`.
+        layer_type: Entry of ``rope_parameters`` to take if they differ by kind of layer, else None.
+        partial: True if the family rotates only a part of each head.
         head_dim: Width of these layers' heads; None for the config's.
 
     Raises:
         UnsupportedModel: A kind of RoPE that Tenon does not know.
         KeyError: A parameter is missing.
-        ValueError: One makes no sense.
+        ValueError: A parameter makes no sense.
     """
     parameters = config["rope_parameters"][layer_type] if layer_type else config["rope_parameters"]
     kind = parameters.get("rope_type", "default")
@@ -93,7 +94,7 @@ def _rope(
         raise ValueError(f"{size} of {head_dim} channels are rotated")
     steps = torch.arange(0, size, 2, dtype=torch.float) / size
     plain = 1.0 / (base**steps)
-    if kind in ("default", "dynamic"):  # dynamic scaling begins behind the context, where Tenon ends
+    if kind in ("default", "dynamic"):  # dynamic scaling begins after the context, where Tenon ends
         return Rope(_floats(plain))
     if kind == "linear":
         return Rope(_floats(plain / parameters["factor"]))
@@ -115,7 +116,7 @@ def _proportional_pairs(parameters: Mapping[str, Any], head_dim: int) -> int:
 
 
 def _proportional(base: float, parameters: Mapping[str, Any], head_dim: int) -> Rope:
-    """Gemma 4: the first pairs turn as if all of the head did, and the others stand still."""
+    """Return Gemma 4's RoPE: the first pairs turn as if the whole head did, and the others stand still."""
     pairs = _proportional_pairs(parameters, head_dim)
     turning = 1.0 / (base ** (torch.arange(0, 2 * pairs, 2, dtype=torch.float) / head_dim))
     still = torch.zeros(head_dim // 2 - pairs)
@@ -123,14 +124,14 @@ def _proportional(base: float, parameters: Mapping[str, Any], head_dim: int) -> 
 
 
 def _stretched(powers: Tensor, factors: list[float]) -> Tensor:
-    """LongRoPE (arXiv 2402.13753): every frequency has a divisor of its own."""
+    """Return LongRoPE's frequencies (arXiv 2402.13753): every frequency has a divisor of its own."""
     if len(factors) != len(powers):
         raise ValueError(f"{len(factors)} factors of {len(powers)} frequencies")
     return 1.0 / (torch.tensor(factors, dtype=torch.float) * powers)
 
 
 def _llama3(plain: Tensor, parameters: Mapping[str, Any]) -> Tensor:
-    """Llama 3.1: long waves are stretched, short ones stay, those between are mixed."""
+    """Return Llama 3.1's frequencies: long waves are stretched, short ones stay, those between are mixed."""
     factor, original = parameters["factor"], parameters["original_max_position_embeddings"]
     low, high = parameters["low_freq_factor"], parameters["high_freq_factor"]
     waves = 2 * math.pi / plain
@@ -142,7 +143,7 @@ def _llama3(plain: Tensor, parameters: Mapping[str, Any]) -> Tensor:
 
 
 def _yarn(steps: Tensor, parameters: Mapping[str, Any], context: int) -> Rope:
-    """YaRN (arXiv 2309.00071, section 3.2): frequencies that turn often stay, the others are interpolated."""
+    """Return YaRN (arXiv 2309.00071, section 3.2): frequencies that turn often stay, the others are interpolated."""
     base, original = parameters["rope_theta"], parameters["original_max_position_embeddings"]
     factor = parameters["factor"]
     if factor is None:
@@ -214,18 +215,18 @@ class RopeTable:
             self._factors = factors[:, None, None].to(self.device, self.dtype)
 
     def addresses(self, position: int, long_text: bool) -> tuple[int, int, int | None]:
-        """Rows of a reserved position: cosines, signed sines, and factors of queries where there are some."""
+        """Return the addresses of a reserved position's cosines, signed sines, and factors of queries, if any."""
         cosine, sine = self._long if long_text and self._long is not None else self._short
         offset, factors = position * self.size * cosine.itemsize, self._factors
         factor = None if factors is None else factors.data_ptr() + position * factors.itemsize
         return cosine.data_ptr() + offset, sine.data_ptr() + offset, factor
 
     def rows(self, positions: Tensor, long_text: bool) -> Rotation:
-        """The rows of some positions.
+        """Return the rows of some positions.
 
         Args:
             positions: (n,) int64, each below what was reserved.
-            long_text: LongRoPE: the text is longer than ``original_context``.
+            long_text: True if the text is longer than ``original_context`` (LongRoPE).
 
         """
         cosine, sine = self._long if long_text and self._long is not None else self._short
@@ -237,7 +238,7 @@ class RopeTable:
 
 
 def joined_rotations(parts: Sequence[Rotation]) -> Rotation:
-    """Rotations of rows that stand behind each other."""
+    """Join rotations of rows that stand one after the other."""
     if len(parts) == 1:
         return parts[0]
     factors = [part[2] for part in parts if part[2] is not None]
@@ -254,7 +255,7 @@ def rotate(heads: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     Args:
         heads: (n, heads, head_dim).
         cosine: (n, 1, rotated) from `RopeTable.rows`.
-        sine: The same, signed.
+        sine: Signed sines of the same shape.
 
     Returns:
         (n, heads, head_dim), the halves of the rotated channels turned into each other as in Llama.

@@ -1,17 +1,17 @@
-"""From a row of logits to a token: penalties, temperature, filters, and noise keyed by (seed, position).
+"""Sampling from a row of logits to a token: penalties, temperature, filters, and noise keyed by (seed, position).
 
-The noise for a position depends on nothing but the seed and the position. So the token that the target samples at a
+The noise for a position depends only on the seed and the position. So the token that the target samples at a
 position is the same whether the position was reached by one-token steps or inside a verified tree: a speculative
 reply with a seed is the same text as a plain one.
 
 Order and meaning of the filters are those of transformers' logits processors: repetition penalty, temperature,
-top-k, top-p, min-p. Biases come before them all, presence and frequency penalties behind the repetition penalty, as in
-llama.cpp and vLLM. Of equally likely tokens top-p drops the first ones, and sums that differ by rounding alone are
-equal to it. A mask of the tokens that a reply's form allows comes before anything else, so a drafted token that the
-form forbids is never the one that is sampled, and the text is the same with and without drafts.
+top-k, top-p, min-p. Biases come before them all, presence and frequency penalties after the repetition penalty, as
+in llama.cpp and vLLM. Of equally likely tokens top-p drops the first ones, and sums that differ only by rounding
+count as equal to it. A mask of the tokens that a reply's form allows is applied before anything else, so a drafted
+token that the form forbids is never sampled, and the text is the same with and without drafts.
 
-`Sampler.pick` is one call of the kernel library (csrc/sampling.c); the operators of torch here are what it is held
-against, and do the same where there is no library.
+`Sampler.pick` is one call of the kernel library (csrc/sampling.c); the operators of torch here are its reference,
+and do the same if there is no library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from engine.sentences import figure, mark
 from engine.text.output_form import TokenMask
 
 _MASK_64 = (1 << 64) - 1
-# Error of shares of one when they are added up in another order; ROUNDING_ERROR in csrc/sampling.c.
+# Error of shares of one when they are added in another order; ROUNDING_ERROR in csrc/sampling.c.
 _ROUNDING = 1e-12
 _OUTSIDE = {
     "temperature": mark("The temperature is {value}, but it must be between 0 and 100."),
@@ -50,7 +50,7 @@ _SEED = mark("The seed is {value}, but it must be a whole number between 0 and 2
 
 
 def uniform(seed: int, position: int) -> float:
-    """A number in [0, 1) that depends on nothing but the seed and the position.
+    """Return a number in [0, 1) that depends only on the seed and the position.
 
     SplitMix64's finalizer (Steele et al. 2014), applied once for each.
     """
@@ -59,11 +59,11 @@ def uniform(seed: int, position: int) -> float:
 
 
 def draw(weights: Tensor, noise: float) -> int:
-    """The index whose share of the cumulative weights holds the noise.
+    """Return the index whose share of the cumulative weights holds the noise.
 
     Args:
         weights: (n,) float64, not negative, not all zero; they need not sum to 1.
-        noise: In [0, 1).
+        noise: Number in [0, 1).
     """
     cumulative = weights.cumsum(0)
     index = int(torch.searchsorted(cumulative, noise * float(cumulative[-1]), right=True))
@@ -86,13 +86,13 @@ class Sampler:
     """Sampling of the next token; every field is already settled and checked.
 
     Attributes:
-        temperature: 0 is greedy.
-        top_k: 0 keeps all.
-        top_p: 1 keeps all.
-        min_p: 0 keeps all.
-        repetition_penalty: 1 does nothing.
-        seed: Keys the noise together with the position.
-        penalties: Of tokens that were written, and biases.
+        temperature: Temperature; 0 is greedy.
+        top_k: Number of tokens to keep; 0 keeps all.
+        top_p: Share of probability to keep; 1 keeps all.
+        min_p: Least share of the likeliest token's probability to keep; 0 keeps all.
+        repetition_penalty: Penalty of repeated tokens; 1 does nothing.
+        seed: Key of the noise, together with the position.
+        penalties: Penalties of tokens that were written, and biases.
         begins: Position of the reply's first token: presence and frequency are counted from there.
     """
 
@@ -123,16 +123,16 @@ class Sampler:
 
     @cached_property
     def _bias(self) -> tuple[Tensor, Tensor]:
-        """Tokens with a bias, and what is added to each: made once for a reply."""
+        """Tokens with a bias, and the number added to each: made once for a reply."""
         ids, added = zip(*self.penalties.bias, strict=True)
         return torch.tensor(ids), torch.tensor(added)
 
     def history(self, text: Sequence[int], position: int) -> array[int]:
-        """The last tokens of a text that the penalties look at.
+        """Return the last tokens of a text that the penalties look at.
 
         Args:
-            text: Token ids before a position, all of them.
-            position: Of the next token.
+            text: All token ids before a position.
+            position: Position of the next token.
         """
         reach = self.penalties.window if self.repetition_penalty != 1.0 else 0
         if self.penalties.presence or self.penalties.frequency:
@@ -140,7 +140,7 @@ class Sampler:
         return array("i", text[-reach:]) if reach else array("i")
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
-        """The token at a position.
+        """Pick the token at a position.
 
         Args:
             logits: (n, V) float32, the target's.
@@ -166,7 +166,7 @@ class Sampler:
         )
 
     def _pick(self, logits: Tensor, noise: float) -> int:
-        """The kernel's work, with torch's operators."""
+        """Pick as the kernel does, with torch's operators."""
         if self.temperature == 0.0:
             return int(_finite(logits).argmax())
         probabilities, token_ids = self._kept(logits)
@@ -174,12 +174,12 @@ class Sampler:
         return index if token_ids is None else int(token_ids[index])
 
     def distribution(self, logits: Tensor, text: Sequence[int] = (), position: int = 0) -> Tensor:
-        """(V,) float64 probabilities that `pick` draws from; one-hot when greedy.
+        """Return the (V,) float64 probabilities that `pick` draws from; one-hot when greedy.
 
         Args:
             logits: (V,) float32.
-            text: As for `pick`.
-            position: The same; without it nothing of the text is the reply's.
+            text: Token ids before the position, as for `pick`.
+            position: Place of the token, as for `pick`; without it none of the text counts as the reply's.
         """
         logits = self._penalised(logits, text, position)
         if self.temperature == 0.0:
@@ -194,10 +194,10 @@ class Sampler:
         return probabilities / probabilities.sum()
 
     def _penalised(self, logits: Tensor, text: Sequence[int], position: int) -> Tensor:
-        """Logits with the biases and penalties of single tokens.
+        """Return logits with the biases and penalties of single tokens applied.
 
-        The repetition penalty divides them, or multiplies where negative (Keskar et al. 2019); presence and frequency
-        are taken from them (https://platform.openai.com/docs/advanced-usage, "Parameter details").
+        The repetition penalty divides them, or multiplies negative ones (Keskar et al. 2019); presence and
+        frequency are subtracted (https://platform.openai.com/docs/advanced-usage, "Parameter details").
         """
         own = self.penalties
         if own.bias:
@@ -218,11 +218,11 @@ class Sampler:
         return logits
 
     def _kept(self, logits: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Unnormalised float64 probabilities, and their token ids in ascending order (None: all tokens)."""
+        """Return unnormalised float64 probabilities, and their token ids in ascending order (None: all tokens)."""
         scaled = _finite(logits / self.temperature)
         token_ids: Tensor | None = None
         if 0 < self.top_k < scaled.shape[0]:
-            # Everything equal to the k-th value stays, as in transformers.
+            # All values equal to the k-th stay, as in transformers.
             token_ids = (scaled >= scaled.topk(self.top_k).values[-1]).nonzero().squeeze(1)
             scaled = scaled[token_ids]
         probabilities = torch.softmax(scaled.double(), dim=0)
@@ -237,10 +237,10 @@ class Sampler:
 
 
 def _finite(logits: Tensor) -> Tensor:
-    """The same logits (n,), of which the largest is finite.
+    """Return the logits (n,) if the largest of them is finite.
 
     Raises:
-        WeightsNotFinite: It is not, or there is a NaN.
+        WeightsNotFinite: The largest logit is infinite, or there is a NaN.
     """
     if not logits.max().isfinite():
         raise WeightsNotFinite(
@@ -266,7 +266,7 @@ class Pick:
 
     Attributes:
         logprob: Natural logarithm of its probability under the model, before temperature, filters and masks.
-        top: The likeliest tokens with theirs, the likeliest first.
+        top: The likeliest tokens with their log-probabilities, the likeliest first.
     """
 
     token_id: int
@@ -276,12 +276,12 @@ class Pick:
 
 @dataclass(frozen=True)
 class LoggedSampler(Sampler):
-    """A sampler that another one picks for.
+    """A sampler that notes the picks of another one.
 
     Attributes:
-        inner: The one that picks.
+        inner: The sampler that picks.
         top: Number of the likeliest tokens to note.
-        picks: Those since they were taken last, in their order; more than are emitted where a reply ends early.
+        picks: Picks since they were last taken, in order; there are more than emitted tokens if a reply ends early.
     """
 
     inner: Sampler = field(kw_only=True)
@@ -289,7 +289,7 @@ class LoggedSampler(Sampler):
     picks: list[Pick] = field(default_factory=list, kw_only=True)
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
-        """The token at a position; see `Sampler.pick`."""
+        """Pick the token at a position; see `Sampler.pick`."""
         token = self.inner.pick(logits, row, position, text)
         logprobs = torch.log_softmax(logits[row].double(), 0)
         best = logprobs.topk(min(self.top, len(logprobs)))
@@ -298,7 +298,7 @@ class LoggedSampler(Sampler):
         return token
 
     def take(self, count: int) -> list[Pick]:
-        """The picks of the tokens that were emitted; later ones of the round are forgotten."""
+        """Return the picks of the tokens that were emitted; later ones of the round are forgotten."""
         taken = self.picks[:count]
         self.picks.clear()
         return taken
@@ -309,16 +309,16 @@ class MaskedSampler(Sampler):
     """A sampler whose picks are the tokens of one reply, in their order.
 
     Attributes:
-        mask: Is told of each pick.
+        mask: Mask that gives the allowed tokens and takes each pick.
     """
 
     mask: TokenMask = field(kw_only=True)
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
-        """The token at a position; see `Sampler.pick`."""
+        """Pick the token at a position; see `Sampler.pick`."""
         allowed = self.mask.allowed()
         if allowed is not None:
-            forbidden = torch.ones(logits.shape[1], dtype=torch.bool)  # there may be rows that no token has
+            forbidden = torch.ones(logits.shape[1], dtype=torch.bool)  # there may be rows without a token
             known = min(len(allowed), len(forbidden))
             forbidden[:known] = torch.from_numpy(~allowed[:known])
             logits, row = logits[row].masked_fill(forbidden, -inf)[None], 0

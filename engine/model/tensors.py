@@ -30,14 +30,14 @@ _WRONG_SHAPE = mark("{count} of the wrong shape ({names})")
 
 @dataclass(frozen=True)
 class Slot:
-    """One tensor of the checkpoint and the rows of the decoder's tensor that it fills.
+    """A tensor of the checkpoint and the rows of the decoder's tensor that it fills.
 
     Attributes:
-        name: In the checkpoint.
-        shape: In the checkpoint.
-        field: The attribute of the decoder's weights.
-        first_row: Beginning of its rows there.
-        sensitive: It is one of those that formats of few bits keep finer.
+        name: Name in the checkpoint.
+        shape: Shape in the checkpoint.
+        field: Attribute of the decoder's weights.
+        first_row: First of its rows there.
+        sensitive: True if it is one of the tensors that formats of few bits keep finer.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Slot:
 
     @property
     def routes(self) -> bool:
-        """True for what says which experts a token takes, and how much: few weights, whose products are in floats."""
+        """True for tensors that choose and weigh a token's experts: few weights, whose products are in floats."""
         return self.field in ("router", "shared_gate", "correction", "expert_scale")
 
     @property
@@ -58,14 +58,14 @@ class Slot:
 
     @property
     def of_expert(self) -> bool:
-        """True for an expert's, which those tokens multiply that chose it."""
+        """True for an expert's tensor, which only the tokens that chose it multiply."""
         return self.field.startswith("experts.")
 
 
 # A plan asks for them hundreds of times, and a mixture has hundreds in a layer.
 @lru_cache(maxsize=256)
 def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
-    """The tensors of one layer, with q, k, v fused to ``qkv`` and gate, up to ``gate_up``."""
+    """Return the tensors of one layer, with q, k, v fused to ``qkv`` and gate, up to ``gate_up``."""
     prefix = f"{config.tensor_prefix}layers.{layer}."
     config = config.of_layer(layer)
     hidden, queries, keys, wide = (
@@ -181,15 +181,15 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
 
 
 def expert_field(index: int, field: str) -> str:
-    """The field of an expert's matrix, as those of a layer are named."""
+    """Return the field of an expert's matrix, given the field of a layer's."""
     return f"experts.{index}.{field}"
 
 
 def input_slots(config: ModelConfig) -> list[Slot]:
-    """The tensors of the layers' own inputs: projection and its norm; none where there are no such inputs."""
+    """Return the tensors of the layers' own inputs: projection and its norm; none if there are no such inputs."""
     if not config.input_width:
         return []
-    # Of the architecture's own prefix, beside the layers.
+    # with the architecture's own prefix, beside the layers
     rows, prefix = len(config.shapes) * config.input_width, config.tensor_prefix
     return [
         Slot(f"{prefix}per_layer_model_projection.weight", (rows, config.hidden_size), "layer_inputs"),
@@ -198,13 +198,13 @@ def input_slots(config: ModelConfig) -> list[Slot]:
 
 
 def input_embedding_slot(config: ModelConfig) -> Slot:
-    """The second embedding, whose rows the layers' own inputs are."""
+    """Return the second embedding, which has the rows of the layers' own inputs."""
     shape = config.input_vocabulary, len(config.shapes) * config.input_width
     return Slot(f"{config.tensor_prefix}embed_tokens_per_layer.weight", shape, "layer_inputs_embedding")
 
 
 def outer_slots(config: ModelConfig) -> list[Slot]:
-    """The tensors outside the layers: embedding, final norm, and the head where it is not the embedding."""
+    """Return the tensors outside the layers: embedding, final norm, and the head if it is not the embedding."""
     slots = [
         replace(head_slot(config), name=f"{config.tensor_prefix}embed_tokens.weight", field="embedding"),
         Slot(
@@ -215,25 +215,25 @@ def outer_slots(config: ModelConfig) -> list[Slot]:
 
 
 def head_slot(config: ModelConfig) -> Slot:
-    """The map from hidden states to logits, which may be the embedding's tensor."""
+    """Return the map from hidden states to logits, which may be the embedding's tensor."""
     name = f"{config.tensor_prefix}embed_tokens.weight" if config.tied else head_name(config)
     return Slot(name, (config.vocabulary_size, config.hidden_size), "head", sensitive=True)
 
 
 def _finer(layer: int, layers: int) -> bool:
-    """True if a layer's sensitive matrices are kept finer: llama.cpp's choice for its mixtures of the size M."""
+    """Return whether a layer's sensitive matrices are kept finer: llama.cpp's choice for its mixtures of size M."""
     eighth = layers // 8
     return layer < eighth or layer >= 7 * layers // 8 or (layer - eighth) % 3 == 2
 
 
 def head_name(config: ModelConfig) -> str:
-    """Name of the head in the checkpoint: beside the decoder's prefix."""
+    """Return the name of the head in the checkpoint, which lies beside the decoder's prefix."""
     outer = "" if config.tensor_prefix.startswith("model.") else config.tensor_prefix.removesuffix("model.")
     return f"{outer}lm_head.weight"
 
 
 def expected_tensors(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Name and shape of every tensor that must be in the checkpoint."""
+    """Return name and shape of every tensor that must be in the checkpoint."""
     slots = [*outer_slots(config), *input_slots(config)]
     if config.input_width:
         slots.append(input_embedding_slot(config))
@@ -243,15 +243,16 @@ def expected_tensors(config: ModelConfig) -> dict[str, tuple[int, ...]]:
 
 
 def count_parameters(config: ModelConfig) -> int:
-    """Number of weights, shared ones counted once."""
+    """Return the number of weights, shared ones counted once."""
     return sum(map(math.prod, expected_tensors(config).values()))
 
 
 def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:
-    """Compare a checkpoint's tensors with what its config promises.
+    """Compare a checkpoint's tensors with those that its config requires.
 
     Raises:
-        TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape; the error names the first few of
+            each.
     """
     check_counts(config.parts, len(checkpoint.names))
     unread = _unread_keys(config)
@@ -273,12 +274,13 @@ def compare_tensors(
 
     Args:
         found: Name and shape of each tensor of a checkpoint.
-        expected: The same as it must be.
-        harmless: True for a name that may be there unexpectedly.
-        sentence: Message with the {problems} that there are.
+        expected: Name and shape of each tensor that must be there.
+        harmless: Returns True for a name that may be there unexpectedly.
+        sentence: Message with the {problems} that were found.
 
     Raises:
-        TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape; the error names the first few of
+            each.
     """
     missing = sorted(set(expected) - set(found))
     unexpected = sorted(name for name in set(found) - set(expected) if not harmless(name))
@@ -313,7 +315,7 @@ def _harmless(name: str, config: ModelConfig) -> bool:
 
 
 def _unread_keys(config: ModelConfig) -> frozenset[str]:
-    """Tensors of keys and values that files have of layers that read another's."""
+    """Return the keys' and values' tensors that files have for layers that read another layer's."""
     modules = ("k_proj", "v_proj", "k_norm", "v_norm")
     return frozenset(
         f"{config.tensor_prefix}layers.{index}.self_attn.{module}.weight"

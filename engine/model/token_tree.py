@@ -1,7 +1,7 @@
 """Draft: a tree of guessed tokens, and everything that derives from its parents.
 
 The root is the token that was sampled last: it is certain, but the target has not seen it yet. A verifying forward
-runs over *rows*: row 0 is the root, row ``i + 1`` is node ``i`` of the draft, and behind the nodes come its probes.
+runs over *rows*: row 0 is the root, row ``i + 1`` is node ``i`` of the draft, and its probes come after the nodes.
 
 A draft that was chosen by its scores (the best k tokens, what followed earlier in the text) needs no proposal: it is
 deterministic. A draft whose tokens were drawn at random is verified against the distribution they were drawn from.
@@ -31,11 +31,11 @@ class Proposal:
     target: a sampled tree that is pruned by its scores afterwards is no sampled tree any more.
 
     Attributes:
-        replacement: Each sibling was drawn from the same distribution, so that tokens may repeat, and not from
-            what the siblings before it had left, renormalised.
-        draws: (N + 1,) for each row the tokens drawn below it in order, repeats included.
+        replacement: True if each sibling was drawn from the same distribution, so that tokens may repeat, and not
+            from the renormalised rest of the siblings before it.
+        draws: (N + 1,) tokens drawn below each row in order, repeats included.
         distributions: (N + 1,) for each row the (V,) float64 probabilities that its first child was drawn from, V
-            being the target's vocabulary; None where nothing was drawn.
+            being the target's vocabulary; None if nothing was drawn.
     """
 
     replacement: bool
@@ -63,15 +63,17 @@ class Proposal:
 
 @dataclass(frozen=True)
 class DraftShape:
-    """Request of a schedule for the next draft: at most so many rows, or one fixed tree.
+    """Shape that a schedule asks of the next draft: at most so many rows, or one fixed tree.
 
     Attributes:
         rows: Most rows beside the root's, nodes and probes together.
-        parents: Of a fixed tree, as in `Draft`, and siblings by rank: the first is the likeliest token after its
-            parent. None for whichever nodes the drafter holds likeliest. One that follows no tree takes the number.
-        step_worth: Tokens that a step of a drafter must be expected to gain; above 1 only what takes no time is wanted.
-        second_worth: Tokens that the reply makes in a second, as which a drafter's time counts; 0 where drafts are
-            wanted whatever they cost.
+        parents: Parents of a fixed tree, as in `Draft`, with siblings by rank: the first is the likeliest token
+            after its parent. None for the nodes that the drafter finds likeliest. A drafter that follows no tree
+            takes its number of nodes.
+        step_worth: Tokens that a step of a drafter must be expected to gain; above 1 only drafts that take no time
+            are wanted.
+        second_worth: Tokens that the reply makes in a second, by which a drafter's time counts; 0 if drafts are
+            wanted at any cost.
         row_worth: Tokens that a row must be expected to gain.
     """
 
@@ -83,11 +85,11 @@ class DraftShape:
 
     @classmethod
     def tree(cls, parents: Sequence[int]) -> DraftShape:
-        """A fixed tree without probes."""
+        """Return the shape of a fixed tree without probes."""
         return cls(len(parents), tuple(parents))
 
     def at_most(self, rows: int) -> DraftShape:
-        """The same within so many rows: of a tree the first nodes."""
+        """Return the shape within so many rows; of a tree the first nodes."""
         if rows >= self.rows:
             return self
         rows = max(rows, 0)
@@ -106,19 +108,20 @@ PROBE_MASKS: tuple[ProbeMask, ...] = get_args(ProbeMask)
 
 @dataclass(frozen=True)
 class Probes:
-    """Rows of a verifying forward that are never committed: each asks what comes some tokens behind its node.
+    """Rows of a verifying forward that are never committed: each asks for the token some places after its node.
 
-    Each stands in the place of a token at some distance behind its node, where several may stand: an ensemble. It sees
-    the text, the path to its node, itself and, by the mask, other probes of its node; nothing else sees a probe.
-    Source: "Hardware-Aware Parallel Prompt Decoding" (Chen et al. 2024), sections 4.2 and 4.4.3 of the report.
+    Each stands in the place of a token at some distance after its node; several of them, an ensemble, may stand in
+    one place. It sees the text, the path to its node, itself and, by the mask, other probes of its node; nothing
+    else sees a probe. Source: "Hardware-Aware Parallel Prompt Decoding" (Chen et al. 2024), sections 4.2 and 4.4.3
+    of the report.
 
     Attributes:
-        nodes: (P,) the node of each, -1 for the root.
-        distances: (P,) 1 for the place of the next token, and so on.
-        members: (P,) its place in the ensemble.
-        embeddings: (P, h) what enters the model's first layer in the place of a token's embedding.
-        mask: "ensemble", probes of its own place in the ensemble that are nearer; "decoder", all before it by distance
-            and place; "encoder", all that are as near.
+        nodes: (P,) node of each probe, -1 for the root.
+        distances: (P,) distance of each from its node: 1 for the place of the next token, and so on.
+        members: (P,) index of each in the ensemble.
+        embeddings: (P, h) rows that enter the model's first layer in the place of a token's embedding.
+        mask: Which other probes a probe sees: "ensemble", nearer ones of the same index; "decoder", all before it
+            by distance and index; "encoder", all that are at least as near.
     """
 
     nodes: tuple[int, ...] = ()
@@ -142,7 +145,7 @@ class Probes:
         return len(self.nodes)
 
     def of_first(self, nodes: int) -> Probes:
-        """Those of the root and of so many first nodes."""
+        """Return the probes of the root and of so many first nodes."""
         kept = [probe for probe, node in enumerate(self.nodes) if node < nodes]
         return Probes(
             tuple(self.nodes[probe] for probe in kept),
@@ -159,7 +162,7 @@ class Probes:
         return alone and self.distances == tuple(range(1, len(self) + 1))
 
     def sees(self) -> Tensor:
-        """(P, P) bool: probe i may attend to probe j."""
+        """Return (P, P) bool: whether probe i may attend to probe j."""
         node, distance, member = (
             torch.tensor(column) for column in (self.nodes, self.distances, self.members)
         )
@@ -181,11 +184,11 @@ class Draft:
     Attributes:
         tokens: (N,) token ids.
         parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
-        scores: (N,) log of the chance that the target gets to each node: under the drafter, which is its cumulative
-            probability. Empty when it has none.
-        probes: Rows that no node, child or verdict knows; a draft may have probes and no nodes.
-        steps: Of a network that drafted, where that counts against what the draft gains.
-        sources: (N,) for each node the members of a committee that guessed it; empty where one drafter guessed all.
+        scores: (N,) log of the chance that the target gets to each node: under the drafter, its cumulative
+            probability. Empty if the drafter gives none.
+        probes: Rows that no node, child or verdict refers to; a draft may have probes and no nodes.
+        steps: Steps of the network that drafted, if they count against the draft's gain.
+        sources: (N,) members of a committee that guessed each node; empty if one drafter guessed all.
     """
 
     tokens: tuple[int, ...] = ()
@@ -213,11 +216,11 @@ class Draft:
 
     @classmethod
     def chain(cls, tokens: Sequence[int]) -> Draft:
-        """A draft in which each token follows the one before."""
+        """Return a draft in which each token follows the one before."""
         return cls(tuple(tokens), tuple(range(-1, len(tokens) - 1)))
 
     def first(self, count: int) -> Draft:
-        """The draft of the first nodes and their probes alone."""
+        """Return the draft of the first nodes and their probes alone."""
         if count >= len(self):
             return self
         probes = self.probes.of_first(count)
@@ -236,26 +239,26 @@ class Draft:
 
     @cached_property
     def is_chain(self) -> bool:
-        """True if each row follows the one before, so that a causal mask will do."""
+        """True if each row follows the one before, so that a causal mask suffices."""
         if any(parent != node - 1 for node, parent in enumerate(self.parents)):
             return False
         return self.probes.is_chain and self.probes.nodes in ((), (len(self) - 1,) * len(self.probes))
 
     @cached_property
     def row_depths(self) -> tuple[int, ...]:
-        """(rows,) distance from the root of each row; a row's position is the committed length plus this."""
+        """(rows,) distance of each row from the root; a row's position is the committed length plus this."""
         depths = _depths(self.parents)
         probes = zip(self.probes.nodes, self.probes.distances, strict=True)
         return (*depths, *(depths[node + 1] + distance for node, distance in probes))
 
     def probe_rows(self, node: int) -> list[int]:
-        """Rows of a node's probes, or the root's, in their order."""
+        """Return the rows of a node's probes, or the root's, in order."""
         first = 1 + len(self)
         return [first + probe for probe, asked in enumerate(self.probes.nodes) if asked == node]
 
     @cached_property
     def children(self) -> tuple[dict[int, int], ...]:
-        """(N + 1,) for each row a table from token id to the node that guesses it."""
+        """(N + 1,) table for each row from token id to the node that guesses it."""
         table: list[dict[int, int]] = [{} for _ in range(len(self) + 1)]
         for node, (token, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
             table[parent + 1].setdefault(token, node)
@@ -268,11 +271,11 @@ class Draft:
 
 
 def followed(children: Mapping[tuple[int, int], int], tokens: Iterable[int]) -> list[int]:
-    """The nodes along which tokens go from the root, as far as a tree has them.
+    """Return the nodes along which tokens go from the root, as far as a tree has them.
 
     Args:
         children: Nodes by their parent, `ROOT` for the root, and their token.
-        tokens: Behind the root's.
+        tokens: Tokens after the root's.
     """
     path: list[int] = []
     at = ROOT
@@ -285,7 +288,7 @@ def followed(children: Mapping[tuple[int, int], int], tokens: Iterable[int]) -> 
     return path
 
 
-@lru_cache(maxsize=64)  # a tree that is followed comes in each round
+@lru_cache(maxsize=64)  # a followed tree comes in each round
 def _paths(parents: Sequence[int], probes: Probes) -> Paths:
     rows = [[0]]
     for row, parent in enumerate(parents, 1):
@@ -302,7 +305,7 @@ def _paths(parents: Sequence[int], probes: Probes) -> Paths:
 
 
 def _depths(parents: Sequence[int]) -> tuple[int, ...]:
-    """Distances from the root of the root itself and of what has these parents."""
+    """Return the distances from the root of the root itself and of the nodes with these parents."""
     depths = [0]
     for parent in parents:
         depths.append(depths[parent + 1] + 1)

@@ -1,7 +1,7 @@
-"""Weight formats: what each matrix is stored as, and what activations and cache are beside it.
+"""Weight formats: the type of each stored matrix, and of activations and cache beside it.
 
-A matrix is in one of GGUF's block types, which the kernels multiply, or dense for torch. A quantized file keeps the
-types that it has; a format of Tenon's own converts.
+A matrix is in one of GGUF's block types, which the kernels multiply, or dense for torch. A quantized file keeps its
+types; a format of Tenon's own converts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from engine.model.tensors import Slot, expected_tensors, layer_slots
 
 Q4_1, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q8_0", "Q4_K", "Q6_K"))
 FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
-#: What files of plain numbers are called whatever they are in.
+#: Name of the format of files of plain numbers, whatever their type.
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
-# Bits of a weight from which on a type costs what 8 bits do, for reading it is what costs.
+# Bits of a weight from which on a type costs as much as 8 bits, since reading it is the cost.
 _WIDE_BITS = 7
 
 
@@ -30,13 +30,13 @@ class WeightFormat:
     """Format of a model's weights in memory.
 
     Attributes:
-        name: As the option takes it, or as the file calls itself.
+        name: Name as the option takes it, or as the file calls itself.
         dense: Type of matrices that are not packed, and of the embedding beside them.
         activations: Type of hidden states.
         cache: Type of keys and values; int8 for 8 bits with scales, which the kernel library alone reads and writes.
-        kind: Block type of most matrices, a number of GGUF's; None where all are dense.
-        finer: Of those that suffer most from few bits; None for the same.
-        stored: Of the checkpoint's tensors, where they are kept; None where they are converted.
+        kind: Block type of most matrices, as GGUF's number; None if all are dense.
+        finer: Block type of the matrices that suffer most from few bits; None for the same.
+        stored: Types of the checkpoint's tensors if they are kept; None if they are converted.
     """
 
     name: str
@@ -54,7 +54,7 @@ class WeightFormat:
 
     @property
     def measured_as(self) -> str:
-        """The name in `FORMAT_NAMES` whose measured speed, in bytes, is this format's."""
+        """Name in `FORMAT_NAMES` whose measured speed, in bytes, is this format's."""
         if self.kind is None:
             return "fp32" if self.dense == torch.float32 else "bf16"
         elements, size_bytes = blocks.block_of(self.kind)
@@ -63,13 +63,13 @@ class WeightFormat:
 
     @property
     def kinds(self) -> frozenset[int]:
-        """The block types of its matrices that are measured alike: those of the usual type's breadth."""
+        """Block types of its matrices that are measured alike: those of the usual type's breadth."""
         found = {self.kind, self.finer, *(() if self.stored is None else self.stored.values())}
         wide = self.kind in PLAIN
         return frozenset(kind for kind in blocks.NAMES.values() if kind in found and (kind in PLAIN) == wide)
 
     def kind_of(self, slot: Slot) -> int:
-        """The type of a matrix in memory: of blocks, or F32 or BF16 where all are dense."""
+        """Return the type of a matrix in memory: a block type, or F32 or BF16 if all are dense."""
         if self.kind is None:
             return F32 if self.dense == torch.float32 else BF16
         if slot.routes:
@@ -82,29 +82,29 @@ class WeightFormat:
         return runnable(kind, slot.shape[-1])
 
     def matrix_kind(self, columns: int) -> int:
-        """The block type of a matrix of the usual kind; of packed formats."""
+        """Return the block type of a matrix of the usual kind, for packed formats."""
         assert self.kind is not None, "a packed format"
         return runnable(self.kind, columns)
 
     def matrix_bytes(self, rows: int, columns: int) -> int:
-        """Bytes in memory of a matrix of the usual type."""
+        """Return the bytes in memory of a matrix of the usual type."""
         if self.kind is None:
             return rows * columns * self.dense.itemsize
         return blocks.arranged_bytes(self.matrix_kind(columns), rows, columns)
 
     def cache_row_bytes(self, head_dim: int) -> int:
-        """Bytes of one head's keys, or values, of a token."""
+        """Return the bytes of one head's keys, or values, of a token."""
         return row_bytes_8_bits(head_dim) if self.cache == torch.int8 else head_dim * self.cache.itemsize
 
     def slot_bytes(self, slot: Slot) -> int:
-        """Bytes of a matrix in memory."""
+        """Return the bytes of a matrix in memory."""
         if self.kind is None:
             return slot.shape[0] * slot.shape[1] * self.dense.itemsize
         return blocks.arranged_bytes(self.kind_of(slot), *slot.shape)
 
 
 def runnable(kind: int, columns: int) -> int:
-    """The type that is multiplied in place of one that has no kernel, or whose blocks the columns do not fill."""
+    """Return the type to multiply with in place of one without a kernel, or whose blocks the columns do not fill."""
     if kind in PLAIN:
         return kind if kind == F16 else BF16
     if kind in blocks.NAMES.values() and columns % blocks.block_of(kind)[0] == 0:
@@ -123,14 +123,14 @@ def _packed(
 
 
 def weight_format(name: str) -> WeightFormat:
-    """The format of a name from `FORMAT_NAMES`, or q4_1, as this machine runs it.
+    """Return the format of a name from `FORMAT_NAMES`, or q4_1, as this machine runs it.
 
     With the kernel library bf16 is packed like the others, because torch's own product takes two to three times as
-    long for up to 16 tokens on processors without AMX. Without it bf16 is dense and takes torch's product, where the
+    long for up to 16 tokens on processors without AMX. Without it bf16 is dense and multiplied by torch, since the
     library's stand-in would compute in float32.
 
     Raises:
-        KeyError: there is no such format.
+        KeyError: There is no such format.
     """
     if name == "bf16" and library.available() is None:
         return DENSE_BF16
@@ -145,13 +145,13 @@ def weight_format(name: str) -> WeightFormat:
 
 
 def stored_format(config: ModelConfig) -> WeightFormat:
-    """The format that keeps a checkpoint as it is.
+    """Return the format that keeps a checkpoint as it is.
 
-    Numbers in float32 or float64 become bf16 where any are. A quantized file that is not here yet is what its name
-    says as far as that is one of Tenon's own formats, else 4 bits.
+    Plain numbers become bf16, except float16 if the kernel library is there. A quantized file that is not
+    downloaded yet has the format of its name if that is one of Tenon's own, else 4 bits.
     """
     if not config.types and config.quantization == type_name(MXFP4):
-        # gpt-oss as it is published: experts in 4 bits, all else in 16.
+        # gpt-oss as it is published: experts in 4 bits, the rest in 16.
         return stored_format(replace(config, types=_published_types(config)))
     if not config.types:
         wide = config.quantization is not None and config.quantization.startswith("Q8")

@@ -20,12 +20,12 @@ from engine.placement.device import Link, device_part, part_tensors
 
 
 def panels(rows: int) -> int:
-    """Panels of so many outputs."""
+    """Return the number of panels of so many outputs."""
     return -(-rows // PANEL_ROWS)
 
 
 def staying(rows: Sequence[int], ratio: float) -> list[int]:
-    """Outputs of each part that stay on the host: all but the last panels of all parts together."""
+    """Return the outputs of each part that stay on the host: all but the last panels of all parts together."""
     counts = [panels(count) for count in rows]
     left = sum(counts) - round(ratio * sum(counts))
     found = []
@@ -42,10 +42,10 @@ class ColumnLinear:
     Args:
         linear: The matrix, in the host's memory.
         ratio: The device's share of its panels, from 0 to 1.
-        dtype: Of the device's activations.
+        dtype: Type of the device's activations.
         link: The way for weights.
         rows_link: The way for rows.
-        keep_whole: The host keeps all of it.
+        keep_whole: True if the host keeps all of the matrix.
 
     Attributes:
         size_bytes: Bytes in the host's memory.
@@ -99,7 +99,7 @@ def _parts(linear: LinearMap) -> tuple[LinearMap, ...]:
 
 
 def _divided(linear: LinearMap, ratio: float) -> tuple[LinearMap | None, LinearMap | None]:
-    """The host's columns of a matrix and the GPU's, as views."""
+    """Return the host's columns of a matrix and the GPU's, as views."""
     parts = _parts(linear)
     cuts = staying([_rows_of(part) for part in parts], ratio)
     here = [_columns(part, 0, cut) for part, cut in zip(parts, cuts, strict=True) if cut]
@@ -122,7 +122,7 @@ def _columns(part: LinearMap, start: int, stop: int) -> LinearMap:
 
 
 def _own(linear: LinearMap) -> LinearMap:
-    """A copy, so that the rest of the memory that it is a view of can be freed."""
+    """Return a copy, so that the memory of which the map is a view can be freed."""
     if isinstance(linear, JoinedLinear):
         return joined([_own(part) for part in linear.parts])
     assert isinstance(linear, Linear | PackedLinear), "a matrix on the host"
@@ -136,10 +136,10 @@ class DividedRows:
     """Attention over a cache's first rows on a device, over its other rows on the host.
 
     Args:
-        config: Of the model.
+        config: Config of the model.
         capacity: Most rows of the cache.
-        rows: The rows before the boundary by the rows that are committed.
-        dtype: Of keys and values on the device.
+        rows: Function from the number of committed rows to the rows before the boundary.
+        dtype: Type of keys and values on the device.
         link: The way for rows.
     """
 
@@ -154,7 +154,7 @@ class DividedRows:
         self._mirror = None if link.shared else KVCache(config.cache_shapes, capacity, dtype, link.device)
 
     def empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
-        """Memory for the host's rows."""
+        """Return memory for the host's rows."""
         return self._link.empty(*shape, dtype=dtype)
 
     def truncate(self, length: int) -> None:
@@ -174,7 +174,7 @@ class DividedRows:
         soft_cap: float | None,
         sinks: Tensor | None = None,
     ) -> Tensor:
-        """Attention over all rows; the device's are those before the boundary that every new row sees."""
+        """Compute attention over all rows; the device has those before the boundary that every new row sees."""
         start, stop = mask.common_row, self._rows(cache.length)
         if start >= stop:
             return attend(queries, keys, values, mask, scale, soft_cap, sinks)
@@ -190,7 +190,7 @@ class DividedRows:
         far = torch.cat(attend_part(sent, far_keys, far_values, None, mask.folded, scale, soft_cap), -1)
 
         def near(rows: Tensor) -> Tensor:
-            """Without the device's rows, which are in the last dimension but one."""
+            """Return the host's rows, which are those after the device's in the last dimension but one."""
             return rows[:, right:] if not left else torch.cat((rows[:, :left], rows[:, right:]), 1)
 
         additive = None if mask.additive is None else near(mask.additive)
@@ -200,7 +200,7 @@ class DividedRows:
         return merged((found[..., :-1], found[..., -1:]), own, sinks).flatten(1).to(values.dtype)
 
     def _follow(self, cache: KVCache, mirror: KVCache, stop: int) -> None:
-        """Give the device the rows before the boundary that it has not."""
+        """Give the device the rows before the boundary that it lacks."""
         start = mirror.length
         if start >= stop:
             return

@@ -1,11 +1,11 @@
-"""Every matrix divided by its output columns between the host and a GPU, which compute at the same time.
+"""Placement in which every matrix is divided by output columns between the host and a GPU, which compute at once.
 
 Both read the same rows and each writes its own part of the result, so nothing is added up between them. Norms,
-rotations, activations and residual sums are the host's. Attention over the first committed rows is the GPU's, over the
-others and the tree the host's; both have a softmax of their own, and the parts are weighted by their sums.
+rotations, activations and residual sums are the host's. The GPU attends over the first committed rows, the host
+over the others and the tree; both have a softmax of their own, and the parts are weighted by their sums.
 
-Source: Ghidorah (Wei et al. 2025), section III-B. Where the memory of both is one, rows do not cross on CUDA devices,
-for there torch lets both see one memory (`SharedLink`); elsewhere they are copied and counted.
+Source: Ghidorah (Wei et al. 2025), section III-B. If the memory of both is one, rows do not cross on CUDA devices,
+since torch lets both see one memory there (`SharedLink`); elsewhere they are copied and counted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Ratios:
     """The GPU's share of the output columns of each kind of matrix, from 0 to 1.
 
     Raises:
-        InvalidOption: one is out of range.
+        InvalidOption: A ratio is out of range.
     """
 
     qkv: float = 0.0
@@ -65,20 +65,20 @@ class Ratios:
 
     @classmethod
     def even(cls, ratio: float) -> Ratios:
-        """The same for every kind."""
+        """Return the same ratio for every kind."""
         return cls(ratio, ratio, ratio, ratio, ratio)
 
     def toward(self, goal: float, share: float) -> Ratios:
-        """Ratios on the way to the same one for all."""
+        """Return ratios on the way to the same one for all."""
         return Ratios(**{kind: ratio + (goal - ratio) * share for kind, ratio in vars(self).items()})
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """The committed rows that attention reads on the GPU: all before the boundary.
+    """The boundary before which attention reads committed rows on the GPU.
 
     Attributes:
-        share: Of the rows of a text.
+        share: Share of the rows of a text.
         offset: Rows that the GPU does not get because the exchange takes as long as they would on the host.
     """
 
@@ -86,7 +86,7 @@ class Boundary:
     offset: float = 0.0
 
     def rows(self, length: int) -> int:
-        """Rows before the boundary in a text of so many; it moves by whole panels as the text grows."""
+        """Return the rows before the boundary in a text of so many; it moves by whole panels as the text grows."""
         return max(0, min(int(self.share * length - self.offset), length)) // PANEL_ROWS * PANEL_ROWS
 
 
@@ -99,7 +99,7 @@ class Exchange:
     """A kind of matrix, for its time and the bytes of its rows.
 
     Attributes:
-        of_layer: Its share of the bytes of a layer's matrices; 1 for the head.
+        of_layer: Share of the bytes of a layer's matrices; 1 for the head.
         there: The GPU's share of it, in whole panels.
         in_bytes: Bytes of a row on its way to the GPU.
         out_bytes: Bytes of a row on its way back.
@@ -113,11 +113,11 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Matrix:
-    """One kind of matrix by its parts, which stand one behind the other.
+    """One kind of matrix by its parts, which lie one after the other.
 
     Attributes:
-        parts: Outputs and bytes of each.
-        inputs: Of all.
+        parts: Outputs and bytes of each part.
+        inputs: Inputs of all parts.
     """
 
     parts: tuple[tuple[int, int], ...]
@@ -129,7 +129,7 @@ class Matrix:
         return sum(size for _, size in self.parts)
 
     def there(self, ratio: float) -> int:
-        """Bytes of the GPU's share."""
+        """Return the bytes of the GPU's share."""
         cuts = staying([rows for rows, _ in self.parts], ratio)
         return sum(
             size - size * panels(here) // panels(rows)
@@ -137,7 +137,7 @@ class Matrix:
         )
 
     def exchange(self, ratio: float, of_layer: float, itemsize: int) -> Exchange:
-        """Its time and its rows, in a type of so many bytes on their way."""
+        """Return its time and its rows, in a type of so many bytes on their way."""
         rows = [rows for rows, _ in self.parts]
         out = sum(rows) - sum(staying(rows, ratio))
         return Exchange(
@@ -151,9 +151,9 @@ class Matrix:
 # Planning asks for the same models again and again.
 @lru_cache(maxsize=64)
 def matrices(config: ModelConfig, weights: WeightFormat) -> tuple[dict[str, Matrix], ...]:
-    """Each layer's matrices by kind; layers that are alike have one object.
+    """Return each layer's matrices by kind; layers that are alike have one object.
 
-    Packed ones are in parts, each in its own type, and dense ones are one.
+    Packed matrices are in parts, each in its own type, and dense ones are in one.
     """
     alike: dict[str, dict[str, Matrix]] = {}
     layers = []
@@ -174,12 +174,12 @@ def matrices(config: ModelConfig, weights: WeightFormat) -> tuple[dict[str, Matr
 
 
 def bytes_there(kinds: dict[str, Matrix], ratios: Ratios) -> int:
-    """Bytes of a layer's matrices on the GPU."""
+    """Return the bytes of a layer's matrices on the GPU."""
     return sum(one.there(vars(ratios)[kind]) for kind, one in kinds.items())
 
 
 def exchanges(config: ModelConfig, weights: WeightFormat, ratios: Ratios) -> dict[str, Exchange]:
-    """Of a layer's matrices, those of the first layer, then of the head, which is in one part."""
+    """Return the exchanges of the first layer's matrices, then of the head, which is in one part."""
     first, head = matrices(config, weights)[0], head_matrix(config, weights)
     whole = sum(one.size_bytes for one in first.values())
     itemsize, shares = device_format(weights).activations.itemsize, vars(ratios)
@@ -190,19 +190,19 @@ def exchanges(config: ModelConfig, weights: WeightFormat, ratios: Ratios) -> dic
 
 
 def head_matrix(config: ModelConfig, weights: WeightFormat) -> Matrix:
-    """The head."""
+    """Return the head's matrix."""
     slot = head_slot(config)
     return Matrix(((slot.shape[0], weights.slot_bytes(slot)),), slot.shape[1])
 
 
 def balanced_ratios(sizes: Sizes, units: Units, rows: int, most_share: float) -> Ratios:
-    """Shares with which both units take equally long for each kind of matrix; none where the GPU is no help.
+    """Return shares with which both units take equally long for each kind of matrix; none if the GPU is no help.
 
     Args:
-        sizes: Of the model.
-        units: Of the forwards that are divided.
-        rows: Of these, those that cross; 0 within one memory.
-        most_share: Of a matrix on the GPU.
+        sizes: Sizes of the model.
+        units: Seconds of the forwards that are divided.
+        rows: Rows of these that cross; 0 within one memory.
+        most_share: Largest share of a matrix on the GPU.
     """
     host, device = units.host, units.device
 
@@ -219,7 +219,7 @@ def balanced_ratios(sizes: Sizes, units: Units, rows: int, most_share: float) ->
 
 
 def balanced_boundary(sizes: Sizes, units: Units) -> Boundary:
-    """The boundary with which both units attend equally long."""
+    """Return the boundary with which both units attend equally long."""
     together_s = units.host.attention + units.device.attention
     offset = units.device.exchange * sizes.context / together_s
     return Boundary(units.host.attention / together_s, offset)
@@ -231,10 +231,10 @@ class ColumnsPlan(PlacementPlan):
 
     Attributes:
         ratios: The shares that were asked for.
-        boundary: Of attention.
-        shared: Rows do not cross: both see them in one memory.
-        exchanges: Of a layer's matrices, those of the first layer, then of the head.
-        queries: Of attention, in bytes: a row of queries, and what comes back for it.
+        boundary: Boundary of attention.
+        shared: True if rows do not cross, because both see them in one memory.
+        exchanges: Exchanges of the first layer's matrices, then of the head.
+        queries: Bytes of attention's exchange: a row of queries, and its result.
         committed_bytes: Keys and values of a row in a layer.
     """
 
@@ -250,17 +250,19 @@ class ColumnsPlan(PlacementPlan):
 
     @classmethod
     def suited(cls, sizes: Sizes) -> Sizes:
-        """With keys and values of 16 bits: only the kernel library reads rows of 8."""
+        """Return the sizes with keys and values of 16 bits: only the kernel library reads rows of 8."""
         eight_bits = sizes.weights.cache == torch.int8
         return replace(sizes, weights=replace(sizes.weights, cache=torch.bfloat16)) if eight_bits else sizes
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> ColumnsPlan | None:
-        """The shares with which both units take equally long, or the nearest that fit; attention's last."""
+        """Return the shares with which both units take equally long, or the nearest that fit; attention's last."""
         config = sizes.config
         undivided = config.mixture is not None or bool(config.convolutions or config.shapes or config.latent)
         if not room.device or not most or room.units is None or undivided:
-            return None  # experts, convolutions and latents are not, nor layers of which some read another's keys
+            return (
+                None  # layers with any of these are not divided, nor layers of which some read another's keys
+            )
         units, most_share = room.units(sizes, room.width), most / sizes.config.layers
         shared = room.unified and torch.device(room.device).type == "cuda"
         balanced = balanced_ratios(sizes, units, 0 if shared else room.width, most_share)
@@ -278,7 +280,7 @@ class ColumnsPlan(PlacementPlan):
 
     @classmethod
     def choices(cls, sizes: Sizes, room: Room, most: int) -> Iterator[ColumnsPlan]:
-        """Divided for each width: in wide forwards the processor multiplies for longer than it reads."""
+        """Yield plans divided for each width: in wide forwards the processor multiplies for longer than it reads."""
         for width in _WIDTHS:
             found = cls.fit(sizes, replace(room, width=width), most)
             if found is not None:
@@ -288,7 +290,7 @@ class ColumnsPlan(PlacementPlan):
     def of(
         cls, sizes: Sizes, ratios: Ratios, boundary: Boundary = NO_ROWS, shared: bool = False
     ) -> ColumnsPlan:
-        """With these shares."""
+        """Return the plan with these shares."""
         config, weights = sizes.config, sizes.weights
         there = device_format(weights)
         layers = matrices(config, weights)
@@ -309,7 +311,7 @@ class ColumnsPlan(PlacementPlan):
         )
 
     def computes_there(self, place: LayerPlace) -> bool:
-        """Hidden rows are the host's, and it keeps all keys and values."""
+        """Return False: hidden rows are the host's, and it keeps all keys and values."""
         return False
 
     @property
@@ -324,12 +326,12 @@ class ColumnsPlan(PlacementPlan):
         return f"{self.name} {shares}"
 
     def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
-        """Footprint in the host's memory, where the head is whole: a GPU that fails takes nothing with it."""
+        """Return the footprint in the host's memory, where the head is whole in case the GPU fails."""
         footprint = super().host(sizes, draft_bytes, baseline_bytes)
         return replace(footprint, activations=footprint.activations + self._score_bytes(sizes))
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
-        """Footprint in the GPU's memory: its columns, and a copy of its rows of the cache."""
+        """Return the footprint in the GPU's memory: its columns, and a copy of its rows of the cache."""
         config = sizes.config
         layers = sum(size * place.device for size, place in zip(sizes.layers, self.layers, strict=True))
         head = head_matrix(config, sizes.weights).there(self.ratios.head)
@@ -343,7 +345,7 @@ class ColumnsPlan(PlacementPlan):
         )
 
     def computing_s(self, units: Units, width: int, position: int) -> float:
-        """Seconds that layers and head compute: those of the slower unit in each part, or of the memory of both."""
+        """Return the seconds of layers and head: the slower unit's in each part, or those of the memory of both."""
         device, three = units.device, (units.host, units.device, units.memory)
 
         def both(there: float, seconds: Iterable[float], row_bytes: int, more_bytes: float = 0.0) -> float:
@@ -359,7 +361,7 @@ class ColumnsPlan(PlacementPlan):
             products = [one.of_layer * unit.products for unit in three]
             seconds += both(one.there, products, one.in_bytes + one.out_bytes)
         there = self.boundary.rows(position) / max(position, 1)
-        # Of each token that is committed the GPU gets its keys and values once.
+        # The GPU gets the keys and values of each committed token once.
         committed = self.boundary.share * self.committed_bytes
         seconds += both(there, [unit.attention for unit in three], sum(self.queries), committed)
         last = both(head.there, [unit.head for unit in three], head.in_bytes + head.out_bytes)
@@ -398,7 +400,7 @@ class ColumnsPlan(PlacementPlan):
         return super().as_json() | {"ratios": vars(self.ratios), "attention": vars(self.boundary)}
 
     def _score_bytes(self, sizes: Sizes) -> int:
-        """Scores of attention, which are explicit where it is divided."""
+        """Return the bytes of attention's scores, which are explicit if it is divided."""
         scores = 4 * sizes.config.heads * min(512, sizes.context) * sizes.context
         return 2 * min(SCORES_LIMIT_BYTES, scores) if self.boundary.share else 0
 
@@ -406,12 +408,12 @@ class ColumnsPlan(PlacementPlan):
 def _nearest(
     made: Callable[[Ratios], ColumnsPlan], ways: Sequence[Ratios], sizes: Sizes, room: Room
 ) -> ColumnsPlan:
-    """The plan in the middle, or the next one with which neither memory holds too much, where there is one.
+    """Return the middle plan, or the nearest one with which neither memory holds too much, if there is any.
 
     Args:
         made: Makes a plan of shares.
-        ways: From none on the GPU to the most.
-        sizes: Of the model.
+        ways: Shares from none on the GPU to the most.
+        sizes: Sizes of the model.
         room: Memory that may be taken.
     """
 
@@ -434,17 +436,17 @@ class Columns(Resident):
 
     Args:
         host: The model without its layers.
-        config: Of the model.
+        config: Config of the model.
         read: Reads a layer into the host's memory, by its index.
         ratios: The device's shares.
-        boundary: Of attention.
-        dtype: Of the device's activations, keys and values.
+        boundary: Boundary of attention.
+        dtype: Type of the device's activations, keys and values.
         link: The way for weights.
         rows_link: The way for rows.
 
     Attributes:
         ratios: The device's shares now.
-        boundary: Of attention; another one counts from the next forward on.
+        boundary: Boundary of attention; a changed one counts from the next forward on.
     """
 
     def __init__(
@@ -474,7 +476,7 @@ class Columns(Resident):
         """Divide the matrices anew, between two forwards: layers are read again, one after the other.
 
         Raises:
-            TenonError: the checkpoint cannot be read any more. Every layer is whole all the same.
+            TenonError: The checkpoint cannot be read any more. Every layer is whole all the same.
         """
         if ratios.head != self.ratios.head:
             self.head = self._column_linear(self.whole_head, ratios.head, keep_whole=True)
@@ -493,11 +495,11 @@ class Columns(Resident):
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """None that a forward may take as they are."""
+        """No layers: a forward cannot take any as they are."""
         return ()
 
     def new_far_rows(self, capacity_tokens: int) -> DividedRows | None:
-        """The device's rows of a new cache, none of them there yet."""
+        """Return the device's rows of a new cache, of which it has none yet."""
         if not self.boundary.share:
             return None
         return DividedRows(

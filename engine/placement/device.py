@@ -27,13 +27,13 @@ Mark = Any
 
 
 def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
-    """Every tensor of a layer in the type that it has on the device, one after the other."""
+    """Yield every tensor of a layer in the type that it has on the device, one after the other."""
     for part in layer.parts():
         yield from part_tensors(part, dtype)
 
 
 def part_tensors(part: Norm | LinearMap | Experts | Tensor, dtype: torch.dtype) -> Iterator[Tensor]:
-    """The same of one norm, matrix or vector, or of the experts."""
+    """Yield every tensor of one norm, matrix or vector, or of the experts, in the device's type."""
     if isinstance(part, Tensor):
         yield part
         return
@@ -53,7 +53,7 @@ def part_tensors(part: Norm | LinearMap | Experts | Tensor, dtype: torch.dtype) 
 
 
 def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights:
-    """The layer made of copies of its `layer_tensors`, in the same order."""
+    """Return the layer made of copies of its `layer_tensors`, in the same order."""
     parts: dict[str, Any] = {field.name: getattr(layer, field.name) for field in fields(layer)}
     # In the order of `LayerWeights.parts`, which is that of the fields.
     for name, part in parts.items():
@@ -62,7 +62,7 @@ def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights
 
 
 def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
-    """The same of one norm, matrix or vector, or of the experts."""
+    """Return one norm, matrix or vector, or the experts, made of copies of its `part_tensors`."""
     if isinstance(part, Tensor):
         return next(tensors)
     if isinstance(part, Experts):
@@ -84,14 +84,14 @@ def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
 
 
 def half_type(device: torch.device) -> torch.dtype:
-    """The 16-bit type that a GPU computes fast in."""
+    """Return the 16-bit type in which a GPU computes fast."""
     if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
         return torch.float16
     return torch.float16 if device.type == "mps" else torch.bfloat16
 
 
 class Link:
-    """Everything that crosses between the host and one device goes through its link and is counted there.
+    """The way between the host and one device; all that crosses goes through it and is counted.
 
     Args:
         device: The far end; the host itself makes a link that nothing has to cross.
@@ -111,25 +111,25 @@ class Link:
         self.to_host_bytes = 0
 
     def to_device(self, tensor: Tensor) -> Tensor:
-        """The tensor in the device's memory; one that is there already does not cross."""
+        """Return the tensor in the device's memory; one that is there already does not cross."""
         if tensor.device == self.device:
             return tensor
         self.to_device_bytes += tensor.nbytes
         return tensor.to(self.device)
 
     def to_host(self, tensor: Tensor) -> Tensor:
-        """The tensor in the host's memory; one that is there already does not cross."""
+        """Return the tensor in the host's memory; one that is there already does not cross."""
         if tensor.device.type == "cpu":
             return tensor
         self.to_host_bytes += tensor.nbytes
         return tensor.cpu()
 
     def empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
-        """Memory of the host that both ends write parts of."""
+        """Return memory of the host that both ends write parts of."""
         return torch.empty(shape, dtype=dtype)
 
     def fetch(self, far: Tensor, part: Tensor) -> None:
-        """Bring what the device computed into a part of `empty` memory, and wait for it."""
+        """Bring the device's results into a part of `empty` memory, and wait for them."""
         part.copy_(self.to_host(far))
 
 
@@ -144,17 +144,17 @@ class SharedLink(Link):
     shared = True
 
     def to_device(self, tensor: Tensor) -> Tensor:
-        """The device's view of the tensor."""
+        """Return the device's view of the tensor."""
         if tensor.device == self.device:
             return tensor
         return self._seen(tensor if tensor.is_pinned() else tensor.contiguous().pin_memory())
 
     def empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
-        """Pinned memory."""
+        """Return pinned memory."""
         return torch.empty(shape, dtype=dtype, pin_memory=True)
 
     def fetch(self, far: Tensor, part: Tensor) -> None:
-        """Let the device write it there, and wait for it."""
+        """Let the device write its results there, and wait for them."""
         self._seen(part).copy_(far)
         torch.cuda.current_stream(self.device).synchronize()
 
@@ -181,21 +181,21 @@ class _Bytes:
 
 
 def is_full(error: Exception) -> bool:
-    """True if memory was short, as torch says it: of its own allocators, of the driver, or of cuBLAS."""
+    """Return whether memory was short, as torch says it: of its own allocators, of the driver, or of cuBLAS."""
     said = str(error).lower()
     return isinstance(error, torch.OutOfMemoryError) or "out of memory" in said or "alloc_failed" in said
 
 
 def first_line(error: Exception) -> str:
-    """The reason that torch gives, without the advice to developers behind it."""
+    """Return the reason that torch gives, without the advice to developers after it."""
     return str(error).strip().partition("\n")[0][:120]
 
 
 def answers(device: torch.device) -> bool:
-    """True if a device computes, or would if it had memory.
+    """Return whether a device computes, or would if it had memory.
 
-    A GPU that was lost, one on which a kernel has failed in this process, and one for which this torch has no kernels
-    raise at whatever is asked of them.
+    A GPU that was lost, one on which a kernel has failed in this process, and one for which this torch has no
+    kernels raise at every call.
     """
     try:
         return float(torch.ones(1, device=device) + 1) == 2.0
@@ -204,25 +204,25 @@ def answers(device: torch.device) -> bool:
 
 
 class Copies:
-    """Copies of layers to a device. Done when they have begun, as without streams."""
+    """Copies of layers to a device. Without streams they are done when they have begun."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
 
     def host_buffer(self, size_bytes: int) -> Tensor:
-        """(size,) uint8 in the host's memory, from which copies are fast."""
+        """Return (size,) uint8 in the host's memory, from which copies are fast."""
         return torch.empty(size_bytes, dtype=torch.uint8)
 
     def device_buffer(self, size_bytes: int) -> Tensor:
-        """(size,) uint8 in the device's memory."""
+        """Return (size,) uint8 in the device's memory."""
         return torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
 
     def computed(self) -> Mark:
-        """The moment at which everything is computed that was asked for until now."""
+        """Return a mark of the moment at which everything asked for until now is computed."""
         return None
 
     def start(self, target: Tensor, source: Tensor, after: Mark) -> Mark:
-        """Begin to copy once ``after`` is reached, behind the copies begun before; returns when it will be done."""
+        """Begin to copy once ``after`` is reached, after the copies begun before; return a mark of its end."""
         target.copy_(source)
 
     def wait(self, done: Mark) -> None:
@@ -241,17 +241,17 @@ class StreamCopies(Copies):
         self._stream = self._module.Stream(device)
 
     def host_buffer(self, size_bytes: int) -> Tensor:
-        """Pinned: the device reads it without the processor's help.
+        """Return pinned memory, which the device reads without the processor's help.
 
         Raises:
-            OutOfMemory: the system pins no more.
+            OutOfMemory: The system pins no more.
         """
         try:
             if self._device.type == "cuda":
                 return _registered(size_bytes)
             return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
         except RuntimeError as error:
-            answers(self._device)  # CUDA would tell of it again at the next kernel
+            answers(self._device)  # CUDA would raise the error again at the next kernel
             raise OutOfMemory(
                 "The system does not let Tenon pin {size_bytes} MB more of the host's memory for "
                 "copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.",
@@ -260,7 +260,7 @@ class StreamCopies(Copies):
             ) from error
 
     def computed(self) -> Mark:
-        """An event on the stream that computes."""
+        """Return an event on the stream that computes."""
         return self._event(self._module.current_stream(self._device))
 
     def start(self, target: Tensor, source: Tensor, after: Mark) -> Mark:
@@ -285,7 +285,7 @@ class StreamCopies(Copies):
 
 
 def _registered(size_bytes: int) -> Tensor:
-    """(size,) uint8 of the host's that a CUDA device reads without the processor's help.
+    """Return (size,) uint8 of the host's that a CUDA device reads without the processor's help.
 
     Torch's own pinned memory takes the next power of two of bytes. It records an event when it is freed, and after the
     device was lost that ends the process.
@@ -303,5 +303,5 @@ def _registered(size_bytes: int) -> Tensor:
 
 
 def copies_to(device: torch.device) -> Copies:
-    """Copies to this device, on a stream of their own where it has streams."""
+    """Return copies to this device, on a stream of their own if it has streams."""
     return StreamCopies(device) if device.type in ("cuda", "xpu") else Copies(device)

@@ -1,7 +1,7 @@
 """The base of placements that read a part of the weights from the disk for each forward.
 
-What is the same for all of them: how they are loaded, the parts outside the layers, and how what is read is compared
-with what it should be.
+It holds what all of them share: how they are loaded, the parts outside the layers, and how bytes that were read are
+compared with their checksums.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SLOW_DISKS: dict[DiskKind | None, str] = {
         "Its file lies on a spinning disk: a solid-state drive in this machine would be faster."
     ),
 }
-# Virtual disks say that they turn; no single disk that does reads as fast as this, nor does a usual network.
+# Virtual disks claim to spin; no single disk that spins reads as fast as this, nor does a usual network.
 _SLOW_BYTES_S = 400e6
 CPU = torch.device("cpu")
 _UNREADABLE = mark(
@@ -77,7 +77,7 @@ _CHANGED = mark("The file {name} was changed while it was in use: ask again.")
 
 
 def disk_kind(path: Path) -> DiskKind | None:
-    """The kind of disk below a file; None where the system does not say."""
+    """Return the kind of disk below a file, or None if the system does not say."""
     here, around = path.resolve(), []
     with suppress(OSError):
         around = [one for one in psutil.disk_partitions(all=True) if here.is_relative_to(one.mountpoint)]
@@ -92,14 +92,14 @@ def disk_kind(path: Path) -> DiskKind | None:
 
 
 def _rotational(source: str) -> bool | None:
-    """True if a block device spins, or the disk of a partition does; None where the system does not say."""
+    """Return whether a block device, or the disk of a partition, spins; None if the system does not say."""
     try:
         number = os.stat(source).st_rdev
         device = (_BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}").resolve()
     except (OSError, AttributeError):
         return None
     if device.name.startswith("vd"):
-        return None  # a virtual machine's disk says that it turns, whatever it is
+        return None  # a virtual machine's disk claims to spin, whatever it is
     for folder in (device, device.parent):
         with suppress(OSError):
             return (folder / "queue" / "rotational").read_text(encoding="ascii").strip() == "1"
@@ -107,7 +107,7 @@ def _rotational(source: str) -> bool | None:
 
 
 def slow_disk_note(path: Path, bytes_per_s: float) -> str:
-    """A sentence behind others about a file on a kind of disk that is slow, and is; empty for none."""
+    """Return a sentence about a file that is on a slow kind of disk and is slow, or an empty text."""
     kind = disk_kind(path)
     return f" {say(_SLOW_DISKS[kind])}" if kind in _SLOW_DISKS and bytes_per_s < _SLOW_BYTES_S else ""
 
@@ -119,14 +119,14 @@ class DiskPlan(PlacementPlan):
 
     @abstractmethod
     def make(self, source: TargetSource, converted: Converted | None) -> FromDisk:
-        """Read what stays in memory; for the errors and ``converted`` see `FromDisk`."""
+        """Read the weights that stay in memory; for the errors and ``converted`` see `FromDisk`."""
 
     @abstractmethod
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
-        """Say what is read for each forward, and how long it takes."""
+        """Say which weights each forward reads, and how long it takes."""
 
     def load(self, source: TargetSource) -> Placed:
-        """Keep what stays in memory, and say what reading the others costs."""
+        """Keep the weights that stay in memory, and say what reading the others costs."""
         check_tensors(source.checkpoint, source.config)
         try:
             converted = source.convert()
@@ -155,21 +155,21 @@ def _checked(check: Callable[[], None]) -> OnWait:
 class FromDisk(Placement):
     """Weights from the model's own files, some of them read for each forward.
 
-    Of the embedding the rows of tokens that occur are read; norms, biases and the head are in memory. What is read the
-    first time from a file that Tenon made is compared with its checksum.
+    Of the embedding only the rows of tokens that occur are read; norms, biases and the head are in memory. Bytes
+    that are read for the first time from a file that Tenon made are compared with their checksum.
 
     Args:
         checkpoint: The model.
-        config: Of this checkpoint.
+        config: Config of this checkpoint.
         weight_format: Format of its layers.
-        converted: Holds its matrices in the types of the format; None where the checkpoint's own bytes will do.
-        check: Called while the weights are read that stay; raises to cancel.
+        converted: File with its matrices in the types of the format, or None if the checkpoint's own bytes suffice.
+        check: Called while the weights that stay are read; raises to cancel.
 
     Attributes:
-        notes: Sentences for the person about what could not be done as asked.
+        notes: Sentences for the user about what could not be done as asked.
 
     Raises:
-        WeightsUnreadable: The disk failed, or what was read is damaged.
+        WeightsUnreadable: The disk failed, or the bytes that were read are damaged.
     """
 
     def __init__(
@@ -194,10 +194,10 @@ class FromDisk(Placement):
 
     @abstractmethod
     def measure_disk(self, on_wait: OnWait = no_work) -> float:
-        """Read something for the first time, and say how many bytes a second that brought."""
+        """Read something for the first time, and return the bytes a second that this brought."""
 
     def _load_outer(self, check: Callable[[], None]) -> tuple[str, ...]:
-        """Norm and head, and the embedding where it is the head; what has to be said of the format."""
+        """Read norm and head, and the embedding if it is the head; return sentences about the format."""
         config, types = self._config, self._types
         self.embedding = embedding_rows(self._checkpoint, config)
         if not types.packed:
@@ -223,7 +223,7 @@ class FromDisk(Placement):
         return format_notes(config, types, self._refused | reader.refused)
 
     def _check(self, place: DiskPlace, memory: PageMemory) -> None:
-        """Nothing is computed of bytes that are not the model's."""
+        """Check that the bytes to compute with are the model's."""
         for path, file in self._source.files.items():
             if file.changed:
                 raise WeightsUnreadable(_CHANGED, name=path.name)
@@ -234,7 +234,7 @@ class FromDisk(Placement):
             self._whole.add(place)
 
     def _verify(self, slots: Iterable[Slot], check: Callable[[], None]) -> None:
-        """Compare what is about to be read into memory with its checksums."""
+        """Compare the tensors that are to be read into memory with their checksums."""
         if self._converted is not None:
             packed = self._converted.packed
             for slot in slots:
@@ -251,5 +251,5 @@ class FromDisk(Placement):
 
 
 def unreadable(error: OSError) -> WeightsUnreadable:
-    """The error of a reply whose weights the disk does not bring any more."""
+    """Return the error of a reply whose weights the disk does not bring any more."""
     return WeightsUnreadable(_UNREADABLE, details=str(error))

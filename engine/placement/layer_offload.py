@@ -1,7 +1,7 @@
-"""All layers computed on a device whose memory holds some of them: the others pass through a ring of buffers there.
+"""Placement in which a device computes all layers and holds some: the others pass through a ring of buffers there.
 
-While a layer computes the next ones are on their way, and behind the last layer those that the next forward needs
-first. The layers that stay are spread evenly among the others, so that each of them gives the copies time to get ahead.
+While a layer computes the next ones are on their way, and after the last layer the first ones of the next forward.
+The layers that stay are spread evenly among the others, so that each of them gives the copies time to get ahead.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _BUFFERS = 2
 
 @dataclass(frozen=True)
 class LayerOffloadPlan(PlacementPlan):
-    """All layers computed on the GPU; those that do not fit there are copied from the host's memory each time."""
+    """Plan with all layers computed on the GPU; those that do not fit are copied from the host each time."""
 
     name = "layer-offload"
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> LayerOffloadPlan | None:
-        """As many layers as possible stay, beside the ring that the others pass through."""
+        """Return the plan with as many layers staying as possible, beside the ring that the others pass through."""
         layers = sizes.config.layers
-        # Were more to stay than the ring leaves of the layers, all of them could.
+        # If more were to stay than the ring leaves of the layers, all of them could.
         ring = min(_BUFFERS, layers)
         least = cls.of(layers, 0).device(sizes).total  # the ring, all keys and values, and what computes
         largest = (room.device_bytes - least) // min(sizes.device_layers)
@@ -48,14 +48,14 @@ class LayerOffloadPlan(PlacementPlan):
 
     @classmethod
     def of(cls, layers: int, staying: int) -> LayerOffloadPlan:
-        """So many layers stay, spread evenly behind those that pass, so that each gives the copies time."""
+        """Return the plan of so many staying layers, spread evenly so that each gives the copies time."""
         passing = layers - staying
         on_the_way = {at * layers // passing for at in range(passing)}
         places = tuple(COPIED if index in on_the_way else DEVICE for index in range(layers))
         return cls(places, min(_BUFFERS, layers) if passing else 0)
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
-        """Footprint in a GPU's memory, the ring included."""
+        """Return the footprint in a GPU's memory, the ring included."""
         return replace(super().device(sizes, draft_bytes), buffers=self.buffers * max(sizes.device_layers))
 
     def load(self, source: TargetSource) -> Placed:
@@ -88,11 +88,11 @@ class _Slot:
     """A buffer on the device.
 
     Attributes:
-        number: Of the buffer.
+        number: Number of the buffer.
         buffer: (size,) uint8.
-        free_at: The end of computing the layer that was in it last.
-        layer: The one that was copied into it last.
-        done_at: The end of that copy.
+        free_at: End of computing the layer that was in it last.
+        layer: Layer that was copied into it last.
+        done_at: End of that copy.
     """
 
     number: int
@@ -108,9 +108,9 @@ class LayerOffload(DeviceLayers):
     Args:
         host_layer: Reads a layer into the host's memory, by its index; nothing of it is kept.
         count: Layers of the model.
-        passing: Those that are copied for each forward, in order; the others stay on the device.
+        passing: Layers that are copied for each forward, in order; the others stay on the device.
         buffers: Layers that the ring holds: at least 2, unless all stay.
-        dtype: Of the device's activations.
+        dtype: Type of the device's activations.
         link: The way there; it counts what is copied.
         copies: Copies to the far end of the link.
     """
@@ -163,7 +163,7 @@ class LayerOffload(DeviceLayers):
         self._fetch()
 
     def layer(self, index: int) -> LayerWeights:
-        """A layer, ready to compute with until the next one is asked for."""
+        """Return a layer, ready to compute with until the next one is asked for."""
         if self._computing is not None:
             self._computing.free_at = self._copies.computed()
             self._free.append(self._computing)
@@ -172,7 +172,7 @@ class LayerOffload(DeviceLayers):
             self._fetch()
             return self._held[index]
         if not self._ahead or self._ahead[0].layer != index:
-            # A forward was cancelled, so what was fetched for its later layers is not what comes next.
+            # A forward was cancelled, so the layers fetched for it are not the ones that come next.
             self._free.extend(self._ahead)
             self._ahead.clear()
             self._next = self._passing.index(index)
@@ -196,7 +196,7 @@ class LayerOffload(DeviceLayers):
         """Free the layers, on both sides."""
         try:
             self._copies.finish()
-        finally:  # a device that is lost raises, and must not hold on to the host's memory
+        finally:  # a lost device raises, and must not hold on to the host's memory
             super().release()
             self._images, self._views = {}, {}
             self._slots, self._free, self._ahead, self._computing = [], deque(), deque(), None
@@ -214,12 +214,12 @@ class LayerOffload(DeviceLayers):
 
 
 def _spaced(size_bytes: int) -> int:
-    """Bytes from where a tensor of this size begins to where the next one does."""
+    """Return the bytes from the beginning of a tensor of this size to the beginning of the next."""
     return -(-size_bytes // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
 
 
 def _in_buffer(buffer: Tensor, tensors: Iterator[Tensor]) -> Iterator[Tensor]:
-    """Views of a buffer, of the shapes and types of these tensors, one behind the other."""
+    """Yield views of a buffer, of the shapes and types of these tensors, one after the other."""
     start = 0
     for tensor in tensors:
         yield buffer[start : start + tensor.nbytes].view(tensor.dtype).view(tensor.shape)

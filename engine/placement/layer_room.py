@@ -1,4 +1,4 @@
-"""Memory in which one streamed layer after the other is made of the bytes of the disk, read ahead in a ring."""
+"""Memory in which one streamed layer after the other is made from the disk's bytes, read ahead in a ring."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from engine.weights.direct_reader import ALIGNMENT_BYTES, DirectReader, Extent, 
 _ALIGNMENT_BYTES = 64
 # Extents of a file that are no further apart are read as one.
 _GAP_BYTES = 64 << 10
-# Sleep of a wait when there is nothing to do on_wait: a cancel is looked for this often.
+# Sleep of a wait when `on_wait` has nothing to do: a cancel is looked for this often.
 _PAUSE_S = 0.005
 
 
@@ -34,7 +34,7 @@ class DiskPlace:
     """Place of some matrices on the disk.
 
     Attributes:
-        extents: To be read, in order.
+        extents: Extents to read, in order.
         starts: Beginnings of each matrix's ranges in memory that the extents were read into.
     """
 
@@ -43,7 +43,7 @@ class DiskPlace:
 
     @classmethod
     def of(cls, stored: Sequence[StoredTensor]) -> DiskPlace:
-        """Of these matrices; what lies close together is read as one."""
+        """Return the place of these matrices; those that lie close together are read as one."""
         extents: list[Extent] = []
         starts = {one: [0] * len(one.ranges) for one in stored}
         begin = 0
@@ -71,7 +71,7 @@ class DiskPlace:
         return sum(extent.whole_bytes for extent in self.extents)
 
     def piece(self, stored: StoredTensor, memory: PageMemory) -> Piece:
-        """All rows of one of the matrices, from where the extents were read into."""
+        """Return all rows of one of the matrices, from the memory that the extents were read into."""
         ranges = zip(self.starts[stored], stored.ranges, strict=True)
         raw = stored.rows_of([memory.tensor(start, size) for start, (_, _, size) in ranges])
         return Piece(stored, 0, stored.rows, raw)
@@ -82,8 +82,8 @@ class MatrixRoom:
     """Matrices in memory, each on its own boundary.
 
     Attributes:
-        packed: In a packed format: by their names in the checkpoint.
-        fields: In a dense one: the tensors that they fill, by field.
+        packed: Matrices in a packed format, by their names in the checkpoint.
+        fields: Tensors that the matrices fill in a dense format, by field.
     """
 
     packed: Mapping[str, Packed]
@@ -91,7 +91,7 @@ class MatrixRoom:
 
     @staticmethod
     def bytes_of(matrices: Sequence[Slot], weight_format: WeightFormat, refused: Collection[str]) -> int:
-        """The bytes that they take."""
+        """Return the bytes that the matrices take."""
         return sum(_aligned(_bytes_of(slot, weight_format, refused)) for slot in matrices)
 
     @classmethod
@@ -129,7 +129,7 @@ class MatrixRoom:
         return packed + sum(field.nbytes for field in self.fields.values())
 
     def put(self, slot: Slot, piece: Piece) -> None:
-        """Bring all rows of a matrix to their place."""
+        """Copy all rows of a matrix to their place."""
         if slot.name in self.packed:
             arrange_piece(piece, self.packed[slot.name])
         else:
@@ -138,12 +138,12 @@ class MatrixRoom:
 
 
 class LayerRoom:
-    """Makes layers, each in the place of the one before.
+    """Makes layers, each in the memory of the one before.
 
     Args:
         source: Holds the tensors.
-        config: Of the model.
-        weight_format: Of its layers.
+        config: Config of the model.
+        weight_format: Format of its layers.
         vectors: Norms and biases of all layers, float32, by the names of their tensors.
         refused: The names of matrices that the format cannot hold, which are in 16 bits.
     """
@@ -173,11 +173,11 @@ class LayerRoom:
 
     @torch.inference_mode()
     def make(self, index: int, memory: PageMemory) -> LayerWeights:
-        """A layer, until the next one is made.
+        """Make a layer, which is valid until the next one is made.
 
         Args:
-            index: Of the layer.
-            memory: Its extents were read into it.
+            index: Index of the layer.
+            memory: Memory that its extents were read into.
         """
         if index not in self._made:
             self._made[index] = self._dress(index)
@@ -204,7 +204,7 @@ class LayerRoom:
 
 
 def matrices_of(slots: Sequence[Slot]) -> list[Slot]:
-    """Those of a layer's tensors that are read for each forward."""
+    """Return the tensors of a layer that are read for each forward."""
     return [slot for slot in slots if len(slot.shape) == 2]
 
 
@@ -228,13 +228,13 @@ class _Ahead:
 class LayerRing:
     """Reads layers in a cycle, as far ahead as there are buffers.
 
-    The cycle does not end with a forward: behind the last layer come the first ones of the next forward, which are read
-    while tokens are sampled and drafted.
+    The cycle does not end with a forward: after the last layer come the first ones of the next forward, which are
+    read while tokens are sampled and drafted.
 
     Args:
-        reader: Of the files.
-        layers: Places of each, in the order in which they are needed.
-        buffers: Their number.
+        reader: Reader of the files.
+        layers: Places of each layer, in the order in which they are needed.
+        buffers: Number of buffers.
 
     Attributes:
         memory: The buffers.
@@ -258,15 +258,15 @@ class LayerRing:
         """Wait for a layer; its buffer is the caller's until `let_go` or the next `take`.
 
         Args:
-            place: Of the layer in the cycle. One that is not the next is found too: what lies before it is dropped,
-                as it must be when a forward was cancelled.
-            on_wait: Called while it is on its way; what it raises leaves the ring as it is.
+            place: Place of the layer in the cycle. One that is not the next is found too: the layers before it are
+                dropped, as they must be when a forward was cancelled.
+            on_wait: Called while the layer is on its way; an exception that it raises leaves the ring as it is.
 
         Returns:
             The number of the buffer.
 
         Raises:
-            OSError: It could not be read.
+            OSError: The layer could not be read.
         """
         self.let_go()
         while self._ahead and self._ahead[0].place != place:
@@ -288,7 +288,7 @@ class LayerRing:
         return first.buffer
 
     def let_go(self) -> None:
-        """The buffer that was taken last may be filled again."""
+        """Let the buffer that was taken last be filled again."""
         if self._held is not None:
             self._recycle(self._held)
             self._held = None
@@ -298,7 +298,7 @@ class LayerRing:
         """Wait until all buffers are full.
 
         Returns:
-            Bytes for each second since the ring was made; less than the disk brings where they were there long before.
+            Bytes per second since the ring was made; less than the disk's if they had been there long before.
         """
         reads = [ahead.read for ahead in self._ahead]
         for read in reads:
@@ -330,7 +330,7 @@ class LayerRing:
 
 
 def wait_for(read: PendingRead, on_wait: OnWait) -> None:
-    """Wait until a read is over, and do what there is to do meanwhile, which may raise."""
+    """Wait until a read is over, and meanwhile call ``on_wait``, which may raise."""
     while not read.wait(0):
         if not on_wait():
             read.wait(_PAUSE_S)

@@ -23,15 +23,15 @@ from engine.model.linear import DEQUANTIZING_BYTES
 from engine.model.weight_format import WeightFormat
 from engine.placement.source import Placed, TargetSource
 
-# The widest forwards: a chunk of the prompt, and a tree of 64 nodes with its root, of which every row has logits.
+# The widest forwards: a chunk of the prompt, and a tree of 64 nodes with its root, each row of which has logits.
 _CHUNK_ROWS = 512
 _TREE_ROWS = 65
-# Memory of torch's own products beside their operands: code that is paged in with the first of them, and workspaces.
+# Memory of torch's own products beside their operands: code that is loaded with the first product, and workspaces.
 _DENSE_PRODUCT_BYTES = 24 << 20
-# Pieces of the file on their way into memory, and what the C library keeps of them.
+# Pieces of the file on their way into memory, and the memory that the C library keeps of them.
 _READING_BYTES = 20 << 20
-# Bytes that computing with 8 bits or fewer moves on a GPU for each weight, as it dequantizes a piece at a time;
-# counted from the operators.
+# Bytes that a GPU moves for each weight of 8 bits or fewer, as it dequantizes a piece at a time; counted from the
+# operators.
 _DEQUANTIZING_TRAFFIC = 20
 
 
@@ -40,11 +40,11 @@ class Footprint:
     """Bytes on one device.
 
     Attributes:
-        baseline: The process without a model; 0 on a GPU.
-        weights: Those that stay.
+        baseline: Bytes of the process without a model; 0 on a GPU.
+        weights: Bytes of weights that stay.
         cache: Keys and values of a full context.
-        activations: Of a forward at its widest.
-        buffers: Through which layers pass.
+        activations: Bytes of a forward at its widest.
+        buffers: Bytes of the buffers through which layers pass.
         draft: The draft's weights and cache.
     """
 
@@ -57,7 +57,7 @@ class Footprint:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """Bytes in all."""
         return sum(vars(self).values())
 
 
@@ -66,8 +66,8 @@ class Sizes:
     """A model in a format with a context, and the bytes of its parts.
 
     Attributes:
-        config: Of the model.
-        weights: The format on the host, that of keys and values included.
+        config: Config of the model.
+        weights: Format of the weights on the host, which includes the format of keys and values.
         context: Tokens.
     """
 
@@ -77,27 +77,27 @@ class Sizes:
 
     @cached_property
     def layers(self) -> tuple[int, ...]:
-        """Of each layer's weights in memory."""
+        """Bytes of each layer's weights in memory."""
         return layer_sizes(self.config, self.weights)
 
     @cached_property
     def outer(self) -> int:
-        """Of what is outside the layers."""
+        """Bytes of the weights outside the layers."""
         return weight_bytes(replace(self.config, layers=0), self.weights)
 
     @cached_property
     def head(self) -> int:
-        """Of the map from hidden states to logits."""
+        """Bytes of the map from hidden states to logits."""
         return head_bytes(self.config, self.weights)
 
     @cached_property
     def read_layer(self) -> int:
-        """Of the largest layer as it is read from the disk."""
+        """Bytes of the largest layer as it is read from the disk."""
         return stored_layer_bytes(self.config, self.weights)
 
     @cached_property
     def device_layers(self) -> tuple[int, ...]:
-        """Of each layer's weights on a GPU."""
+        """Bytes of each layer's weights on a GPU."""
         return layer_sizes(self.config, device_format(self.weights))
 
     @cached_property
@@ -109,40 +109,40 @@ class Sizes:
 
     @cached_property
     def device_computing(self) -> int:
-        """The same on a GPU: a product of packed weights dequantizes a piece of its matrix at a time."""
+        """Bytes that a forward needs on a GPU at its widest; a product dequantizes a piece of a matrix at a time."""
         rows = activation_bytes(self.config, min(_CHUNK_ROWS, self.context), 0)
         return rows + (DEQUANTIZING_BYTES if self.weights.packed else 0)
 
     def cache(self, layers: int) -> int:
-        """Keys and values of so many layers on the host."""
+        """Return the bytes of keys and values of so many layers on the host."""
         return cache_bytes(replace(self.config, layers=layers), self.context, self.weights)
 
     def device_cache(self, layers: int) -> int:
-        """Keys and values of so many layers on a GPU."""
+        """Return the bytes of keys and values of so many layers on a GPU."""
         return cache_bytes(replace(self.config, layers=layers), self.context, device_format(self.weights))
 
 
 def device_format(weights: WeightFormat) -> WeightFormat:
-    """Format of layers on a GPU where the model has this one on the CPU: the same, with activations in 16 bits."""
+    """Return the GPU's format of a model with this one on the CPU: the same, with activations in 16 bits."""
     if not weights.packed:
         return weights
     return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
 
 
 def dequantizing_traffic(weights: WeightFormat) -> int:
-    """Bytes for each weight that a product on a GPU moves beside reading it; 16 bits are computed with as they are."""
+    """Return the bytes per weight that a GPU's product moves beside reading; 16 bits need no dequantizing."""
     return _DEQUANTIZING_TRAFFIC if weights.packed and weights.measured_as != "bf16" else 0
 
 
 @dataclass(frozen=True)
 class LayerPlace:
-    """The shares of a layer's weights by where they are; together they are 1.
+    """The shares of a layer's weights by their place; together they are 1.
 
     Attributes:
-        host: In the host's memory, computed with there.
-        device: In the GPU's memory, computed with there.
-        copied: In the host's memory, copied to the GPU for each forward and computed with there.
-        disk: Read from the disk for each forward, computed with on the host.
+        host: Share in the host's memory, computed with there.
+        device: Share in the GPU's memory, computed with there.
+        copied: Share in the host's memory, copied to the GPU for each forward and computed with there.
+        disk: Share on the disk, read for each forward and computed with on the host.
     """
 
     host: float = 0.0
@@ -162,14 +162,15 @@ class UnitSeconds:
     """Seconds of one unit, the host or a GPU, for the parts of a forward.
 
     Attributes:
-        products: With the matrices of a layer.
-        attention: Over the text before, in a layer.
-        operators: A layer's beside these.
-        head: With the head.
-        exchange: To give the unit rows and take what it made of them, but for the bytes; 0 for the host.
-        crossing: For each byte of these rows.
-        experts: Of all these, a layer's experts, the mean of all layers.
-        others: Products and operators of what is no expert's, with matrices in 16 bits.
+        products: Seconds of products with the matrices of a layer.
+        attention: Seconds of attention over the text before, in a layer.
+        operators: Seconds of a layer's other operators.
+        head: Seconds of the product with the head.
+        exchange: Seconds to give the unit rows and take its results, without the time of their bytes; 0 for the
+            host.
+        crossing: Seconds for each byte of these rows.
+        experts: Seconds among all these of a layer's experts, as the mean of all layers.
+        others: Seconds of products and operators outside experts, with matrices in 16 bits.
     """
 
     products: float
@@ -192,8 +193,8 @@ class Units:
     """Seconds of both units for the parts of a forward.
 
     Attributes:
-        host: The host's.
-        device: The GPU's; the host's again where there is none.
+        host: Seconds of the host.
+        device: Seconds of the GPU; the host's again if there is none.
         memory: Seconds that a memory that both read takes for all of it, whoever reads; 0 if each has its own.
     """
 
@@ -204,14 +205,14 @@ class Units:
 
 @dataclass(frozen=True)
 class Room:
-    """Memory that may be taken, and what is there to compute.
+    """Memory that may be taken, and the units that compute.
 
     Attributes:
-        host_bytes: Of the host's, for everything but the process without a model.
+        host_bytes: Bytes of the host's memory, for everything but the process without a model.
         device: The GPU that may be used, as torch calls it; empty for none.
-        device_bytes: Of its memory.
-        unified: Both are one pool.
-        units: Seconds of the host and the GPU for a forward of so many rows, behind all of the context.
+        device_bytes: Bytes of the GPU's memory.
+        unified: True if both are one pool.
+        units: Seconds of the host and the GPU for a forward of so many rows, after the whole context.
         width: Rows of the forwards that are to take the least time.
     """
 
@@ -223,12 +224,12 @@ class Room:
     width: int = 1
 
     def holds(self, host_bytes: int, device_bytes: int) -> bool:
-        """True if both fit."""
+        """Return whether both fit."""
         pool = host_bytes + (device_bytes if self.unified else 0)
         return pool <= self.host_bytes and device_bytes <= self.device_bytes
 
     def beside(self, host_bytes: int, device_bytes: int) -> Room:
-        """Room left beside a draft that takes these bytes."""
+        """Return the room left beside a draft that takes these bytes."""
         taken = host_bytes + (device_bytes if self.unified else 0)
         return replace(
             self, host_bytes=self.host_bytes - taken, device_bytes=self.device_bytes - device_bytes
@@ -237,7 +238,7 @@ class Room:
 
 @dataclass(frozen=True)
 class PlacementPlan(ABC):
-    """A placement before anything is loaded. Each kind is a class of its own, and what differs between them is in it.
+    """A placement before anything is loaded. Each kind is a class of its own, which holds all that differs.
 
     Attributes:
         layers: Place of each layer.
@@ -257,23 +258,23 @@ class PlacementPlan(ABC):
 
     @classmethod
     def suited(cls, sizes: Sizes) -> Sizes:
-        """The same in a format that this kind of placement computes with."""
+        """Return the sizes in a format that this kind of placement computes with."""
         return sizes
 
     @classmethod
     @abstractmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> PlacementPlan | None:
-        """The placement with as much in fast memory as fits; None where not even the least of it does.
+        """Return the placement with as much in fast memory as fits, or None if not even the least of it does.
 
         Args:
-            sizes: Of the model, as `suited` has them.
+            sizes: Sizes of the model, as `suited` returns them.
             room: Memory that may be taken.
             most: Layers that may stay on a GPU.
         """
 
     @classmethod
     def choices(cls, sizes: Sizes, room: Room, most: int) -> Iterator[PlacementPlan]:
-        """Plans of this kind that fit: more than one where it can be divided for forwards of more or fewer rows."""
+        """Yield plans of this kind that fit: several if it can be divided for forwards of more or fewer rows."""
         found = cls.fit(sizes, room, most)
         if found is not None:
             yield found
@@ -284,6 +285,7 @@ class PlacementPlan(ABC):
 
         Raises:
             TenonError: what is wrong with the checkpoint, or that it cannot be read or packed.
+        The checkpoint is damaged, or cannot be read or packed.
         """
 
     @abstractmethod
@@ -291,7 +293,7 @@ class PlacementPlan(ABC):
         """Say where the weights are, in a few words."""
 
     def part(self, place: Place) -> str:
-        """Say what of each layer is there, in a few words; empty where layers are whole or divided by columns."""
+        """Say which part of each layer is there, in a few words; empty if layers are whole or divided by columns."""
         return ""
 
     @property
@@ -301,11 +303,11 @@ class PlacementPlan(ABC):
 
     @property
     def pinned_layers(self) -> int:
-        """Of a model that is streamed, layers that stay in memory."""
+        """Layers of a streamed model that stay in memory."""
         return sum(place.host > 0 for place in self.layers) if self.streams else 0
 
     def computes_there(self, place: LayerPlace) -> bool:
-        """True if the hidden rows of a layer, and so its keys and values, are on the GPU."""
+        """Return whether the hidden rows of a layer, and so its keys and values, are on the GPU."""
         return place.device + place.copied > place.host + place.disk
 
     @property
@@ -329,7 +331,7 @@ class PlacementPlan(ABC):
         return f"{self.name} {self.device_layers} {self.pinned_layers}"
 
     def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
-        """Footprint in the host's memory."""
+        """Return the footprint in the host's memory."""
         return Footprint(
             baseline=baseline_bytes,
             weights=sizes.outer + _sum(sizes.layers, [place.host + place.copied for place in self.layers]),
@@ -339,7 +341,7 @@ class PlacementPlan(ABC):
         )
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
-        """Footprint in a GPU's memory."""
+        """Return the footprint in a GPU's memory."""
         if not self.computed_there:
             return Footprint(draft=draft_bytes)
         return Footprint(
@@ -350,31 +352,31 @@ class PlacementPlan(ABC):
         )
 
     def read_bytes(self, sizes: Sizes, width: int) -> int:
-        """Bytes that a forward of so many rows reads from the disk: of all weights that are there alone."""
+        """Return the bytes that a forward of so many rows reads from the disk: all weights that are only there."""
         return _sum(sizes.layers, [place.disk for place in self.layers])
 
     def fits(self, sizes: Sizes, room: Room) -> bool:
-        """True if there is room for it."""
+        """Return whether there is room for the placement."""
         return room.holds(self.host(sizes).total, self.device(sizes).total)
 
     def computing_s(self, units: Units, width: int, position: int) -> float:
-        """Seconds that a forward's layers and head compute.
+        """Return the seconds that a forward's layers and head compute.
 
         Args:
-            units: Of a forward of this width.
-            width: Its rows.
+            units: Units of a forward of this width.
+            width: Rows of the forward.
             position: Tokens of text before.
         """
         host, there = units.host, self.computed_there
         return (len(self.layers) - there) * host.layer + there * units.device.layer + host.head
 
     def crossing_s(self, sizes: Sizes, width: int, disk_bytes_per_s: float, bus_bytes_per_s: float) -> float:
-        """Seconds that the weights of a forward of so many rows are on their way."""
+        """Return the seconds that the weights of a forward of so many rows are on their way."""
         copied = _sum(sizes.layers, [place.copied for place in self.layers])
         return self.read_bytes(sizes, width) / disk_bytes_per_s + copied / bus_bytes_per_s
 
     def as_json(self) -> dict[str, Any]:
-        """Plain types, as ``tenon plan --json`` prints them."""
+        """Return plain types, as ``tenon plan --json`` prints them."""
         return {
             "kind": self.name,
             "device_layers": self.device_layers,
@@ -384,7 +386,7 @@ class PlacementPlan(ABC):
 
 
 def spread(layers: int, count: int) -> frozenset[int]:
-    """So many of the layers, evenly among the others, the last one among them."""
+    """Return so many of the layers, spread evenly among the others and with the last one among them."""
     return frozenset(
         index for index in range(layers) if (index + 1) * count // layers > index * count // layers
     )

@@ -1,4 +1,4 @@
-"""Every weight in the memory of one device: the simplest placement and the fastest where it fits."""
+"""Placement of every weight in the memory of one device: the simplest one, and the fastest if it fits."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from engine.sentences import say
 
 @dataclass(frozen=True)
 class ResidentPlan(PlacementPlan):
-    """All layers in the host's memory."""
+    """Plan with all layers in the host's memory."""
 
     name = "resident"
 
     @classmethod
     def of(cls, layers: int) -> ResidentPlan:
-        """Of a model of so many layers."""
+        """Return the plan of a model of so many layers."""
         return cls((HOST,) * layers)
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> ResidentPlan | None:
-        """All of it or nothing."""
+        """Return the plan if the whole model fits, else None."""
         plan = cls.of(sizes.config.layers)
         return plan if plan.fits(sizes, room) else None
 
@@ -42,11 +42,11 @@ class ResidentPlan(PlacementPlan):
 
 
 class Resident(Placement):
-    """All layers in memory, for as long as this object is held.
+    """Holds all layers in memory, for as long as this object lives.
 
     Args:
-        weights: From `engine.model.loader.load_weights`.
-        repeats: Counts how rows choose experts again; None where nobody does.
+        weights: Weights from `engine.model.loader.load_weights`.
+        repeats: Counter of how rows choose experts again, or None if nobody counts.
     """
 
     def __init__(self, weights: ModelWeights, repeats: Repeats | None = None) -> None:
@@ -65,7 +65,7 @@ class Resident(Placement):
         return self._weights
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
-        """The weights of a layer."""
+        """Return the weights of a layer."""
         return self._held().layers[index]
 
     @property
@@ -75,7 +75,7 @@ class Resident(Placement):
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """All of them."""
+        """All layers."""
         return self._held().layers
 
     @property

@@ -57,10 +57,10 @@ class Placed:
     Attributes:
         placement: The weights.
         parameters: Number of weights, shared ones counted once.
-        devices: Those that the layers compute on, in words.
-        notes: Sentences for the person about what could not be done as asked.
-        at_home: Brings layers that compute on a GPU back to the host, should the GPU fail; None where there are none.
-            Embedding and head are the same ones. Raises what reading the checkpoint raises.
+        devices: Devices that the layers compute on, in words.
+        notes: Sentences for the user about what could not be done as asked.
+        at_home: Brings layers that compute on a GPU back to the host, should the GPU fail; None if there are none.
+            Embedding and head are the same ones. Raises the errors of reading the checkpoint.
     """
 
     placement: Placement
@@ -75,11 +75,11 @@ class TargetSource:
 
     Args:
         checkpoint: The model.
-        config: Of this checkpoint.
-        weights: The format on the host.
-        link: The way to the GPU, or to the host itself where there is none.
-        cache_folder: Takes a converted file that cannot lie beside the model.
-        beside: Tenon may write beside the model.
+        config: Config of this checkpoint.
+        weights: Format of the weights on the host.
+        link: The way to the GPU, or to the host itself if there is none.
+        cache_folder: Folder for a converted file that cannot lie beside the model.
+        beside: True if Tenon may write beside the model.
         progress: Called with bytes of weights read, and in all.
         check: Called often; raises to cancel.
     """
@@ -107,11 +107,11 @@ class TargetSource:
 
     @property
     def device_type(self) -> torch.dtype:
-        """Of the activations on the GPU."""
+        """Type of the activations on the GPU."""
         return half_type(self.link.device) if self.weights.packed else self.weights.dense
 
     def host(self, layers: Collection[int] | None = None) -> ModelWeights:
-        """The model on the host, with these layers alone; None for all of them."""
+        """Return the model on the host, with only these layers, or all of them for None."""
         checkpoint, config, weights, check = self.checkpoint, self.config, self.weights, self.check
         wanted = range(config.layers) if layers is None else sorted(layers)
         if not weights.packed:
@@ -128,7 +128,7 @@ class TargetSource:
         return host
 
     def layer(self, index: int) -> LayerWeights:
-        """One layer on the host."""
+        """Return one layer on the host."""
         self.check()
         if self.weights.packed:
             return load_packed_layer(
@@ -137,11 +137,11 @@ class TargetSource:
         return self._dense_layer(index, self.weights.dense, _CPU)
 
     def device_layer(self, index: int) -> LayerWeights:
-        """One dense layer, read into the GPU's memory slice by slice."""
+        """Return one dense layer, read into the GPU's memory slice by slice."""
         return self._dense_layer(index, self.device_type, self.link.device)
 
     def convert(self) -> Converted | None:
-        """The file of the model in its format; None where a layer is made of the checkpoint's own bytes as fast."""
+        """Return the model's file in its format, or None if the checkpoint's own bytes make a layer as fast."""
         if streams_as_it_is(self.config, self.weights):
             return None
         return open_converted(
@@ -159,14 +159,14 @@ class TargetSource:
         return load_layers(self.checkpoint, self.config, one, dtype, device, check=self.check)[0]
 
     def _worth_keeping(self) -> bool:
-        """True if converting the checkpoint anew for each load would take long."""
+        """Return whether converting the checkpoint anew for each load would take long."""
         weights = self.weights
         few_bits = weights.measured_as != "bf16" and weights.stored is None
         whole_bytes = weight_bytes(self.config, weights)
         return few_bits and not self.checkpoint.from_gguf and whole_bytes >= _WORTH_KEEPING_BYTES
 
     def _find_kept(self) -> Converted | None:
-        """The file of what an earlier load converted, where it is whole."""
+        """Return the file that an earlier load converted, if it is whole."""
         found = find_converted(self.checkpoint, self.weights, self._folder, self._beside)
         if found is None:
             return None

@@ -1,11 +1,12 @@
 """Some layers computed on a device, or all of them, everything else on the host; of mixtures some experts too.
 
-Embedding and head are always the host's. An embedding is looked up in by a few rows, and logits are wanted on the host,
+Embedding and head are always the host's. Few rows of an embedding are looked up, and logits are needed on the host,
 where tokens are chosen. A head on the device would take the place of as many bytes of layers, which the host would
 then have to read for each forward just the same: to compute with them, or to copy them.
 
-What every token multiplies is a small part of a mixture, and is in the device's 16 bits: nothing is dequantized for it.
-The host reads the chosen experts of the layers whose experts it has: rows go there, and what experts give comes back.
+The weights that every token multiplies are a small part of a mixture, and are in the device's 16 bits: nothing is
+dequantized for them. The host reads the chosen experts of the layers whose experts it has: rows go there, and the
+experts' results come back.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ _HALF_BYTES = 2
 
 @dataclass(frozen=True)
 class SplitPlan(PlacementPlan):
-    """As many of the first layers on the GPU as fit there, at least one, and the others in the host's memory."""
+    """Plan with as many of the first layers on the GPU as fit, at least one, and the others in the host's memory."""
 
     name = "offload"
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> SplitPlan | None:
-        """The first layers, for these need no way back before the last of them."""
+        """Return the plan of the first layers, since these need no way back before the last of them."""
         left = room.device_bytes - sizes.device_computing
         count = 0
         for size in sizes.device_layers[:most]:
@@ -62,14 +63,14 @@ class SplitPlan(PlacementPlan):
                 break
             count += 1
         read = [shape.keys_of for shape in sizes.config.shapes if shape.keys_of is not None]
-        if read and count < sizes.config.layers:  # who reads another layer's keys computes where these are
+        if read and count < sizes.config.layers:  # a layer that reads another's keys computes where these are
             count = min(count, *read)
         plan = cls.of(sizes.config.layers, count)
         return plan if count and plan.fits(sizes, room) else None
 
     @classmethod
     def of(cls, layers: int, count: int) -> SplitPlan:
-        """So many of the first layers on the GPU."""
+        """Return the plan with so many of the first layers on the GPU."""
         return cls((DEVICE,) * count + (HOST,) * (layers - count))
 
     def load(self, source: TargetSource) -> Placed:
@@ -95,7 +96,7 @@ class SplitPlan(PlacementPlan):
 
 
 def split(source: TargetSource, host: ModelWeights, held: DeviceLayers, devices: str) -> Placed:
-    """A model whose layers are on a device and on the host, with the way back for those on the device."""
+    """Return a model with layers on a device and on the host, and the way back for those on the device."""
     side = Side(str(source.link.device), source.link.device, source.device_type, source.device_type)
     there = held.indexes
 
@@ -113,11 +114,11 @@ class DeviceLayers:
     """Layers that live on a device.
 
     Args:
-        layers: By their indexes in the model.
+        layers: Layers by their indexes in the model.
 
     Attributes:
-        indexes: Of the model's layers that compute there.
-        repeats: Counts how rows choose experts again; None where nobody does.
+        indexes: Indexes of the model's layers that compute there.
+        repeats: Counter of how rows choose experts again, or None if nobody counts.
     """
 
     repeats: Repeats | None = None
@@ -127,7 +128,7 @@ class DeviceLayers:
         self.indexes = frozenset(layers)
 
     def layer(self, index: int) -> LayerWeights:
-        """A layer there, ready to compute with until the next one is asked for."""
+        """Return a layer there, ready to compute with until the next one is asked for."""
         return self._held[index]
 
     @property
@@ -148,15 +149,15 @@ class DeviceLayers:
 class Split(Resident):
     """Hidden rows go to the device for its layers and come back for the others.
 
-    Each layer's keys and values stay where it computes; nothing else than the rows of a forward, their positions and
-    the tree's mask crosses.
+    Each layer's keys and values stay where it computes; only the rows of a forward, their positions and the tree's
+    mask cross.
 
-    Source: Dovetail (Zhang et al. 2024), section I: with 7 GB of a GPU's memory instead of 3 a part of the target goes
-    there too.
+    Source: Dovetail (Zhang et al. 2024), section I: with 7 GB of a GPU's memory instead of 3 a part of the target
+    goes there too.
 
     Args:
         host: The model without the layers on the device.
-        held: Those layers.
+        held: The layers on the device.
         side: The device and the types there.
         link: The way there.
     """
@@ -173,27 +174,27 @@ class Split(Resident):
         self._link = link
 
     def side(self, index: int) -> Side:
-        """The device for its layers, the host for the others."""
+        """Return the device for its layers, and the host for the others."""
         return self._side if index in self._there else self.home
 
     def carry(self, tensor: Tensor, side: Side) -> Tensor:
-        """Through the link."""
+        """Carry the tensor through the link."""
         return self._link.to_device(tensor) if side == self._side else self._link.to_host(tensor)
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
-        """The weights of a layer, where it computes."""
+        """Return the weights of a layer, where it computes."""
         if index in self._there:
             return self._on_device.layer(index)
         return super().layer(self._on_host[index])
 
     @property
     def repeats(self) -> Repeats | None:
-        """Counts how rows choose experts again, where the host has the choices."""
+        """Counter of how rows choose experts again, where the host has the choices."""
         return self._on_device.repeats
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """None that a forward may take as they are."""
+        """No layers: a forward cannot take any as they are."""
         return ()
 
     @property
@@ -210,7 +211,7 @@ class Split(Resident):
 
 @dataclass(frozen=True)
 class SplitExpertsPlan(PlacementPlan):
-    """All but experts on the GPU; of the first layers the experts too.
+    """Plan with everything but experts on the GPU, and the experts of the first layers too.
 
     Attributes:
         there: Layers whose experts are on the GPU.
@@ -224,12 +225,12 @@ class SplitExpertsPlan(PlacementPlan):
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> SplitExpertsPlan | None:
-        """As many layers' experts on the GPU as fit there."""
+        """Return the plan with as many layers' experts on the GPU as fit there."""
         return next(cls._fitting(sizes, room, most, range(most, -1, -1)), None)
 
     @classmethod
     def choices(cls, sizes: Sizes, room: Room, most: int) -> Iterator[SplitExpertsPlan]:
-        """As many as fit, and as few as the host's memory asks for: the host may be the faster one."""
+        """Yield the plans of the most experts that fit and of the fewest that must go: the host may be faster."""
         fullest = cls.fit(sizes, room, most)
         if fullest is None:
             return
@@ -253,7 +254,7 @@ class SplitExpertsPlan(PlacementPlan):
 
     @classmethod
     def of(cls, sizes: Sizes, there: int) -> SplitExpertsPlan:
-        """The first so many layers with their experts on the GPU."""
+        """Return the plan with the experts of so many first layers on the GPU."""
         mixture = sizes.config.mixture
         assert mixture is not None, "a model with experts"
         host = [
@@ -266,7 +267,7 @@ class SplitExpertsPlan(PlacementPlan):
         return cls(places, 0, there, sizes.config.hidden_size)
 
     def computes_there(self, place: LayerPlace) -> bool:
-        """True: all layers are the GPU's, wherever their experts are."""
+        """Return True: all layers are the GPU's, wherever their experts are."""
         return True
 
     @property
@@ -275,7 +276,7 @@ class SplitExpertsPlan(PlacementPlan):
         return f"{self.name} {self.there}"
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
-        """Footprint in a GPU's memory: what is no expert's is in 16 bits there."""
+        """Return the footprint in a GPU's memory, where weights outside experts are in 16 bits."""
         mixture = sizes.config.mixture
         assert mixture is not None, "a model with experts"
         experts = sum(expert_sizes(sizes.config, sizes.weights)[: self.there]) * mixture.experts
@@ -283,10 +284,10 @@ class SplitExpertsPlan(PlacementPlan):
         return replace(super().device(sizes, draft_bytes), weights=experts + others)
 
     def computing_s(self, units: Units, width: int, position: int) -> float:
-        """Seconds of layers and head; rows cross twice for a layer whose experts are the host's."""
+        """Return the seconds of layers and head; rows cross twice for a layer whose experts are the host's."""
         device, host = units.device, units.host
         layers, away = len(self.layers), sum(place.host > 0 for place in self.layers)
-        # Rows of 16 bits, there and back.
+        # rows of 16 bits, there and back
         crossing = device.exchange + 2 * _HALF_BYTES * width * self.hidden * device.crossing
         inside = (layers - away) * device.experts + away * (host.experts + crossing)
         return layers * (device.others + device.attention) + inside + host.head
@@ -320,7 +321,7 @@ class SplitExpertsPlan(PlacementPlan):
         )
 
     def part(self, place: Place) -> str:
-        """Say of how many layers the experts are there."""
+        """Say how many layers' experts are there."""
         layers = len(self.layers)
         if place == "host":
             return say("experts of {layers} layers", layers=layers - self.there)
@@ -329,12 +330,12 @@ class SplitExpertsPlan(PlacementPlan):
         return say("{layers} layers, {count} with experts", layers=layers, count=self.there)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain types, the layers with experts on the GPU included."""
+        """Return plain types, the layers with experts on the GPU included."""
         return {**super().as_json(), "device_experts": self.there}
 
 
 class _Layers(DeviceLayers):
-    """Layers on a device, and the bytes of their experts that are not."""
+    """Layers on a device, and the bytes of their experts on the host."""
 
     def __init__(self, layers: dict[int, LayerWeights], host_bytes: int, repeats: Repeats) -> None:
         super().__init__(layers)
@@ -351,10 +352,10 @@ class HostExperts:
     """Experts in the host's memory for rows of a device.
 
     Args:
-        config: Of the layer.
+        config: Config of the layer.
         experts: The layer's, all in the host's memory.
         link: The way to the device.
-        count: Takes the experts that rows have chosen, of each row in turn.
+        count: Takes the experts that rows have chosen, each row's in turn.
     """
 
     def __init__(
@@ -368,7 +369,7 @@ class HostExperts:
         self._fused = FusedMixture.made_of(config, experts)
 
     def __call__(self, rows: Tensor, chosen: Tensor, weights: Tensor) -> Tensor:
-        """Results for (n, h) rows, (n, k) experts and (n, k) weights of the device, in its memory and type."""
+        """Return results for (n, h) rows, (n, k) experts and (n, k) weights of the device, in its memory and type."""
         here = [self._link.to_host(part) for part in (rows, chosen, weights)]
         self._count(here[1].flatten().tolist())
         packed = isinstance(self._experts.router, PackedLinear)
@@ -381,7 +382,7 @@ class HostExperts:
 
 
 def _moved(layer: LayerWeights, link: Link, dtype: torch.dtype) -> LayerWeights:
-    """A layer on the device, what is no expert's in its type."""
+    """Return a layer on the device, its weights outside experts in this type."""
     layer = _plain(layer, dtype)
     return device_layer(layer, map(link.to_device, layer_tensors(layer, dtype)))
 
@@ -393,7 +394,7 @@ def _divided(
     dtype: torch.dtype,
     count: Callable[[list[int]], None],
 ) -> LayerWeights:
-    """The same without its experts, which stay; the router goes."""
+    """Return the layer on the device without its experts, which stay; the router goes."""
     experts = layer.experts
     assert experts is not None, "a layer with experts"
     routing = replace(experts, gate_up=(), down=())
@@ -403,7 +404,7 @@ def _divided(
 
 
 def _plain(layer: LayerWeights, dtype: torch.dtype) -> LayerWeights:
-    """A layer whose matrices are dense but for experts."""
+    """Return a layer whose matrices outside experts are dense."""
 
     def dense(part: Any) -> Any:
         if isinstance(part, JoinedLinear):

@@ -1,7 +1,7 @@
 """Some layers in memory, the others read from the disk as they are needed: models that are larger than memory.
 
-Source: LLMCad (Xu et al. 2023), section 2.2: a model beyond the memory is loaded layer by layer, and loading is most of
-its time. Here the disk reads ahead while layers compute and while tokens are sampled and drafted.
+Source: LLMCad (Xu et al. 2023), section 2.2: a model beyond the memory is loaded layer by layer, and loading is
+most of its time. Here the disk reads ahead while layers compute and while tokens are sampled and drafted.
 """
 
 from __future__ import annotations
@@ -33,53 +33,53 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
 
 # One layer computes where it was made, and the next is read meanwhile; with a second buffer the disk does not wait
-# while a layer is made. A third would hide what is left of the time between two forwards, but a layer that stays in its
-# place saves the whole of its reading in every forward.
+# while a layer is made. A third would hide the rest of the time between two forwards, but a layer that stays in its
+# place saves all of its reading in every forward.
 _BUFFERS = 2
 
 
 @dataclass(frozen=True)
 class StreamedPlan(DiskPlan):
-    """As many layers in memory as fit, the others read from the disk.
+    """Plan with as many layers in memory as fit, the others read from the disk.
 
-    Those that stay are spread evenly, the last one among them. The disk is idle while every buffer is full. With the
-    pinned layers in one run it would be, for as long as they take to compute beyond what the ring holds; spread out,
-    each follows a streamed one or two, and the ring is never full for long. The last is pinned so that the ring is
-    whole while tokens are sampled and drafted.
+    The staying layers are spread evenly, with the last one among them. The disk is idle while every buffer is full.
+    If the pinned layers stood in one run, it would be idle for as long as they compute beyond what the ring holds;
+    spread out, each follows a streamed one or two, and the ring is never full for long. The last is pinned so that
+    the ring is full while tokens are sampled and drafted.
     """
 
     name = "stream"
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> StreamedPlan | None:
-        """The ring and what is always in memory, then layers."""
+        """Return the plan with the ring and the weights that are always in memory, then as many layers as fit."""
         layers, each = sizes.config.layers, sizes.read_layer
         spare = room.host_bytes - cls.of(layers, 0, 1).host(sizes).total
         if spare < 0:
             return None
         buffers = min(1 + spare // each, _BUFFERS, layers)
         spare -= (buffers - 1) * each
-        # With as many buffers as streamed layers these would be in memory as well, and be read again all the same.
+        # With as many buffers as streamed layers all of these would be in memory, and still be read again.
         return cls.of(layers, min(spare // each, max(0, layers - buffers - 1)), buffers)
 
     @classmethod
     def of(cls, layers: int, pinned: int, buffers: int = _BUFFERS) -> StreamedPlan:
-        """So many layers stay."""
+        """Return the plan in which so many layers stay."""
         kept = spread(layers, pinned)
         return cls(tuple(HOST if index in kept else DISK for index in range(layers)), buffers)
 
     @classmethod
     def least_bytes(cls, sizes: Sizes) -> int:
-        """The least of the host's memory with which a model runs at all, beside the process's baseline."""
+        """Return the least of the host's memory with which a model runs at all, beside the process's baseline."""
         return cls.of(sizes.config.layers, 0, 1).host(sizes).total
 
     def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
-        """Footprint in the host's memory, which holds the ring and no more than rows of the embedding."""
+        """Return the footprint in the host's memory, which holds the ring and only rows of the embedding."""
         each = sizes.read_layer
         return replace(
             super().host(sizes, draft_bytes, baseline_bytes),
             weights=sizes.head + self.pinned_layers * each,
-            # The layer that computes lies beside what the disk brings.
+            # The computing layer lies beside the buffers that the disk fills.
             buffers=(self.buffers + 1) * each,
         )
 
@@ -136,15 +136,15 @@ class Streamed(FromDisk):
         layers = [self._room.places[index].extents for index in streamed]
         self._layer_bytes = [sum(extent.size_bytes for extent in extents) for extents in layers]
         self._reader = DirectReader({extent.path for extents in layers for extent in extents})
-        # Threads would go on for ever if nobody released what a failed load leaves behind.
+        # Threads would go on for ever if nobody released the leftovers of a failed load.
         self._close = weakref.finalize(self, self._reader.close)
         self._ring = LayerRing(self._reader, layers, buffers)
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
-        """The weights of a layer, until the next one is asked for.
+        """Return the weights of a layer, which are valid until the next one is asked for.
 
         Raises:
-            WeightsUnreadable: The disk failed, what it brought is damaged, or a file was changed.
+            WeightsUnreadable: The disk failed, the bytes are damaged, or a file was changed.
         """
         resident = self._resident.get(index)
         if resident is not None:
@@ -181,7 +181,7 @@ class Streamed(FromDisk):
         return self._ring.waited_s
 
     def measure_disk(self, on_wait: OnWait = no_work) -> float:
-        """Let the ring fill for the first time, and say how many bytes a second that brought."""
+        """Let the ring fill for the first time, and return the bytes a second that this brought."""
         return self._ring.fill(on_wait)
 
     def release(self) -> None:

@@ -1,7 +1,7 @@
-"""Mixtures of experts that are larger than memory: all that every token multiplies stays, experts come as chosen.
+"""Mixtures of experts that are larger than memory: weights that every token multiplies stay, experts come as chosen.
 
-Which experts a layer needs is known when its router has run, so a layer is computed in two halves, and the disk brings
-between them what no earlier token has left in memory: of 128 experts the 8 of a token, at most.
+The experts that a layer needs are known when its router has run, so a layer is computed in two halves, and between
+them the disk brings the ones that no earlier token has left in memory: of 128 experts at most the 8 of a token.
 
 Source: Eliseev and Mazur 2023, "Fast inference of mixture-of-experts language models with offloading", section 3.1:
 tokens that follow each other choose the same experts again, so each layer keeps those that it used last.
@@ -41,7 +41,7 @@ from engine.weights.direct_reader import ALIGNMENT_BYTES, DirectReader, PageMemo
 
 #: Experts that are on their way at once; more do not make a disk faster.
 LANDINGS = 4
-# Ranges of a file that an expert's matrices lie in, at most: each is read in whole pages.
+# Most ranges of a file that an expert's matrices lie in: each is read in whole pages.
 _RANGES = 6
 
 
@@ -49,11 +49,11 @@ class Places:
     """Places of equal size in one piece of memory.
 
     Attributes:
-        each_bytes: Of a place.
-        size_bytes: Of all.
-        memory: In which they lie.
-        found: The experts that are there and where each begins, the one that was used longest ago first.
-        free: Where places begin that nobody has.
+        each_bytes: Bytes of a place.
+        size_bytes: Bytes of all places.
+        memory: Memory in which the places lie.
+        found: Experts that are there and where each begins, the one that was used longest ago first.
+        free: Beginnings of the places that are free.
     """
 
     def __init__(self, count: int, size_bytes: int) -> None:
@@ -64,18 +64,18 @@ class Places:
         self.free = list(self._all)
 
     def take(self, needed: Collection[int]) -> int | None:
-        """A place for one more: a free one, else that of an expert that is not needed now; None where there is none."""
+        """Return a place for one more: a free one, else that of an expert that is not needed now; None without one."""
         if self.free:
             return self.free.pop()
         oldest = next((expert for expert in self.found if expert not in needed), None)
         return None if oldest is None else self.found.pop(oldest)
 
     def use(self, expert: int) -> None:
-        """It was used last."""
+        """Note that an expert was used last."""
         self.found[expert] = self.found.pop(expert)
 
     def clear(self) -> None:
-        """Let go of all."""
+        """Free all places."""
         self.found, self.free = {}, list(self._all)
 
 
@@ -87,23 +87,23 @@ class _Wanted:
 
 
 class ExpertRoom:
-    """The experts of a model's layers, of which so many of each are in memory.
+    """The experts of a model's layers, so many of which are in memory for each layer.
 
-    Beside a layer's own places there are some that belong to the layer that computes, so that rows may choose all of
+    Beside a layer's own places there are some that belong to the computing layer, so that rows may choose all of
     its experts.
 
     Args:
         source: Holds the tensors.
-        config: Of the model, which has experts.
-        weight_format: Of its layers.
+        config: Config of the model, which has experts.
+        weight_format: Format of its layers.
         refused: The names of matrices that the format cannot hold, which are in 16 bits.
         kept: Experts of each layer that stay.
-        check: Compares what was read into memory with what it should be; raises where it is not.
+        check: Compares the bytes that were read into memory with their checksum; raises if they differ.
 
     Attributes:
         expert_bytes: Bytes that are read of each expert, by layer.
-        reader: Of the files.
-        on_wait: Called while experts are on their way; what it raises leaves those that are there.
+        reader: Reader of the files.
+        on_wait: Called while experts are on their way; an exception that it raises leaves those that are there.
         waited_s: Seconds that `bring` has taken so far.
     """
 
@@ -149,7 +149,7 @@ class ExpertRoom:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Those that have experts."""
+        """Indexes of the layers that have experts."""
         return tuple(self._slots)
 
     @property
@@ -159,7 +159,7 @@ class ExpertRoom:
         return own + self._shared.size_bytes + sum(memory.size_bytes for memory in self._landings)
 
     def rooms(self, layer: int) -> MatrixRoom:
-        """Room for a layer's expert matrices, to make the layer with; their numbers come when they are chosen."""
+        """Return room for a layer's expert matrices, to make the layer with; numbers come when they are chosen."""
         each = [self._room(slots, self._shared) for slots in self._slots.get(layer, ())]
         return MatrixRoom(
             {name: matrix for room in each for name, matrix in room.packed.items()},
@@ -175,14 +175,14 @@ class ExpertRoom:
         """Bring the experts that rows have chosen, which stay until the next call.
 
         Args:
-            layer: Of the model.
+            layer: Index of the layer in the model.
             chosen: Experts, those of the last row first.
 
         Returns:
-            Those that lie elsewhere than when it returned last.
+            Experts that lie elsewhere than when it returned last.
 
         Raises:
-            WeightsUnreadable: The disk failed, what was read is damaged, or a file was changed.
+            WeightsUnreadable: The disk failed, the bytes are damaged, or a file was changed.
         """
         own, shared, needed = self._own[layer], self._shared, frozenset(chosen)
         if self._shared_by != layer:
@@ -202,12 +202,12 @@ class ExpertRoom:
             raise unreadable(error) from error
         for expert in reversed(chosen):
             (own if expert in own.found else shared).use(expert)
-        # Among them what a call that was cancelled had brought already.
+        # They include those that a cancelled call had brought already.
         moved, self._moved[layer] = self._moved[layer], []
         return moved
 
     def release(self) -> None:
-        """Free the memory; nothing can be brought after it."""
+        """Free the memory; nothing can be brought afterwards."""
         self._own.clear()
         self._experts.clear()
         self._landings.clear()
@@ -257,7 +257,7 @@ class ExpertRoom:
 
 
 def _point(linear: LinearMap, packed: Sequence[Packed], fields: Mapping[str, Tensor], field: str) -> None:
-    """Let a map take its matrix from where it lies now."""
+    """Let a map take its matrix from its present place."""
     if isinstance(linear, Linear):
         linear.move_to(fields[field])
         return
@@ -269,7 +269,7 @@ def _point(linear: LinearMap, packed: Sequence[Packed], fields: Mapping[str, Ten
 
 
 def _by_expert(matrices: Sequence[Slot], count: int) -> list[list[Slot]]:
-    """The experts' matrices among a layer's."""
+    """Return the experts' matrices among a layer's, by expert."""
     found: list[list[Slot]] = [[] for _ in range(count)]
     for slot in matrices:
         if slot.of_expert:
@@ -279,11 +279,11 @@ def _by_expert(matrices: Sequence[Slot], count: int) -> list[list[Slot]]:
 
 @dataclass(frozen=True)
 class StreamedExpertsPlan(DiskPlan):
-    """Everything but experts in memory, and of each layer's experts as many as fit; the others read as chosen.
+    """Plan with everything but experts in memory, and as many of each layer's experts as fit; others read as chosen.
 
     Attributes:
         kept: Experts of each layer in memory.
-        experts: All of a layer's.
+        experts: Number of a layer's experts.
     """
 
     kept: int = 0
@@ -294,7 +294,7 @@ class StreamedExpertsPlan(DiskPlan):
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> StreamedExpertsPlan | None:
-        """Weights that every token multiplies, room for all experts of a layer, then some of each."""
+        """Return the plan with the always needed weights, room for all experts of a layer, then some of each layer."""
         mixture = sizes.config.mixture
         each = expert_sizes(sizes.config, sizes.weights)
         if mixture is None or not any(each):
@@ -302,13 +302,13 @@ class StreamedExpertsPlan(DiskPlan):
         spare = room.host_bytes - cls.of(sizes, 0).host(sizes).total
         if spare < 0:
             return None
-        # One that is kept of each layer takes none of the room for those that are not.
+        # An expert that is kept of each layer takes none of the room for those that are not.
         more = sum(each) - max(each)
         return cls.of(sizes, min(spare // more if more else mixture.experts, mixture.experts - 1))
 
     @classmethod
     def of(cls, sizes: Sizes, kept: int) -> StreamedExpertsPlan:
-        """So many experts of each layer stay."""
+        """Return the plan in which so many experts of each layer stay."""
         mixture = sizes.config.mixture
         assert mixture is not None, "a model with experts"
         read = [
@@ -328,7 +328,7 @@ class StreamedExpertsPlan(DiskPlan):
         return f"{self.name} {self.kept}"
 
     def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
-        """Footprint in the host's memory: the room of the layer that computes, and what the disk brings."""
+        """Return the footprint in the host's memory: the computing layer's room, and the disk's buffers."""
         mixture = sizes.config.mixture
         assert mixture is not None, "a model with experts"
         largest = max(expert_sizes(sizes.config, sizes.weights))
@@ -339,7 +339,7 @@ class StreamedExpertsPlan(DiskPlan):
         )
 
     def read_bytes(self, sizes: Sizes, width: int) -> int:
-        """Bytes that a forward of so many rows reads: the experts that are chosen and not there."""
+        """Return the bytes that a forward of so many rows reads: chosen experts that are not in memory."""
         mixture = sizes.config.mixture
         assert mixture is not None, "a model with experts"
         return int(mixture.brought(width, self.kept) * sum(expert_sizes(sizes.config, sizes.weights)))
@@ -357,7 +357,7 @@ class StreamedExpertsPlan(DiskPlan):
         )
 
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
-        """Say what a token reads."""
+        """Say how much a token reads."""
         return say(
             "Memory holds {part}, those that were used last; the others are read from the disk when a token chooses "
             "them: up to {size} GB for each token, which takes about {seconds} s.",
@@ -379,12 +379,12 @@ class StreamedExpertsPlan(DiskPlan):
         return say("{count} of {experts} experts of each layer", count=self.kept, experts=self.experts)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain types, the experts that stay included."""
+        """Return plain types, the experts that stay included."""
         return {**super().as_json(), "kept_experts": self.kept}
 
 
 class StreamedExperts(FromDisk):
-    """All but the experts in memory; these are read when rows have chosen them, if they are not among the last ones.
+    """Holds all but the experts in memory; those are read when rows have chosen them, unless they were among the last.
 
     Arguments and errors are those of `FromDisk`, but for the experts of each layer that stay (``kept``), and
     ``progress``, which is called with bytes of weights read, and in all.
@@ -402,7 +402,7 @@ class StreamedExperts(FromDisk):
     ) -> None:
         super().__init__(checkpoint, config, weight_format, converted, check)
         self._room = ExpertRoom(self._source, config, weight_format, self._refused, kept, self._check)
-        # Threads would go on for ever if nobody released what a failed load leaves behind.
+        # Threads would go on for ever if nobody released the leftovers of a failed load.
         self._close = weakref.finalize(self, self._room.reader.close)
         assert config.mixture is not None, "a model with experts"
         self._repeats = Repeats(config.layers, config.mixture.chosen)
@@ -412,7 +412,7 @@ class StreamedExperts(FromDisk):
         self._most_bytes = whole * config.mixture.chosen // config.mixture.experts
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
-        """The weights of a layer; its experts come when they are chosen, and ``on_wait`` is called then."""
+        """Return the weights of a layer; its experts come when they are chosen, and ``on_wait`` is called then."""
         self._room.on_wait = on_wait
         return self._layers[index]
 
@@ -423,7 +423,7 @@ class StreamedExperts(FromDisk):
 
     @property
     def streamed_bytes(self) -> int:
-        """Bytes that a token reads at most."""
+        """Most bytes that a token reads."""
         return self._most_bytes
 
     @property
@@ -438,11 +438,11 @@ class StreamedExperts(FromDisk):
 
     @property
     def repeats(self) -> Repeats:
-        """Counts how rows choose experts again."""
+        """Counter of how rows choose experts again."""
         return self._repeats
 
     def measure_disk(self, on_wait: OnWait = no_work) -> float:
-        """Read the experts of the last layer, and say how many bytes a second that brought."""
+        """Read the experts of the last layer, and return the bytes a second that this brought."""
         last = self._room.layers[-1]
         before, waited = self.disk_read_bytes, self.waited_s
         self._room.on_wait = on_wait

@@ -7,8 +7,8 @@ layer, where that layer lives, and what crosses to it if that takes longer (equa
 as for a bus). The draft that gives the most tokens per second is taken: Minions' minimum of t_LLM / vl (section 3.3)
 with the draft's time added, and PPD's maximum of tau(n) / L_fp(n) (section 4).
 
-Replies measure the worth of a draft as they run. Until then the published figures of its kind stand in for it: tau of
-LLaMA2-Chat-7B with 16 tokens verified, greedy, from Dovetail's table I (Zhang et al. 2024), by kind of prompt.
+Replies measure the worth of a draft as they run. Until then the published figures of its kind stand in for it: tau
+of LLaMA2-Chat-7B with 16 tokens verified, greedy, from Dovetail's table I (Zhang et al. 2024), by kind of prompt.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ from engine.planning.probes.host_speed import format_speed
 
 KINDS: tuple[PromptKind, ...] = ("chat", "code", "arithmetic", "instruction")
 
-# Nodes after which a larger draft gains little: EAGLE-2 gives tau 4.12 with 15 nodes and 5.00 with 59 in that table,
-# and 1 + gain * (1 - exp(-nodes / 10)) goes through both.
+# Nodes after which a larger draft gains little: in that table EAGLE-2 gives tau 4.12 with 15 nodes and 5.00 with
+# 59, and 1 + gain * (1 - exp(-nodes / 10)) goes through both.
 _NODES = 10.0
 _PUBLISHED_NODES = 15
-# Prompt lookup has no such table. This is an assumption on the careful side: it finds something in a tenth of the
+# Prompt lookup has no such table. This is an assumption on the careful side: it finds a draft in a tenth of the
 # rounds, in code more often, and a long draft then brings two tokens.
 _LOOKUP_FINDS: dict[PromptKind, float] = {"chat": 0.05, "code": 0.2, "arithmetic": 0.1, "instruction": 0.1}
 _LOOKUP_GAIN = 2.0
-# Time beside the layers, in operators on hardly any data (`HostSpeed.operator_s`): embedding and final norm, on torch's
-# operators and in the kernel library; the loop around a forward (sampling, text), and its part that is not in the
-# forwards that replies measure (text). Measured on the machine of BENCHMARKS.md, those of the library with 10 and 60
-# layers of 256 columns.
+# Time beside the layers, in operators on hardly any data (`HostSpeed.operator_s`): embedding and final norm, with
+# torch's operators and in the kernel library; the loop around a forward (sampling, text), and its part that the
+# measured forwards of replies leave out (text). Measured on the machine of BENCHMARKS.md; the library's figures
+# with 10 and 60 layers of 256 columns.
 _FORWARD_OPERATORS, _FUSED_FORWARD_OPERATORS = 400, 150
 _LOOP_OPERATORS, _LOOP_BESIDE_MEASURED = 150, 40
 _HALF_BYTES = 2
 # Rounds without a draft that an adaptive schedule spends on comparing.
 _COMPARING = 1.03
-# A draft is one of these sizes, as the adaptive schedule has them.
+# A draft has one of these sizes, as in the adaptive schedule.
 _DRAFT_NODES = (1, 3, 7, 15, 31, 63)
 _TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
-# The share of rounds in which what LLMCad drafted ahead still holds: the whole best branch must have been accepted.
+# Share of rounds in which LLMCad's draft made ahead is still valid: the whole best branch must have been accepted.
 _AHEAD_HOLDS = 0.3
 
 
@@ -68,9 +68,9 @@ class TokenYield:
     """Tokens of a round by the size of its draft, for one kind of prompt.
 
     Attributes:
-        gain: Tokens beside the target's own that a draft without limit would give in a round that has one.
-        finds: The share of rounds in which there is anything to draft.
-        reach: By nodes, the share of the gain that drafts of so many have, where it was counted; else it is assumed.
+        gain: Tokens beside the target's own that a draft without limit would give in a round that has a draft.
+        finds: Share of rounds in which there is anything to draft.
+        reach: Share of the gain that drafts of so many nodes have, by nodes, if it was counted; else it is assumed.
     """
 
     gain: float
@@ -78,8 +78,8 @@ class TokenYield:
     reach: tuple[tuple[int, float], ...] = ()
 
     def tokens(self, nodes: int) -> float:
-        """Of a round that has a draft of this many nodes, the target's own token included."""
-        # A chain of n guesses gives n + 1 tokens at most.
+        """Return the tokens of a round that has a draft of so many nodes, the target's own token included."""
+        # A chain of n guesses gives at most n + 1 tokens.
         return 1.0 + min(self.gain * _reach(nodes, self.reach), nodes)
 
 
@@ -88,17 +88,17 @@ Expectation = Mapping[PromptKind, TokenYield]
 
 
 def lookup_expectation() -> Expectation:
-    """Assumed yield of prompt lookup, until it is measured."""
+    """Return the assumed yield of prompt lookup, until it is measured."""
     return {kind: TokenYield(_LOOKUP_GAIN, _LOOKUP_FINDS[kind]) for kind in KINDS}
 
 
 def published_expectation(published: Mapping[PromptKind, float]) -> Expectation:
-    """Published yield of a draft, until it is measured: tau by kind of prompt, with drafts of 15 nodes."""
+    """Return the published yield of a draft, until it is measured: tau by kind of prompt, with drafts of 15 nodes."""
     return {kind: fit_yield(tau, _PUBLISHED_NODES) for kind, tau in published.items()}
 
 
 def counted_expectation(tokens: Mapping[int, float]) -> Expectation:
-    """Yield of a draft as it was counted on replies of the model: tokens of a round by nodes, ascending."""
+    """Return the yield of a draft as counted on replies of the model: tokens of a round by nodes, ascending."""
     most = max(tokens.values()) - 1.0
     reach = tuple((nodes, (each - 1.0) / most) for nodes, each in tokens.items()) if most > 0.0 else ()
     return dict.fromkeys(KINDS, TokenYield(most, reach=reach))
@@ -115,7 +115,7 @@ def best_expectation(of_each: Sequence[Expectation], nodes: int) -> Expectation:
 def fit_yield(
     tokens: float, nodes: float, finds: float = 1.0, reach: tuple[tuple[int, float], ...] = ()
 ) -> TokenYield:
-    """The yield with which drafts of this many nodes on average give this many tokens."""
+    """Return the yield with which drafts of so many nodes on average give so many tokens."""
     share = _reach(nodes, reach)
     return TokenYield(max(0.0, tokens - 1.0) / share if share > 0.0 else 0.0, finds, reach)
 
@@ -129,12 +129,12 @@ def _reach(nodes: float, counted: tuple[tuple[int, float], ...]) -> float:
 
 @dataclass(frozen=True)
 class Round:
-    """Prediction of the best round for one kind of prompt or all of them.
+    """The predicted best round for one kind of prompt or all of them.
 
     Attributes:
         tokens_per_second: Speed of the text.
         tokens: Omega: tokens of a round.
-        nodes: Of its draft.
+        nodes: Nodes of the round's draft.
     """
 
     tokens_per_second: float
@@ -147,11 +147,11 @@ class TargetCost:
 
     Args:
         target: The model.
-        weights: Its format on the host, and on the GPU too.
-        plan: Places of its layers.
-        speeds: Of the machine.
-        position: Tokens of text before: what attention reads.
-        measured: Seconds of forwards that were measured, by width; empty for none.
+        weights: Format of the weights on the host, and on the GPU too.
+        plan: Places of the target's layers.
+        speeds: Speeds of the machine.
+        position: Tokens of text before the forward, which attention reads.
+        measured: Measured seconds of forwards by width; empty for none.
     """
 
     def __init__(
@@ -174,11 +174,11 @@ class TargetCost:
         self._factors = {width: each / self.predicted_s(width) for width, each in (measured or {}).items()}
 
     def forward_s(self, width: int) -> float:
-        """T_V(width)."""
+        """Return T_V(width)."""
         return self.predicted_s(width) * _factor(self._factors, width)
 
     def predicted_s(self, width: int) -> float:
-        """T_V(width) without anything measured of this model."""
+        """Return T_V(width) without any measurements of this model."""
         operators = _FUSED_FORWARD_OPERATORS if self._packed else _FORWARD_OPERATORS
         outside = operators * self._speeds.host.operator_s
         computing, crossing = self._computing_s(width), self._crossing_s(width)
@@ -191,14 +191,14 @@ class TargetCost:
         return operators * self._speeds.host.operator_s
 
     def waiting_s(self, width: int) -> float:
-        """Of a forward, the time in which nothing is computed: weights are on their way."""
+        """Return the seconds of a forward in which nothing is computed because weights are on their way."""
         computing = self._computing_s(width) if self._plan.reads_ahead else 0.0
         return max(0.0, self._crossing_s(width) - computing)
 
     def prefill_s(self, tokens: int, chunk: int) -> float:
-        """Reading a prompt, in chunks."""
+        """Return the seconds of reading a prompt in chunks."""
         whole, rest = divmod(tokens, chunk)
-        # The measured forwards are narrow, and say little of wide ones.
+        # The measured forwards are narrow, and show little about wide ones.
         return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
 
     def _computed_s(self, width: int) -> float:
@@ -225,9 +225,9 @@ class DraftCost:
 
         Args:
             draft: The draft.
-            weights: Its format on the host.
-            speeds: Of the machine.
-            on_gpu: It runs there.
+            weights: Format of the weights on the host.
+            speeds: Speeds of the machine.
+            on_gpu: True if the draft runs on the GPU.
         """
         self.by_levels = draft.by_levels
         self._draft = draft
@@ -239,7 +239,7 @@ class DraftCost:
         self._on_gpu = on_gpu and speeds.gpu is not None
 
     def forward_s(self, width: int) -> float:
-        """T_D(width); where it does not draft by levels, one forward makes the whole draft."""
+        """Return T_D(width); if the draft does not go by levels, one forward makes all of it."""
         width = width if self._draft.by_levels else self._draft.block_rows
         elements = self._draft.read_elements
         gpu = self._speeds.gpu
@@ -255,22 +255,22 @@ class DraftCost:
         return computing + operators + outside
 
     def tree_s(self, nodes: int, paced: bool = False) -> float:
-        """Drafting a tree: depth * T_D(width), or one T_D; see `DraftsCost.tree_s`."""
+        """Return the seconds of drafting a tree: depth * T_D(width), or one T_D; see `DraftsCost.tree_s`."""
         if not self.by_levels:
             return self.forward_s(1)
         deepest = _PACED_DEPTH if paced else _TREE_DEPTH
-        # The nodes that are kept grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
+        # The kept nodes grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
         depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
         width = max(1, min(_TREE_WIDTH, nodes // depth))
         return depth * self.forward_s(width)
 
 
 class DraftsCost:
-    """T_D of the drafts of a mode, one or several: these draft one after the other, also where they share no device.
+    """T_D of a mode's drafts, one or several: several draft one after the other, even if they share no device.
 
     Args:
-        drafts: Of each.
-        measured: Seconds of whole drafts that were measured, by their nodes; empty for none.
+        drafts: Cost of each draft.
+        measured: Measured seconds of whole drafts by their nodes; empty for none.
     """
 
     def __init__(self, drafts: Sequence[DraftCost], measured: Mapping[int, float] | None = None) -> None:
@@ -279,44 +279,44 @@ class DraftsCost:
         self._factors = {nodes: each / self.tree_s(nodes) for nodes, each in (measured or {}).items()}
 
     def forward_s(self, width: int) -> float:
-        """T_D(width) of all of them."""
-        # One factor: what trees take hardly depends on their nodes.
+        """Return T_D(width) of all drafts together."""
+        # One factor suffices: the measured ratio hardly depends on the nodes of a tree.
         factor = fmean(self._factors.values()) if self._factors else 1.0
         return factor * sum(draft.forward_s(width) for draft in self._drafts)
 
     @property
     def ahead_holds(self) -> float:
-        """The share of what is drafted ahead that is of use."""
+        """Share of the work drafted ahead that is of use."""
         return _AHEAD_HOLDS if all(draft.by_levels for draft in self._drafts) else 0.0
 
     def tree_s(self, nodes: int, paced: bool = False) -> float:
-        """Drafting a tree.
+        """Return the seconds of drafting a tree.
 
         Args:
-            nodes: Of the tree.
-            paced: Branches grow step by step (LLMCad), so that a larger tree is deeper too.
+            nodes: Nodes of the tree.
+            paced: True if branches grow step by step (LLMCad), so that a larger tree is deeper too.
         """
         by_levels = any(draft.by_levels for draft in self._drafts)
-        # Heads take one time, but what is made of them grows with the tree.
+        # Heads take one forward's time, but building the tree takes longer the larger it is.
         factor = _factor(self._factors, nodes) if not by_levels else fmean(self._factors.values() or [1.0])
         return factor * sum(draft.tree_s(nodes, paced) for draft in self._drafts)
 
 
 def plain_round(target: TargetCost) -> Round:
-    """One token for each forward."""
+    """Return the round of plain decoding: one token for each forward."""
     return Round(1.0 / (target.forward_s(1) + target.loop_s), 1.0, 0)
 
 
 def drafted_rounds(
     target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15
 ) -> list[Round]:
-    """Draft and verify in turn, equation 1, by the size of the draft.
+    """Return the rounds of drafting and verifying in turn, equation 1, by the size of the draft.
 
     Args:
-        target: T_V.
-        draft: T_D; None for a drafter that takes no time.
-        expected: Omega.
-        largest: Nodes of a draft at most.
+        target: Cost of the target, T_V.
+        draft: Cost of the draft, T_D; None for a drafter that takes no time.
+        expected: Expected tokens, Omega.
+        largest: Most nodes of a draft.
     """
     return [
         _mean(target, expected, nodes, 0.0 if draft is None else draft.tree_s(nodes))
@@ -328,17 +328,17 @@ def drafted_rounds(
 def drafted_round(
     target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15
 ) -> Round:
-    """The best of `drafted_rounds`, or none where no draft pays."""
+    """Return the best of `drafted_rounds`, or a round without a draft if no draft pays."""
     rounds = drafted_rounds(target, draft, expected, largest)
     best = max(rounds, key=lambda one: one.tokens_per_second)
     plain = plain_round(target)
-    # If no draft pays, the schedule decodes plainly, but for the time that it spends on finding that out.
+    # If no draft pays, the schedule decodes plainly, except for the time that it spends on finding that out.
     floor = plain.tokens_per_second / _COMPARING
     return best if best.tokens_per_second > floor else Round(floor, 1.0, 0)
 
 
 def streamed_round(target: TargetCost, draft: DraftsCost, expected: Expectation) -> Round:
-    """LLMCad's (Xu et al. 2023, section 3.4): drafts are made ahead while the target's layers are on their way."""
+    """Return LLMCad's round (Xu et al. 2023, section 3.4): drafts grow while the target's layers are on their way."""
     rounds = []
     for nodes in _DRAFT_NODES:
         drafting = draft.tree_s(nodes, paced=True)
@@ -348,7 +348,7 @@ def streamed_round(target: TargetCost, draft: DraftsCost, expected: Expectation)
 
 
 def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: float) -> Round:
-    """The mean over kinds of prompts of the seconds that a token takes."""
+    """Return the mean round over kinds of prompts, by the seconds that a token takes."""
     seconds, tokens = 0.0, 0.0
     for each in expected.values():
         given = each.finds * each.tokens(nodes) + (1.0 - each.finds)
@@ -360,6 +360,6 @@ def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: flo
 
 
 def _factor(factors: Mapping[int, float], size: int) -> float:
-    """The factor at a size: on the line between those that were measured around it, else the nearest one's."""
+    """Return the factor at a size: interpolated between the measured ones around it, else the nearest one's."""
     sizes = sorted(factors)
     return float(numpy.interp(size, sizes, [factors[one] for one in sizes])) if sizes else 1.0

@@ -35,7 +35,7 @@ _FILE_NAME = "hardware-speeds.json"
 
 
 def read_host_memory() -> HostMemory:
-    """Memory now."""
+    """Return the host's memory now."""
     memory, swap, limits = psutil.virtual_memory(), psutil.swap_memory(), read_group_limits()
     total, available = int(memory.total), int(memory.available)
     if limits.memory_bytes is not None and limits.free_bytes is not None:
@@ -44,23 +44,23 @@ def read_host_memory() -> HostMemory:
 
 
 def process_bytes() -> int:
-    """Memory that this process has now: its code, its libraries, and what it has loaded."""
+    """Return the bytes that this process has now: its code, its libraries, and what it has loaded."""
     return int(psutil.Process().memory_info().rss)
 
 
 def available_memory_bytes() -> int:
-    """Memory that can be taken without swapping, capped by the control groups that this process is in."""
+    """Return the bytes that can be taken without swapping, capped by the control groups of this process."""
     return read_host_memory().available_bytes
 
 
 def held_bytes() -> int:
-    """Memory that this process alone holds. What it maps from files gives way, and is counted as available anyway."""
+    """Return the bytes that only this process holds. Mapped files give way, and count as available anyway."""
     memory = psutil.Process().memory_info()
     return int(memory.rss) - int(getattr(memory, "shared", 0))
 
 
 def own_memory() -> Memory:
-    """This process's resident set, now and at its peak."""
+    """Return this process's resident set, now and at its peak."""
     information = psutil.Process().memory_info()
     if sys.platform == "win32":
         peak = information.peak_wset
@@ -73,17 +73,17 @@ def own_memory() -> Memory:
 
 
 def memory_shortage(short_bytes: int) -> MemoryShortage:
-    """Who holds the host's memory now.
+    """Describe who holds the host's memory now.
 
     Args:
-        short_bytes: Missing bytes; 0 where that is not known.
+        short_bytes: Missing bytes; 0 if that is not known.
     """
     memory = read_host_memory()
     return MemoryShortage(memory.total_bytes, memory.others_bytes, memory.process_bytes, short_bytes)
 
 
 def find_gpu() -> torch.device | None:
-    """The first GPU that torch can use, None where there is none."""
+    """Return the first GPU that torch can use, or None if there is none."""
     if torch.cuda.is_available():
         return torch.device("cuda", 0)
     if torch.xpu.is_available():
@@ -94,14 +94,14 @@ def find_gpu() -> torch.device | None:
 
 
 def give_back_device_memory() -> None:
-    """Give back what torch keeps of a GPU's memory for tensors to come: other plans and programs count what is free."""
+    """Give back the GPU memory that torch keeps for tensors to come: other plans and programs count what is free."""
     with suppress(RuntimeError):  # a GPU that is lost has nothing to give
         if torch.accelerator.is_available():
             torch.accelerator.empty_cache()
 
 
 def free_device_bytes(device: torch.device) -> int:
-    """Memory of a GPU that can be taken now; none of one that is lost."""
+    """Return the bytes of a GPU that can be taken now; 0 for a GPU that is lost."""
     if device.type == "mps":
         return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
     try:
@@ -111,21 +111,21 @@ def free_device_bytes(device: torch.device) -> int:
 
 
 def held_device_bytes(device: torch.device) -> int:
-    """Memory of a GPU that torch holds for this process: what a model there would give back."""
+    """Return the bytes of a GPU that torch holds for this process, which its model would give back."""
     if device.type == "mps":
         return int(torch.mps.driver_allocated_memory())
     return int(torch.get_device_module(device).memory_reserved(device))
 
 
 def device_peak_bytes(device: torch.device) -> int:
-    """The most memory that tensors have taken on a GPU."""
+    """Return the most bytes that tensors have taken on a GPU."""
     if device.type == "mps":
         return int(torch.mps.driver_allocated_memory())
     return int(torch.get_device_module(device).max_memory_allocated(device))
 
 
 def read_report() -> MachineReport:
-    """This machine now, in some milliseconds, with the speeds that are kept for it."""
+    """Describe this machine now, with the speeds that are kept for it. It takes some milliseconds."""
     report = MachineReport(
         machine=_machine_name(),
         system=f"{platform.system()} {platform.release()}",
@@ -145,12 +145,12 @@ def measure_report(
     check: Callable[[], None] = lambda: None,
     again: bool = False,
 ) -> MachineReport:
-    """This machine with its speeds, measured where none are kept for it. That takes a few seconds.
+    """Describe this machine with its speeds, measured if none are kept for it. That takes a few seconds.
 
     Args:
-        progress: Called with what is measured next and the share that is done.
+        progress: Called with the next part to be measured and the share that is done.
         check: Called often; raises to cancel.
-        again: Measure even where speeds are kept.
+        again: True to measure even if speeds are kept.
     """
     report = read_report()
     if report.speeds is not None and not again:
@@ -163,7 +163,7 @@ def measure_report(
 
 
 def hardware_hash(report: MachineReport) -> str:
-    """Changes with everything that speeds depend on."""
+    """Return a hash that changes with everything that speeds depend on."""
     gpus = tuple((gpu.device, gpu.name, gpu.total_bytes) for gpu in report.gpus)
     disks = tuple((disk.role, disk.folder) for disk in report.disks)
     facts = (report.machine, report.processor, report.memory.total_bytes, gpus, disks, report.torch)
@@ -196,7 +196,7 @@ def _measure(
     for gpu in report.gpus:
         next_step(gpu.name)
         device = torch.device(gpu.device)
-        with suppress(RuntimeError):  # a GPU that fails is one without speeds
+        with suppress(RuntimeError):  # a GPU that fails has no speeds
             gpus[gpu.device] = measure_gpu(device, half_type(device), gpu.free_bytes, check)
     give_back_device_memory()
     disks: dict[str, float] = {}

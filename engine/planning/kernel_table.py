@@ -1,14 +1,14 @@
 """Kernels that are fastest on this machine: seconds by format, width and instruction set, measured once and kept.
 
-The file lies in the cache folder under a hash of the hardware and of the kernel library. Two things are read from it:
-which instruction set multiplies a format at a width, and which format is fastest. The stand-in for a model is one
-matrix in enough copies that no cache holds them. What was measured while other programs kept the machine busy is
-measured again by the next that measures speeds, and the best of both is kept; no load waits for it.
+The file lies in the cache folder under a hash of the hardware and of the kernel library. Two questions are answered
+by it: which instruction set multiplies a format at a width, and which format is fastest. One matrix, in enough
+copies that no cache holds them, stands in for a model. A measurement taken while other programs kept the machine
+busy is repeated the next time that speeds are measured, and the best of both is kept; no load waits for it.
 
-Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
-busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those
-that multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
-order), so that there the highest is always taken.
+Instruction sets stand in for each other only if they give the same bits, so that a table that was measured on a
+busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one. In bf16 the
+sets that multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in
+another order), so the highest of the latter is always taken.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ TORCH = "torch"
 
 _INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod")
 _SAME_RESULTS = {"q8_0": (_INTEGER_SETS,), "q4_k_m": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
-# Sets without kernels of their own for a format, and the sets whose kernels they run.
+# Instruction sets without kernels of their own for a format, and the sets whose kernels they run.
 _BORROWED = {
     "q8_0": {"avx512bf16": "avx512vnni"},
     "q4_k_m": {"avx512bf16": "avx512vnni"},
     "bf16": {"avxvnni": "avx2"},
 }
-# Another set than the highest must be faster by more than runs differ.
+# A set other than the highest must be faster by more than the noise of runs.
 _WORTH = 0.95
 _ROWS, _COLUMNS = 2048, 2048
 _COPIES_BYTES = 96 << 20
 _FEWEST_RUNS, _MOST_RUNS, _RUNS_S = 5, 60, 0.03
 _FILE_NAME = "kernel-table.json"
 _BUSY = "measured-busy"
-# On a machine that stays busy not every plan of a list of models measures again.
+# On a machine that stays busy, not every plan of a list of models measures again.
 _HOLDS_S = 60.0
 
-# Seconds of one product by width and instruction set (or torch), of one format.
+# Seconds of one product of one format, by width and instruction set (or torch).
 Row = dict[int, dict[str, float]]
 
 
 def candidates(name: str) -> tuple[str, ...]:
-    """The instruction sets to choose from for a format, the highest last; ``("torch",)`` where torch multiplies."""
+    """Return the instruction sets to choose from for a format, highest last; ``("torch",)`` if torch multiplies."""
     highest = library.available()
     if highest is None or not weight_format(name).packed:
         return (TORCH,)
@@ -75,7 +75,7 @@ def candidates(name: str) -> tuple[str, ...]:
 def measured_rows(
     cache_folder: Path, names: Iterable[str], check: Callable[[], None] = lambda: None
 ) -> dict[str, Row]:
-    """The rows of some formats, measured where they are not kept yet (about half a second each)."""
+    """Return the rows of some formats, measured if they are not kept yet (about half a second each)."""
     kept, doubtful = kept_rows(cache_folder), _measured_busy(cache_folder)
     again = doubtful if _age_s(cache_folder) > _HOLDS_S else frozenset()
     wanted = tuple(names)
@@ -92,18 +92,18 @@ def measured_rows(
 
 
 def forget(cache_folder: Path) -> None:
-    """Measure everything again when it is wanted next."""
+    """Forget all measurements, so that they are taken again when needed."""
     with suppress(OSError):
         (cache_folder / _FILE_NAME).unlink()
 
 
 def matrix_size() -> tuple[int, int]:
-    """Rows and columns of the matrix that is multiplied."""
+    """Return rows and columns of the matrix that is multiplied."""
     return _ROWS, _COLUMNS
 
 
 def kept_rows(cache_folder: Path) -> dict[str, Row]:
-    """Measurements of this hardware with this library; none where the file is damaged."""
+    """Return the measurements of this hardware with this library, or nothing if the file is damaged."""
     try:
         table = read_cached(cache_folder / _FILE_NAME)[hardware_key()]
         rows = {
@@ -120,13 +120,13 @@ def kept_rows(cache_folder: Path) -> dict[str, Row]:
 
 
 def format_seconds(cache_folder: Path) -> dict[str, float]:
-    """Seconds of each format's products at the widths that count, by its name."""
+    """Return the seconds of each format's products at the widths that count, by its name."""
     rows = measured_rows(cache_folder, FORMAT_NAMES)
     return {name: sum(min(row[width].values()) for width in FORMAT_WIDTHS) for name, row in rows.items()}
 
 
 def choices(name: str, row: Row) -> dict[int, str]:
-    """The instruction set by width, only where it is not the highest."""
+    """Return the fastest instruction set by width, only for widths where it is not the highest."""
     highest = candidates(name)[-1]
     found = {}
     for width, seconds in row.items():
@@ -137,7 +137,7 @@ def choices(name: str, row: Row) -> dict[int, str]:
 
 
 def describe(cache_folder: Path) -> str:
-    """Choices of the table, in a line for people."""
+    """Describe the table's choices in one line for users."""
     parts = []
     for name, row in kept_rows(cache_folder).items():
         if weight_format(name).packed:
@@ -147,9 +147,9 @@ def describe(cache_folder: Path) -> str:
 
 
 def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[], None]) -> None:
-    """Let the kernel library use what is fastest for a format on this machine.
+    """Let the kernel library use the instruction sets that are fastest for a format on this machine.
 
-    Measurements of a busy machine will do: a load does not wait until they are repeated.
+    Measurements of a busy machine suffice: a load does not wait until they are repeated.
     """
     name = chosen.measured_as
     if chosen.packed and len(candidates(name)) > 1:
@@ -161,7 +161,7 @@ def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[],
 
 
 def hardware_key() -> str:
-    """Changes with everything that the table depends on."""
+    """Return a hash that changes with everything that the table depends on."""
     processor = (
         torch.cpu.get_capabilities().get("cpu_name", "") if hasattr(torch.cpu, "get_capabilities") else ""
     )
@@ -171,7 +171,7 @@ def hardware_key() -> str:
 
 
 def _measured_busy(cache_folder: Path) -> frozenset[str]:
-    """The formats whose rows were measured on a busy machine."""
+    """Return the formats whose rows were measured on a busy machine."""
     try:
         return frozenset(read_cached(cache_folder / _FILE_NAME)[_BUSY])
     except (KeyError, TypeError):
@@ -220,7 +220,7 @@ def _measure(name: str, check: Callable[[], None]) -> Row:
 
 
 def _seconds(products: list[Callable[[Tensor], Tensor]], tokens: Tensor) -> float:
-    """The best of some runs: whatever else the machine does can only slow one down."""
+    """Return the seconds of the fastest of some runs: other work on the machine can only slow a run down."""
     products[-1](tokens)
     best, begun = float("inf"), time.perf_counter()
     for run in range(_MOST_RUNS):
@@ -233,7 +233,7 @@ def _seconds(products: list[Callable[[Tensor], Tensor]], tokens: Tensor) -> floa
 
 
 def _products(measured: WeightFormat, weight: Tensor) -> list[Callable[[Tensor], Tensor]]:
-    """The product with each of several copies of a matrix."""
+    """Return the product with each of several copies of a matrix."""
     copies = range(max(1, _COPIES_BYTES // measured.matrix_bytes(*weight.shape)))
     if not measured.packed:
         return [Linear(weight.to(measured.dense, copy=True)) for _ in copies]

@@ -1,8 +1,8 @@
 """Plan of a load: format, context, placement and draft, decided once. Loading carries it out.
 
-Keys and values take 8 bits first, where they may; then a context that was not asked for shrinks; then layers are
-streamed from the disk. A mode that is about a GPU runs without one too, and says so: the reply matters more than where
-it is computed.
+If memory is short, keys and values first take 8 bits, if they may; then a context that was not asked for shrinks;
+then layers are streamed from the disk. A mode that is about a GPU runs without one too, and says so: a reply
+matters more than the place that computes it.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ CACHE_NAMES = (AUTO, FULL, "q8_0")
 """The values of ``--kv-cache``."""
 FEWER_BITS = 0.9
 """8 bits must be faster than the numbers of the file by more than measurements differ."""
-# Up to this size a file in float32 stays in it; a larger one is computed with in 16 bits.
+# A file in float32 up to this size stays in float32; a larger one is computed in 16 bits.
 _EXACT_FILE_BYTES = 64 << 20
-# Up to this size the numbers of the file cost little time and memory, and are not made fewer bits for speed.
+# Up to this size the numbers of the file cost little time and memory, and are not rounded to fewer bits for speed.
 _SMALL_MODEL_BYTES = 1 << 30
-# A context that was not asked for gets one part in so many of the budget where layers are streamed: beyond it a layer
-# that stays is worth more.
+# If layers are streamed, a context that was not asked for gets one part in so many of the budget: beyond it a layer
+# that stays in memory is worth more.
 _CACHE_SHARE = 8
-# Budgets are set in steps of this.
+# Step in which budgets are set.
 _BUDGET_STEP_BYTES = 100_000_000
-# Memory that the process may take more when it is asked again.
+# Memory by which the process may grow until it is asked again.
 _GROWTH_BYTES = 16 << 20
 _BOUNDLESS = 1 << 62
-# A placement must be predicted to be faster than a simpler one by more than predictions are off.
+# A placement must be predicted to be faster than a simpler one by more than the error of predictions.
 _WORTH = 1.15
 
 NO_GPU = mark("There is no GPU that Tenon can use here.")
@@ -92,7 +92,7 @@ Drafts: TypeAlias = Sequence[DraftKind]
 
 
 def default_context(config: ModelConfig) -> int:
-    """The tokens of context that a model gets where none are asked for and memory allows them."""
+    """Return the tokens of context that a model gets if none are asked for and memory allows them."""
     return min(DEFAULT_CONTEXT, config.context_length)
 
 
@@ -100,7 +100,7 @@ def check_context(config: ModelConfig, context: int | None) -> None:
     """Refuse a context that the model does not have.
 
     Raises:
-        InvalidOption: with what it takes, and which of that is nearest to what is of use.
+        InvalidOption: The context is outside the model's range; the error names the nearest useful value.
     """
     if context is None or _LEAST <= context <= config.context_length:
         return
@@ -121,16 +121,17 @@ def choose_format(
     fits: Callable[[WeightFormat], bool],
     seconds: Callable[[WeightFormat], float],
 ) -> WeightFormat:
-    """The format asked for; for ``auto`` what the file is in, and never more bits than it has.
+    """Return the format asked for; for ``auto`` the file's, and never more bits than it has.
 
-    A quantized file stays as it is. Plain numbers become 8 bits where they do not fit into memory, or where a large
-    model is read faster so, and 4 where those do not fit either.
+    A quantized file stays as it is. Plain numbers become 8 bits if they do not fit into memory, or if a large model
+    is read faster so, and 4 if 8 do not fit either.
 
     Args:
-        config: Of the model.
+        config: Config of the model.
         wanted: A name from `FORMAT_NAMES`, or ``auto``.
-        fits: True if all of a model in a format has room in memory.
-        seconds: Time of a token in a format, measured here or predicted; formats are compared by it alone.
+        fits: Returns True if all of a model in a format has room in memory.
+        seconds: Returns the time of a token in a format, measured here or predicted; formats are compared by it
+            alone.
 
     Raises:
         InvalidOption: there is no such format.
@@ -156,10 +157,10 @@ def choose_format(
 
 
 def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tuple[WeightFormat, ...]:
-    """The formats of keys and values to try beside these weights, in this order: the next where one has no room.
+    """Return the formats of keys and values to try with these weights, in order: the next if one has no room.
 
-    8 bits are lossy, so ``auto`` takes them only where the context that is wanted does not fit otherwise. A model whose
-    layers the kernel library does not compute keeps its cache as wide as its activations.
+    8 bits are lossy, so ``auto`` takes them only if the wanted context does not fit otherwise. If the kernel
+    library does not compute a model's layers, its cache stays as wide as its activations.
 
     Raises:
         InvalidOption: there is no such format.
@@ -177,7 +178,7 @@ def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tu
 
 
 def _is_small_and_exact(config: ModelConfig) -> bool:
-    """True if the file holds float32, and little enough that this costs neither time nor memory."""
+    """Return whether the file holds float32, and so little that this costs neither time nor memory."""
     if not config.types or weight_bytes(config, weight_format("fp32")) >= _EXACT_FILE_BYTES:
         return False
     matrices = [name for name, shape in expected_tensors(config).items() if len(shape) == 2]
@@ -189,15 +190,15 @@ class LoadPlan:
     """One way to load a model, as plain data.
 
     Attributes:
-        mode: Its ``--mode`` name.
-        weights: The format, that of keys and values included.
-        context: Tokens.
+        mode: Name of the mode, as in ``--mode``.
+        weights: Format of the weights, which includes the format of keys and values.
+        context: Tokens of context.
         placement: Places of the layers.
-        device: The GPU that is used, as torch calls it; empty for none.
-        host: Bytes there.
+        device: GPU that is used, as torch calls it; empty for none.
+        host: Bytes on the host.
         on_device: Bytes on the GPU.
-        drafts: Of the drafts that are loaded beside it.
-        notes: Sentences for the person about what could not be done as asked.
+        drafts: Plans of the drafts that are loaded beside the model.
+        notes: Sentences for the user about what could not be done as asked.
     """
 
     mode: str
@@ -211,7 +212,7 @@ class LoadPlan:
     notes: tuple[str, ...] = ()
 
     def sizes(self, config: ModelConfig) -> Sizes:
-        """The bytes of the model's parts."""
+        """Return the bytes of the model's parts."""
         return Sizes(config, self.weights, self.context)
 
     @property
@@ -233,7 +234,7 @@ class LoadPlan:
 
     @property
     def memory_bytes(self) -> dict[str, int]:
-        """By device: ``host``, and a GPU's name as torch has it."""
+        """Bytes by device: ``host``, and a GPU's name as torch has it."""
         return {"host": self.host.total, **({self.device: self.on_device.total} if self.device else {})}
 
 
@@ -241,11 +242,11 @@ class LoadPlanner:
     """Plans loads of one model on one machine.
 
     Args:
-        report: The machine, and what the process takes of its memory.
-        config: Of the model.
-        options: Settled ones; the mode is none of them.
-        speed: Predicts the tokens per second of a mode loaded in one way, with its drafts; 0 where it must be refused.
-        seconds: Times of products by format, where they are known better than by the report.
+        report: Report of the machine, and of the memory that this process takes.
+        config: Config of the model.
+        options: Settled options; their mode is not used.
+        speed: Predicts the tokens per second of a mode loaded in one way, with its drafts; 0 if it must be refused.
+        seconds: Times of products by format, if they are known better than from the report.
 
     Raises:
         InvalidOption: the model has no such context, or the number of layers is negative.
@@ -274,11 +275,11 @@ class LoadPlanner:
         self._most_layers = min(layers, config.layers)
         self._wanted = options.context or default_context(config)
         self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
-        # Modes ask for the same ones.
+        # Several modes ask for the same ones.
         self._choices = cache(lambda kind, sizes, room: tuple(kind.choices(sizes, room, self._most_layers)))
 
     def plan(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> LoadPlan | None:
-        """The load of a mode in one format; None where not even streaming fits."""
+        """Return the load of a mode in one format, or None if not even streaming fits."""
         places = list(self._places(drafts))
         fastest = (self._fastest(mode, self._sizes(weights), beside, drafts) for beside in places)
         # A draft on a GPU that shares the host's memory gains nothing while the target is read from the disk.
@@ -286,16 +287,16 @@ class LoadPlanner:
         return next((plan for plan in chain(fastest, streamed) if plan is not None), None)
 
     def fits(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> bool:
-        """True if it needs no streaming with the smallest context that would do."""
+        """Return whether the mode needs no streaming with the smallest context that would do."""
         smallest = [Sizes(self._config, one, self._smallest) for one in self._formats(weights)]
         return any(self._fastest(mode, smallest, beside, drafts) for beside in self._places(drafts))
 
     def draft_format(self, draft: DraftKind) -> WeightFormat:
-        """Format of a draft on the CPU."""
+        """Return the format of a draft on the CPU."""
         return draft.host_format(self._format_seconds, self._report.kernels is not None)
 
     def shortage(self, weights: WeightFormat, drafts: Drafts) -> OutOfMemory:
-        """Error where nothing fits, with the least that would do."""
+        """Return the error for a load for which nothing fits, with the least memory that would do."""
         weights, context = self._formats(weights)[-1], self._smallest
         sizes, room = Sizes(self._config, weights, context), self.room
         *_, beside = self._places(drafts)
@@ -321,11 +322,11 @@ class LoadPlanner:
         )
 
     def smallest(self, weights: WeightFormat) -> Sizes:
-        """The sizes with the smallest context that would do."""
+        """Return the sizes with the smallest context that would do."""
         return Sizes(self._config, weights, self._smallest)
 
     def least_bytes(self, weights: WeightFormat) -> int:
-        """The least of the host's memory with which the model runs at all."""
+        """Return the least of the host's memory with which the model runs at all."""
         context = min(self._options.context or self._config.context_length, SMALLEST_CONTEXT)
         return StreamedPlan.least_bytes(Sizes(self._config, weights, context))
 
@@ -333,7 +334,7 @@ class LoadPlanner:
         return cache_formats(self._config, weights, self._options.kv_cache)
 
     def _sizes(self, weights: WeightFormat) -> list[Sizes]:
-        """The formats with all of the context, then the last one with less and less."""
+        """Yield the formats with the whole context, then the last one with less and less."""
         *_, last = formats = self._formats(weights)
         context = self._wanted
         sizes = [Sizes(self._config, one, context) for one in formats]
@@ -343,7 +344,7 @@ class LoadPlanner:
         return sizes
 
     def _places(self, drafts: Drafts) -> Iterator[tuple[DraftPlan, ...]]:
-        """Places of the drafts: the GPU, where they belong, as long as they fit there; else the host."""
+        """Yield the drafts' places: the GPU for those that belong there, as long as they fit; else the host."""
         left, found = self.room.device_bytes, []
         for draft in drafts:
             found.append(self._place(draft, left, len(drafts)))
@@ -353,7 +354,7 @@ class LoadPlanner:
             yield tuple(self._place(draft, 0, len(drafts)) for draft in drafts)
 
     def _place(self, draft: DraftKind, room_bytes: int, drafts: int) -> DraftPlan:
-        """The place of one of so many drafts for which the GPU has so much room."""
+        """Return the place of one of so many drafts, given the room that the GPU has for it."""
         context = min(self._options.context or DEFAULT_CONTEXT, draft.context_length)
         weights, device = self.draft_format(draft), self.room.device
         on_host = DraftPlan(weights, "cpu", context, draft.size_bytes(weights, context))
@@ -374,16 +375,16 @@ class LoadPlanner:
     def _fastest(
         self, mode: Mode, candidates: list[Sizes], beside: tuple[DraftPlan, ...], drafts: Drafts
     ) -> LoadPlan | None:
-        """The simplest placement, with the largest context that fits, or one that is faster and costs no context.
+        """Return the simplest placement with the largest context that fits, or a faster one that costs no context.
 
-        None where memory does not hold the model: then the disk is all there is. Experts from the disk are compared
-        with what a GPU has a part of: that one may be slower. Where a mode is about a placement, a person said how many
-        layers it has, or no speed was measured, it is the first one that fits.
+        It is None if memory does not hold the model, so that only the disk remains. Experts from the disk are
+        compared with placements that use a GPU for a part, which may be slower. The first placement that fits is
+        taken if the mode is about a placement, the user said how many layers it has, or no speed was measured.
         """
         kinds = [PLACEMENTS[name] for name in mode.placements]
         settled = mode.needs_gpu or self._options.gpu_layers is not None or self._report.speeds is None
         if settled and not mode.needs_gpu and any(draft.on_gpu for draft in beside):
-            kinds.insert(0, SplitPlan)  # what the drafts leave of the GPU
+            kinds.insert(0, SplitPlan)  # in the room that the drafts leave on the GPU
         kinds.append(StreamedExpertsPlan)
         best, most = None, 0.0
         for kind in kinds:
@@ -394,7 +395,7 @@ class LoadPlanner:
                 return plans[0]
             rated = [(self._speed(mode, plan, drafts), plan) for plan in plans]
             speed, plan = max(rated, key=itemgetter(0), default=(0.0, None))
-            # One with more context, or without loss, may be slower by as much.
+            # A placement with more context, or without loss, may be slower by as much.
             if speed > most * (_WORTH if len(larger) == len(candidates) else 1 / _WORTH):
                 best, most, candidates = plan, speed, larger
         return best
@@ -406,7 +407,7 @@ class LoadPlanner:
         candidates: list[Sizes],
         beside: tuple[DraftPlan, ...],
     ) -> tuple[list[LoadPlan], list[Sizes]]:
-        """Plans of one kind with the largest context that fits, and this context with all larger."""
+        """Return the plans of one kind with the largest context that fits, and all sizes with this or more."""
         room = self.room.beside(*_taken(beside))
         for count, sizes in enumerate(candidates, 1):
             suited = kind.suited(sizes)
@@ -458,7 +459,7 @@ class LoadPlanner:
         yield from (draft.note for draft in beside if draft.note)
 
     def _gpu_notes(self, mode: Mode, placement: PlacementPlan, sizes: Sizes) -> Iterator[str]:
-        """Sentences about the part of the placement of a mode that could not be had on a GPU."""
+        """Yield sentences about the part of the mode's placement that the GPU has no room for."""
         about = PLACEMENTS[mode.placements[0]]
         asked = about.fit(
             sizes, replace(self.room, host_bytes=_BOUNDLESS, device_bytes=_BOUNDLESS), self._most_layers
@@ -475,7 +476,7 @@ class LoadPlanner:
             )
 
     def gpu_refusal(self, mode: Mode, sizes: Sizes) -> str:
-        """Reason why the placement that a mode is about has no room on a GPU."""
+        """Return the reason why the placement that a mode is about has no room on a GPU."""
         room = self.room
         if not room.device:
             return say(NO_GPU)
@@ -498,13 +499,13 @@ class LoadPlanner:
 
 
 def _taken(drafts: Sequence[DraftPlan]) -> tuple[int, int]:
-    """Bytes that drafts take of the host's memory and of the GPU's."""
+    """Return the bytes that drafts take of the host's memory and of the GPU's."""
     there = sum(draft.size_bytes for draft in drafts if draft.on_gpu)
     return sum(draft.size_bytes for draft in drafts) - there, there
 
 
 def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:
-    """A budget that is smaller than the process and the least of the model, with the budget that would do."""
+    """Return the error for a budget smaller than the process and the least of the model, with one that would do."""
     steps = math.ceil((own_bytes + least_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES)
     enough = steps * _BUDGET_STEP_BYTES
     return OutOfMemory(
@@ -520,7 +521,7 @@ def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: 
 
 
 def _gigabytes(size_bytes: int) -> str:
-    """In the unit of the setting, where that is no tiny part of it."""
+    """Write a size in the setting's unit if it is not a tiny part of that."""
     return (
         f"{figure(size_bytes / 1e9, '.3g')} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
     )
@@ -532,7 +533,7 @@ class GpuInUse:
 
     Attributes:
         name: Torch's name of it.
-        total_bytes: Its size.
+        total_bytes: Size of its memory.
     """
 
     name: str
@@ -540,10 +541,10 @@ class GpuInUse:
 
     @classmethod
     def of(cls, device: torch.device) -> GpuInUse | None:
-        """The GPU that a device is; None for the host itself."""
+        """Return the GPU that a device is, or None for the host itself."""
         if device.type == "cpu":
             return None
-        # Only CUDA's total is known; others are asked for what is free.
+        # Only CUDA's total is known; others are asked for their free memory.
         total = torch.cuda.mem_get_info(device)[1] if device.type == "cuda" else free_device_bytes(device)
         return cls(str(device), total)
 
@@ -551,11 +552,11 @@ class GpuInUse:
 def memory_places(
     plan: LoadPlan, config: ModelConfig, memory: HostMemory, gpu: GpuInUse | None = None
 ) -> tuple[MemoryPlace, ...]:
-    """Bytes of a model on the GPU, the host and the disk: there, of experts, those of one token."""
+    """Return the bytes of a model on the GPU, the host and the disk; of experts on disk only one token's."""
     places = []
     placement = plan.placement
     layers, there = placement.layers, placement.computed_there
-    # Layers whose experts lie elsewhere count where all else of them is.
+    # Layers whose experts lie elsewhere count where the rest of them lies.
     apart = bool(placement.part("host"))
     if gpu is not None:
         whole = there if apart else sum(place.device == 1.0 for place in layers)

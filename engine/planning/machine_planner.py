@@ -42,10 +42,10 @@ from engine.sizes import readable
 PROMPT_TOKENS = 512
 """Of the prompt that the time to the first token is predicted for."""
 _PROMPT_CHUNK = 512
-# The mode that finds drafts in the text, which several drafts have beside them.
+# The mode that finds drafts in the text, which modes with several drafts use too.
 _LOOKUP = "lookup"
 _DISK_RESERVE_BYTES = 1 << 30
-# Another mode than the one before must be predicted to be faster by more than predictions are off.
+# Another mode than the one before must be predicted to be faster by more than the error of predictions.
 _WORTH = 1.02
 
 _GAINS_NOTHING = mark("{mode} was chosen and gains nothing here.")
@@ -65,14 +65,14 @@ class ModePlan(ModePrediction):
     """One way to run a model.
 
     Attributes:
-        load: The load for it, where there can be one: also for a mode that gains nothing here.
+        load: The load for the mode if there can be one, even for a mode that gains nothing here.
     """
 
     load: LoadPlan | None = None
 
     @property
     def message(self) -> ModePrediction:
-        """The prediction alone, as the window is told of it."""
+        """The prediction alone, as it is sent to the window."""
         return ModePrediction(**{name: value for name, value in vars(self).items() if name != "load"})
 
 
@@ -83,24 +83,24 @@ class MachinePlan(PlanReport):
     modes: tuple[ModePlan, ...]
 
     def mode(self, name: str) -> ModePlan:
-        """One of the modes by its name; KeyError where there is none."""
+        """Return a mode by its name; raise KeyError if there is none."""
         for plan in self.modes:
             if plan.mode == name:
                 return plan
         raise KeyError(name)
 
     def message(self, chosen: str, reason: str) -> PlanReport:
-        """The predictions alone, as the window is told of them.
+        """Return the predictions alone, as they are sent to the window.
 
         Args:
-            chosen: The mode that ``auto`` takes; empty where none can run.
+            chosen: The mode that ``auto`` takes; empty if none can run.
             reason: One sentence.
         """
         told = {"modes": tuple(mode.message for mode in self.modes), "chosen": chosen, "reason": reason}
         return PlanReport(**{**vars(self), **told})
 
     def as_json(self) -> dict[str, Any]:
-        """Plain types, as ``tenon plan --json`` prints them: null for what there is not."""
+        """Return plain types, as ``tenon plan --json`` prints them: null for missing values."""
         modes = [
             {
                 **vars(mode.message),
@@ -115,7 +115,7 @@ class MachinePlan(PlanReport):
 
 
 def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
-    """Reason why ``auto`` takes a mode."""
+    """Return the reason why ``auto`` takes a mode."""
     if chosen is None:
         return plain.refusal or say("No mode that this version has can run this model here.")
     rate = chosen.tokens_per_second or 0.0
@@ -146,12 +146,12 @@ class MachinePlanner:
     """Plans the modes for one model on one machine.
 
     Args:
-        report: The machine; it need not be this one.
+        report: Report of the machine, which need not be this one.
         target: The model.
-        drafts: Its drafts. A mode takes the first of a kind that it takes, or all of these.
-        options: Settled ones; every mode is planned, whichever they name.
+        drafts: Drafts of the target. A mode takes the first draft of a kind that it accepts, or all of these.
+        options: Settled options; every mode is planned, whichever they name.
         profiles: Measurements with these models on this machine, by the name of a weight format.
-        seconds: Times of products by format, where they are known better than by the report.
+        seconds: Times of products by format, if they are known better than from the report.
 
     Raises:
         InvalidOption: the model has no such context, or the number of layers is negative.
@@ -178,12 +178,13 @@ class MachinePlanner:
         self._speeds = machine_speeds(report, gpus.get(self._loads.room.device))
 
     def plan(self) -> MachinePlan:
-        """All modes.
+        """Plan all modes.
 
         Raises:
             InvalidOption: there is no such weight format.
         """
-        # Of equal predictions one without a GPU is taken, and one that is particular about its draft or drafts ahead.
+        # Of equal predictions, modes without a GPU come first, then those for fewer kinds of draft or that draft
+        # ahead.
         modes = sorted(
             MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts), not mode.drafts_ahead)
         )
@@ -208,25 +209,25 @@ class MachinePlanner:
         )
 
     def _votes_alone(self, mode: Mode) -> bool:
-        """True if a single draft would be there to vote, whose own mode it is that ``auto`` takes."""
+        """Return whether only one draft would be there to vote; ``auto`` then takes that draft's own mode."""
         return mode.takes_several and len(self.drafts_of(mode)) < 2
 
     def _worth(self, plan: ModePlan) -> float:
-        """Its speed; fewer bits than the file's must gain more than others, as within a mode."""
+        """Return a plan's speed; fewer bits than the file's must gain more than others, as within a mode."""
         converted = plan.load is not None and plan.load.weights.name != self._stored
         speed = plan.tokens_per_second or 0.0
         return speed * FEWER_BITS if converted and self._options.weights == AUTO else speed
 
     def drafts_of(self, mode: Mode) -> tuple[DraftKind, ...]:
-        """The drafts that a mode takes; none where it takes none, or there are none of its kinds."""
+        """Return the drafts that a mode takes, or none if it takes none or there are none of its kinds."""
         return mode.taken(self._drafts)
 
     def load(self, mode: Mode, drafts: Drafts) -> LoadPlan:
-        """Plan the load for a mode that the person chose.
+        """Plan the load for a mode that the user chose.
 
         Args:
             mode: The mode.
-            drafts: Those that are loaded along, for the mode or for others that may follow.
+            drafts: Drafts that are loaded along, for the mode or for others that may follow.
 
         Raises:
             InvalidOption: there is no such weight format.
@@ -239,7 +240,7 @@ class MachinePlanner:
         return replace(plan, notes=(*plan.notes, *self._notes(mode, plan, drafts)))
 
     def _notes(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> Iterator[str]:
-        """Sentences about what a chosen mode leaves undone."""
+        """Yield sentences about what a chosen mode leaves undone."""
         pointless = mode.pointless(load.placement, self._options.gpu_layers)
         if pointless:
             yield paragraph(say(_GAINS_NOTHING, mode=say(mode.title)), pointless)
@@ -299,7 +300,7 @@ class MachinePlanner:
         )
 
     def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat, drafts: Drafts) -> str:
-        """Reason why a mode cannot run, or gains nothing; empty where it may."""
+        """Return the reason why a mode cannot run or gains nothing, or an empty text if it may run."""
         room, config = self._loads.room, self._target.config
         no_files = self._disk_refusal()
         if no_files:
@@ -339,7 +340,7 @@ class MachinePlanner:
         drafting: DraftsCost | None,
         profile: Profile,
     ) -> Round:
-        """The round that a mode's schedule comes to."""
+        """Return the round that a mode's schedule arrives at."""
         if mode.needs_draft and drafting is not None:
             expected = self._expected(mode, drafts, profile)
             if mode.drafts_ahead:
@@ -351,7 +352,7 @@ class MachinePlanner:
         return plain_round(target)
 
     def _expected(self, mode: Mode, drafts: Drafts, profile: Profile) -> Expectation:
-        """Yield of the drafts together: until that is measured, what the best of them gives by itself."""
+        """Return the yield of the drafts together: until it is measured, that of the best of them alone."""
         alone = [self._alone(mode, draft, profile) for draft in drafts]
         before = alone[0]
         if mode.takes_several or mode.finds_matches(mode.values(self._options.mode_options)):
@@ -368,7 +369,7 @@ class MachinePlanner:
         before = counted_expectation(counted) if counted else published_expectation(draft.published)
         if not mode.takes_several:
             return before
-        # What replies with it alone have shown holds beside others too.
+        # Yields of replies with this draft alone hold beside other drafts too.
         known = (drafter_key(other.name, draft.digest) for other in MODES.values() if not other.takes_several)
         measured = [profile.expectation(key, before) for key in known if key in profile.yields]
         return best_expectation(measured, _most_nodes(mode)) if measured else before
@@ -413,14 +414,14 @@ class MachinePlanner:
         return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], ()).name
 
     def _conversion_refusal(self, load: LoadPlan) -> str:
-        """Refusal where weights would be read from a file that the disk has no room for; else empty."""
+        """Return the refusal of a conversion to a file that the disk has no room for, or an empty text."""
         config, weights = self._target.config, load.weights
         if not load.placement.streams or streams_as_it_is(config, weights):
             return ""
         return self._disk_refusal(weight_bytes(config, weights))
 
     def _disk_refusal(self, converted_bytes: int = 0) -> str:
-        """Refusal where the disk has no room for the model's files and for what they are converted to; else empty."""
+        """Return the refusal if the disk has no room for the model's files and their conversion, or an empty text."""
         disk = self._report.disk("models")
         needed = self._target.missing_bytes + converted_bytes
         if disk is None or needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
@@ -434,6 +435,6 @@ class MachinePlanner:
 
 
 def _most_nodes(mode: Mode) -> int:
-    """Nodes of a draft of a mode, at most."""
+    """Return the most nodes of a mode's draft."""
     nodes: int = mode.values({}).get("draft_nodes", 15)
     return nodes

@@ -1,4 +1,4 @@
-"""The speeds and the memory that a plan is made with: a machine's own where they were measured, else assumed ones.
+"""The speeds and the memory that a plan is made with: a machine's own if they were measured, else assumed ones.
 
 From them and a config alone come the seconds of the processor and of a GPU for the parts of a forward.
 """
@@ -27,22 +27,23 @@ from engine.placement.plan import Room, Sizes, Units, UnitSeconds, dequantizing_
 from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
 from engine.planning.probes.host_speed import format_speed
 
-# A modest laptop, for a machine that was not measured yet: orders come out right, figures do not.
+# A modest laptop, for a machine that was not measured yet: the order of modes comes out right, figures do not.
 _ASSUMED_BYTES_PER_S = 25e9
 _ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "q8_0": 50e9, "q4_k_m": 50e9}
 _ASSUMED_OPERATOR_S = 4e-6
 _ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
 _ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
 _ASSUMED_SSD_BYTES_PER_S = 1e9
-# Operators of a layer beside its products: on torch's, in the kernel library, on torch's with packed matrices, and a
-# GPU's launches. The last one is counted, the others were measured on the machine of BENCHMARKS.md, those of the
+# Operators of a layer beside its products: with torch, in the kernel library, with torch and packed matrices, and a
+# GPU's launches. The last one is counted, the others were measured on the machine of BENCHMARKS.md; those of the
 # library with 10 and 60 layers of 256 columns.
 LAYER_OPERATORS, FUSED_LAYER_OPERATORS, PACKED_LAYER_OPERATORS, LAUNCHES = 100, 8, 210, 35
 # Times that torch's operators go through each activation between packed matrices; measured in the same way.
 _PASSES = 12
-# Of an expert that some row chose, on torch's: of packed matrices on a GPU each is dequantized first. Counted.
+# Operators of torch for each chosen expert; of packed ones on a GPU, each of which is dequantized first. Counted.
 _EXPERT_OPERATORS, _DEQUANTIZED_EXPERT_OPERATORS = 13, 54
-# Of giving a GPU rows and taking what it made of them: two copies, a conversion, and the wait. Counted, not measured.
+# Operators of giving a GPU rows and taking its results: two copies, a conversion, and the wait. Counted, not
+# measured.
 _EXCHANGE_OPERATORS = 4
 _HALF_BYTES = 2
 # Memory that other programs will want next.
@@ -56,11 +57,11 @@ class MachineSpeeds:
     """Speeds of one machine.
 
     Attributes:
-        host: Of the processor.
-        gpu: Of the GPU that a plan may use, None for none.
-        disk_bytes_per_s: Reading the models' folder.
-        measured: These were measured on the machine.
-        unified: The processor and the GPU read one memory.
+        host: Speed of the processor.
+        gpu: Speed of the GPU that a plan may use, or None for none.
+        disk_bytes_per_s: Bytes per second of reading the models' folder.
+        measured: True if the speeds were measured on the machine.
+        unified: True if the processor and the GPU share one memory.
     """
 
     host: HostSpeed
@@ -71,7 +72,7 @@ class MachineSpeeds:
 
 
 def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
-    """The speeds of a machine with one of its GPUs, or without any."""
+    """Return the speeds of a machine with one of its GPUs, or without any."""
     speeds = report.speeds
     disk = report.disk("models")
     kind = "unknown" if disk is None else disk.kind
@@ -86,7 +87,7 @@ def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
 
 
 def format_seconds(host: HostSpeed) -> dict[str, float]:
-    """Seconds of each format's products in a large model at the widths that count, as the kernel table has them."""
+    """Return the seconds of each format's products in a large model at the widths of the kernel table."""
     rows, columns = matrix_size()
     found = {}
     for name in host.formats:
@@ -106,13 +107,13 @@ def _assumed_host(report: MachineReport) -> HostSpeed:
 
 
 class UnitTimes:
-    """Seconds of a model in one format behind one text.
+    """Seconds of a model in one format after a text of some length.
 
     Args:
-        config: Of the model.
-        weights: Its format on the host, and on the GPU too.
-        speeds: Of the machine.
-        position: Tokens of text before: what attention reads.
+        config: Config of the model.
+        weights: Format of the weights on the host, and on the GPU too.
+        speeds: Speeds of the machine.
+        position: Tokens of text before the forward, which attention reads.
     """
 
     def __init__(
@@ -132,8 +133,8 @@ class UnitTimes:
         """Return the times of both units in a forward of so many rows.
 
         Args:
-            width: Its rows.
-            fused: The kernel library computes the host's packed layers, each in one call.
+            width: Rows of the forward.
+            fused: True if the kernel library computes the host's packed layers, each in one call.
         """
         host, gpu = self._host(width, fused and self._weights.packed), self._speeds.gpu
         if gpu is None:
@@ -183,12 +184,12 @@ class UnitTimes:
         )
 
     def _experts(self, width: int) -> float:
-        """Experts of a layer that a forward of so many rows computes, the mean of all layers."""
+        """Return the seconds of a layer's experts in a forward of so many rows, as the mean of all layers."""
         mixture = self._config.mixture
         return 0.0 if mixture is None else mixture.read(width) * sum(mixture.layers) / len(mixture.layers)
 
     def _experts_read(self, width: int) -> tuple[float, float, float]:
-        """Of a layer's experts, the mean of all layers: bytes and weights read, and weights that a row multiplies."""
+        """Return the mean of all layers' experts: bytes and weights read, and weights that a row multiplies."""
         mixture = self._config.mixture
         if mixture is None:
             return 0.0, 0.0, 0.0
@@ -200,11 +201,11 @@ class UnitTimes:
 
 
 def read_room(report: MachineReport, options: LoadOptions) -> Room:
-    """The memory that may be taken of a machine."""
+    """Return the memory of a machine that may be taken."""
     ram_budget_bytes, vram_budget_bytes = options.ram_budget_bytes, options.vram_budget_bytes
     host = report.memory.available_bytes - _HOST_RESERVE_BYTES
     if ram_budget_bytes is not None and budget_is_free(report, ram_budget_bytes):
-        # Who names what is there has left others theirs.
+        # A user who names exactly what is left has left other programs theirs.
         host = ram_budget_bytes - report.memory.process_bytes
     usable = () if vram_budget_bytes == 0 else report.gpus
     if not usable:
@@ -221,5 +222,5 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
 
 
 def budget_is_free(report: MachineReport, ram_budget_bytes: int) -> bool:
-    """True if the machine has as much left as a budget names."""
+    """Return whether the machine has as much left as a budget names."""
     return ram_budget_bytes - report.memory.process_bytes <= report.memory.available_bytes

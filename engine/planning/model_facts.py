@@ -1,4 +1,4 @@
-"""Facts of a model for planning: sizes from its config, whether or not its weights are here."""
+"""Facts of a model for planning: sizes from its config, whether or not its weights are downloaded."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class TargetFacts:
     """A model to be run.
 
     Attributes:
-        name: Its name.
-        config: Its config.
-        missing_bytes: To be downloaded first; 0 where its weights are here.
-        digest: Names its weights in what was measured; empty where they are not here.
+        name: Name of the model.
+        config: Config of the model.
+        missing_bytes: Bytes to be downloaded first; 0 if its weights are here.
+        digest: Digest that names its weights in measurements; empty if they are not here.
     """
 
     name: str
@@ -51,10 +51,10 @@ class TargetFacts:
 
 
 def target_facts(name: str, path: Path) -> TargetFacts:
-    """A model by its folder or file; of a folder config.json is enough.
+    """Read a model's facts from its folder or file; a folder needs only config.json.
 
     Raises:
-        CheckpointError: it is not usable.
+        CheckpointError: The model is not usable.
     """
     if HeadDraft.accepts(path):
         raise UnsupportedModel(
@@ -66,12 +66,12 @@ def target_facts(name: str, path: Path) -> TargetFacts:
     config = read_config(checkpoint)
     if isinstance(checkpoint, CheckpointOutline):
         return TargetFacts(name, config, missing_bytes=checkpoint.size_bytes or _published_bytes(config))
-    check_tensors(checkpoint, config)  # or a plan would promise what loading refuses
+    check_tensors(checkpoint, config)  # or a plan would promise a model that loading refuses
     return TargetFacts(name, config, digest=checkpoint.digest())
 
 
 def _published_bytes(config: ModelConfig) -> int:
-    """Bytes of a model's files: of 16 bits a weight mostly, else what its config tells of."""
+    """Return the bytes of a model's files: mostly 16 bits a weight, else as its config says."""
     if config.quantization is None:
         return weight_bytes(config, _EXACT) // 2
     embedding = (

@@ -1,4 +1,4 @@
-"""Pairs of models and drafts that work together. Those of installed ones are worked out once and kept."""
+"""Pairs of models and drafts that work together. Pairs of installed ones are worked out once and kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 
 _VERSION = 1
-# Files that decide whether two models fit: tokenizers, and the config that a head was made for, or its tensors.
+# Files that decide whether two models fit: tokenizers, and the config or the tensors that a head was made for.
 _DECIDING = (
     "config.json",
     "tokenizer.json",
@@ -46,7 +46,7 @@ class _Candidate:
     model: InstalledModel | None
 
     def identity(self) -> str:
-        """Changes when one of the deciding files does."""
+        """Return a hash that changes when one of the deciding files does."""
         digest = hashlib.sha256()
         folder = self.location if self.location.is_dir() else self.location.parent
         patterns = _DECIDING if self.location.is_dir() else (self.location.name,)
@@ -57,10 +57,11 @@ class _Candidate:
 
 
 def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]:
-    """Every installed draft with every installed target; small models count as drafts of larger ones.
+    """Pair every installed draft with every installed target; small models count as drafts of larger ones.
 
     Args:
-        cancelled: Called between pairs; what it raises ends the work, and what is known by then is kept.
+        cancelled: Called between pairs; an exception that it raises ends the work, and the pairs known by then are
+            kept.
     """
     candidates = _candidates()
     targets = [candidate for candidate in candidates if candidate.kind == "target"]
@@ -94,14 +95,14 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
 
 
 def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Each draft with one sentence that says why it does not fit a model; an empty one where it does.
+    """Yield each draft with a sentence that says why it does not fit a model, or an empty one if it does.
 
     Args:
-        options: Names the model, of which no weights are read.
+        options: Options that name the model, whose weights are not read.
         drafts: Folders or names.
 
     Raises:
-        TenonError: the model itself cannot be used.
+        TenonError: The model itself cannot be used.
     """
     folder = find_model(options.model)
     config = read_config(Checkpoint(folder))
@@ -111,14 +112,14 @@ def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tupl
         try:
             place = find_model(draft)
             read_draft(draft, place, config).check(place, folder, config, read_tokenizer)
-            check_mode(replace(options, drafts=(draft,)))  # what runs with it, not with the draft of before
+            check_mode(replace(options, drafts=(draft,)))  # with this draft, not with the draft before
         except TenonError as error:
             problem = error.message
         yield draft, problem
 
 
 def _candidates() -> list[_Candidate]:
-    """Installed models that are there, and the bundled ones."""
+    """Return the installed models that can be read, and the bundled ones."""
     found = []
     targets = bundled_targets()
     for bundled in bundled_models():
@@ -141,7 +142,7 @@ def _candidates() -> list[_Candidate]:
 
 
 def _problem(target: _Candidate, draft: _Candidate, read_tokenizer: ReadTokenizer) -> tuple[str | None, bool]:
-    """Reason why they do not work together, and True if it lasts: a file that could not be read may be mended."""
+    """Return why they do not work together, and whether that lasts: a file that could not be read may be mended."""
     try:
         config = read_config(Checkpoint(target.location))
         read_draft(draft.name, draft.location, config).check(

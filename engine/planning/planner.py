@@ -1,6 +1,6 @@
-"""Plan of a model with its drafts here: predictions for every mode, lessons of replies, and the mode of a request.
+"""Plan of a model with its drafts: predictions for every mode, lessons of replies, and the mode of a request.
 
-Models that are not here yet, or not in memory, are predicted too.
+Models that are not downloaded, or not in memory, are predicted too.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class ModelPlanner:
     Args:
         report: The machine.
         target: The model.
-        drafts: Its drafts. A mode takes the first of a kind that it takes, or all of these.
-        options: Settled ones.
-        profiled: Measurements of replies here are used and kept: not for another machine's report.
+        drafts: Drafts of the target. A mode takes the first draft of a kind that it accepts, or all of these.
+        options: Settled options.
+        profiled: True if measurements of replies here are used and kept, which is not for another machine's report.
 
     Attributes:
-        plan: All modes.
-        drafts: The same.
+        plan: Plan of all modes.
+        drafts: Drafts of the target.
     """
 
     def __init__(
@@ -85,26 +85,26 @@ class ModelPlanner:
         self._target = target
         self.drafts = tuple(drafts)
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
-        # Whoever needs the time of products first measures it, if the whole machine was not measured yet.
+        # The first one who needs the time of products measures it, if the machine was not measured yet.
         measure = profiled and report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
         self._machine = MachinePlanner(report, target, drafts, options, self.profile, seconds)
         self.plan: MachinePlan = self._machine.plan()
 
     def load_plan(self, options: LoadOptions) -> LoadPlan:
-        """Plan the load for options that are settled.
+        """Plan the load for settled options.
 
         Raises:
-            OutOfMemory: it cannot be, with the least that would do.
+            OutOfMemory: The model cannot be loaded; the error names the least memory that would do.
         """
         return self._machine.load(MODES[options.mode], self.drafts_for(options))
 
     def drafts_for(self, options: LoadOptions) -> tuple[DraftKind, ...]:
-        """The drafts that are loaded for settled options: those asked for, else the mode's."""
+        """Return the drafts that are loaded for settled options: those asked for, else the mode's."""
         return self.drafts if options.drafts else self._machine.drafts_of(MODES[options.mode])
 
     def knows(self, draft: DraftKind) -> bool:
-        """True if replies have shown what a draft is worth here."""
+        """Return whether replies have shown what a draft is worth here."""
         return self.profile(self.plan.weights).knows_draft(draft.digest)
 
     def learn(
@@ -118,7 +118,7 @@ class ModelPlanner:
         chances: MatchChances | None = None,
         reuse: float | None = None,
     ) -> None:
-        """Keep what a reply has measured, for the plans to come; one that tells something of replies like it."""
+        """Keep a reply's measurements for the plans to come, if they say something about replies like it."""
         if not self._hardware:
             return
         drafter = None
@@ -129,7 +129,7 @@ class ModelPlanner:
             drafter = _drafter(mode, mode_options, drafts)
         elif MODES[mode].looks_up:
             drafter = drafter_key(mode)
-        # Another process may have written since: what it measured is kept too.
+        # Another process may have written since: its measurements are kept too.
         path = self._path(weights)
         profile = read_profile(path).with_reply(rounds, placement, drafter, kind).with_reuse(reuse)
         keep_profile(path, profile if chances is None else profile.with_matches(chances))
@@ -141,7 +141,7 @@ class ModelPlanner:
         drafts: Mapping[int, float],
         speeds: Mapping[int, float],
     ) -> None:
-        """Keep what was measured by width of the mode asked for, with its draft; see `Profile.with_calibration`."""
+        """Keep measurements by width of the mode asked for, with its draft; see `Profile.with_calibration`."""
         load, taken = self.load_plan(options), self._machine.drafts_of(MODES[options.mode])
         if not self._hardware or not taken:
             return
@@ -151,7 +151,7 @@ class ModelPlanner:
         keep_profile(path, profile)
 
     def profile(self, weights: str) -> Profile:
-        """Measurements of the model's replies in a weight format."""
+        """Return the measurements of the model's replies in a weight format."""
         return read_profile(self._path(weights)) if self._hardware else Profile()
 
     def _path(self, weights: str) -> Path:
@@ -171,19 +171,20 @@ def model_planner(
 ) -> ModelPlanner:
     """Plan a model for this machine or another one.
 
-    The drafts are those asked for. Without any a bundled draft of the model counts where replies have shown what it
-    is worth here, and where the mode asked for needs it.
+    The drafts are those asked for. If none are, a bundled draft of the model counts if replies have shown what it
+    is worth here, or if the mode asked for needs it.
 
     Args:
-        options: Model, draft and what else is settled.
-        report: The machine; None for this one, with the speeds that are kept for it.
-        find: Brings a model's name to a folder with its config.json at least.
-        this_machine: The report is one of this machine, so that measurements of replies here count.
-        untried: Every bundled draft counts.
+        options: Model, draft and other settled options.
+        report: Report of the machine; None for this one, with the speeds that are kept for it.
+        find: Finds a model's folder, with at least its config.json, by name.
+        this_machine: True if the report is of this machine, so that measurements of replies here count.
+        untried: True if every bundled draft counts.
 
     Raises:
-        CheckpointError: there is no such model, it cannot be used, or a draft that was asked for is another model's.
-        InvalidOption: a value is out of its range, or a draft is named twice.
+        CheckpointError: The model does not exist or cannot be used, or a draft that was asked for is another
+            model's.
+        InvalidOption: A value is out of its range, or a draft is named twice.
     """
     folder = find(options.model)
     target = target_facts(options.model, folder)
@@ -196,7 +197,7 @@ def model_planner(
             raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=names[at])
     drafts = [read_draft(name, place, target.config) for name, place in zip(names, places, strict=True)]
     for draft, place in zip(drafts, places, strict=True) if options.drafts else ():
-        if draft.kind != ModelDraft.kind:  # whose tokenizer, and the target's, may not be here
+        if draft.kind != ModelDraft.kind:  # its tokenizer and the target's may not be here
             check_draft(draft, place, folder, target.config, Tokenizer, drafts)
     planner = ModelPlanner(machine, target, drafts, options, own)
     if options.drafts or untried:
@@ -212,8 +213,8 @@ class Settled:
     """Options and mode of a request.
 
     Attributes:
-        options: ``auto`` replaced by the mode that is chosen, with its drafts or without any.
-        plan: The mode, as the person is told of it.
+        options: Options in which ``auto`` is replaced by the chosen mode, with its drafts or without any.
+        plan: Plan of the mode, as the user sees it.
     """
 
     options: LoadOptions
@@ -226,7 +227,7 @@ class Settled:
 
 
 def choose_drafts(options: LoadOptions) -> tuple[str, ...]:
-    """The drafts to load beside the model: those asked for, else the bundled ones where the mode needs any."""
+    """Return the drafts to load with the model: those asked for, else the bundled ones if the mode needs any."""
     mode = MODES.get(options.mode)
     if not options.drafts and mode is not None and mode.needs_draft:
         return paired_drafts(options.model, mode.drafts, mode.takes_several)
@@ -234,11 +235,11 @@ def choose_drafts(options: LoadOptions) -> tuple[str, ...]:
 
 
 def check_mode(options: LoadOptions) -> None:
-    """Refuse a mode that does not exist, or lacks the draft that it needs, and options that no mode takes.
+    """Refuse a mode that does not exist or lacks its draft, and options that no mode takes.
 
     Raises:
-        InvalidOption: one of these.
-        CheckpointError: there is no such draft.
+        InvalidOption: A mode or option is wrong in one of these ways.
+        CheckpointError: The draft does not exist.
     """
     check_options(options.mode_options)
     if options.mode == AUTO:
@@ -256,24 +257,24 @@ def check_mode(options: LoadOptions) -> None:
 
 
 def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
-    """Let ``auto`` take the place of a mode that cannot run with the model and its draft.
+    """Replace a mode that cannot run with the model and its draft by ``auto``.
 
     Returns:
-        The mode that can run, and one sentence where that is another one, else an empty one.
+        The options with a mode that can run, and one sentence if that is another mode, else an empty one.
 
     Raises:
-        CheckpointError: there is no such draft.
+        CheckpointError: The draft does not exist.
     """
     refusal = _refusal(options, _CHOSEN)
     return (replace(options, mode=AUTO) if refusal else options), refusal
 
 
 def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
-    """Settle what a request runs with.
+    """Settle the options that a request runs with.
 
     Raises:
-        InvalidOption: there is no such mode, or it needs a draft and there is none.
-        CheckpointError: there is no such draft.
+        InvalidOption: The mode does not exist, or it needs a draft and there is none.
+        CheckpointError: The draft does not exist.
     """
     check_mode(options)
     plan = planner.plan
@@ -299,12 +300,12 @@ def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
     if MODES[chosen.mode].needs_draft:
         drafts = options.drafts or plan.mode(chosen.mode).drafts
     elif not guessed:
-        drafts = ()  # one that is not used takes memory for nothing
+        drafts = ()  # an unused draft would take memory for nothing
     return Settled(replace(options, mode=chosen.mode, drafts=drafts), chosen)
 
 
 def _refusal(options: LoadOptions, sentence: str) -> str:
-    """A sentence with the mode's title, and the reason why it cannot run with its draft; empty where it can."""
+    """Return a sentence with the mode's title and why it cannot run with its draft, or an empty text if it can."""
     mode = MODES.get(options.mode)
     if mode is None:
         return ""
@@ -314,7 +315,7 @@ def _refusal(options: LoadOptions, sentence: str) -> str:
 
 
 def _is_guess(plan: MachinePlan, usual: str) -> bool:
-    """True if figures that were not measured speak against the usual mode of a model that simply fits."""
+    """Return whether unmeasured figures speak against the usual mode of a model that simply fits."""
     if plan.measured:
         return False
     own = plan.mode(usual)
@@ -322,23 +323,24 @@ def _is_guess(plan: MachinePlan, usual: str) -> bool:
 
 
 def _predicted(plan: MachinePlan, name: str) -> float | None:
-    """Tokens per second; None where they would be no more than a guess."""
+    """Return the tokens per second, or None if they would be no more than a guess."""
     return plan.mode(name).tokens_per_second if plan.measured else None
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     """Predict every mode for an installed model on this machine.
 
-    Modes with a draft are planned with the one asked for, else with the one that they would take. What ``auto``
-    takes is what it would take now: a bundled draft counts for it once replies have shown what that is worth here.
+    Modes with a draft are planned with the one asked for, else with the one that they would take. The mode of
+    ``auto`` is the one that it would take now: a bundled draft counts once replies have shown what it is worth
+    here.
 
     Args:
         options: The model and what is settled.
-        held_bytes: Of the host's memory, what the model that is loaded now would give back.
+        held_bytes: Bytes of the host's memory that the loaded model would give back.
 
     Raises:
-        CheckpointError: there is no such model, or its config cannot be used.
-        InvalidOption: a value is out of its range.
+        CheckpointError: The model does not exist, or its config cannot be used.
+        InvalidOption: A value is out of its range.
     """
     report = _without_model(read_report(), held_bytes)
     auto = replace(options, mode=AUTO)
@@ -355,13 +357,13 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
 
 
 def reason_with_drafts(reason: str, untried: MachinePlan) -> str:
-    """The reason of what ``auto`` takes, and why it leaves a draft that the plan with untried drafts would take."""
+    """Return why ``auto`` takes its mode, and why it leaves out a draft that it has not tried yet."""
     left = untried.chosen and MODES[untried.chosen].needs_draft
     return paragraph(reason, say(UNTRIED_DRAFT)) if left else reason
 
 
 def _without_model(report: MachineReport, held_bytes: int) -> MachineReport:
-    """The machine with what the loaded model holds counted as free."""
+    """Return the report with the memory that the loaded model holds counted as free."""
     memory = report.memory
     free = min(memory.available_bytes + max(held_bytes, 0), memory.total_bytes)
     own = max(0, memory.process_bytes - held_bytes)
@@ -380,11 +382,11 @@ def _freed(gpu: Gpu, held_bytes: int) -> Gpu:
 def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[ModelPredicted]:
     """Predict each model that a command names, on this machine as it usually is.
 
-    Memory that other programs hold just now does not count: it would recommend another model at each look.
+    Memory that other programs hold just now does not count, or each look would recommend another model.
 
     Args:
-        command: The models, and what the person has settled.
-        check: Called between models; what it raises ends the work.
+        command: The models, and the user's settings.
+        check: Called between models; an exception that it raises ends the work.
     """
     report = _usual(read_report())
     for model in command.models:
@@ -423,7 +425,7 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
 
 
 def _only_continues(path: Path) -> bool:
-    """True of a base model, which brings no template; of files that cannot be read loading tells."""
+    """Return whether a base model brings no template; files that cannot be read are left to loading."""
     try:
         return not read_templates(path)
     except (OSError, TypeError, ValueError):
@@ -431,7 +433,7 @@ def _only_continues(path: Path) -> bool:
 
 
 def _usual(report: MachineReport) -> MachineReport:
-    """The machine with as much memory free as usually is, whatever is open now."""
+    """Return the report with as much memory free as usual, whatever is open now."""
     total = report.memory.total_bytes
     gpus = tuple(
         replace(gpu, free_bytes=int((_USUAL_SHARE if gpu.unified else _USUAL_GPU_SHARE) * gpu.total_bytes))
@@ -441,7 +443,7 @@ def _usual(report: MachineReport) -> MachineReport:
 
 
 def _drafts(model: ModelOutline, target: TargetFacts) -> tuple[DraftKind, ...]:
-    """The draft's facts; none of one that cannot be used, which is no reason not to take the model."""
+    """Return the draft's facts, or none if it cannot be used, which is no reason not to take the model."""
     if model.draft_place is None:
         return ()
     try:

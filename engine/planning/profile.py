@@ -1,7 +1,7 @@
 """Measurements of a model's replies on this machine: forwards, drafts, and the yield of drafts.
 
-One file for each machine, model and weight format, in the cache folder. Figures of earlier replies fade, so that a
-profile follows the machine; predictions are refined by it (`machine_planner`).
+There is one file for each machine, model and weight format, in the cache folder. Figures of earlier replies fade,
+so that a profile follows the machine; it refines predictions (`machine_planner`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _FOLDER = "profiles"
 _MEMORY = 0.7
 # Rounds at a reply's start in which pages are read for the first time.
 _WARMING = 2
-# A width of which a reply has fewer rounds says nothing.
+# A width with fewer rounds in a reply says nothing.
 _FEWEST_ROUNDS = 2
-# Rounds at which what was measured counts as much as what is published.
+# Rounds at which a measured yield counts as much as the published one.
 _TRUSTED_ROUNDS = 16.0
 
 
@@ -38,8 +38,8 @@ class Yielded:
 
     Attributes:
         rounds: Rounds, older ones counting less.
-        drafted: Of these, those that had a draft.
-        tokens: Tokens of the rounds that had one.
+        drafted: Rounds among them that had a draft.
+        tokens: Tokens of the rounds that had a draft.
         nodes: Nodes of their drafts.
     """
 
@@ -54,13 +54,14 @@ class Profile:
     """Measured figures.
 
     Attributes:
-        forwards: By placement and then by width (as text, JSON's keys): seconds of a target's forward.
-        drafts: By drafter (`drafter_key`) and then by nodes: seconds of a draft.
-        yields: By drafter and then by kind of prompt.
-        matches: By the shortest match of each class of `MatchChances`: how often texts went on as they did before.
-        calibrated: By placement, tokens of the text before and width: seconds of a forward, measured side by side.
-        speeds: By drafter and width: tokens per second of replies that had this width in every round.
-        reuse: Of a mixture, the share of a row's choices of experts that the row before had made; None where no reply
+        forwards: Seconds of a target's forward by placement and then by width (as text, since JSON's keys are
+            text).
+        drafts: Seconds of a draft by drafter (`drafter_key`) and then by nodes.
+        yields: Yields by drafter and then by kind of prompt.
+        matches: How often texts went on as before, by the shortest match of each class of `MatchChances`.
+        calibrated: Seconds of a forward by placement, tokens of the text before and width, measured side by side.
+        speeds: Tokens per second by drafter and width, of replies that had this width in every round.
+        reuse: Share of a row's choices of experts that the row before had made too, for a mixture; None if no reply
             has shown it.
     """
 
@@ -78,13 +79,13 @@ class Profile:
         return bool(self.forwards)
 
     def knows_draft(self, digest: str) -> bool:
-        """True if a draft has drafted alone in any mode."""
+        """Return whether a draft has drafted alone in any mode."""
         return any(drafter.split()[1:] == [digest[:16]] for drafter in self.yields)
 
     def forward_seconds(self, plan: PlacementPlan) -> dict[int, float]:
-        """Seconds of a forward by its width, in one placement.
+        """Return the seconds of a forward by its width, in one placement.
 
-        Widths that no reply has had are as they were calibrated behind the shortest text, at the load of the replies.
+        Widths that no reply has had are as calibrated after the shortest text, at the load of the replies.
         """
         own = {int(width): seconds for width, seconds in self.forwards.get(plan.key, {}).items()}
         lengths = self.calibrated.get(plan.key, {})
@@ -95,9 +96,9 @@ class Profile:
         return {width: load * seconds for width, seconds in known.items()} | own
 
     def plain_seconds(self, plan: PlacementPlan, position: int) -> float | None:
-        """Seconds of a forward of one row behind so many tokens, in one placement; None where none was measured.
+        """Return the seconds of a forward of one row after so many tokens, in one placement, or None if not measured.
 
-        What a longer text adds is as it was calibrated; without that it is left out.
+        A longer text adds the time that was calibrated; without calibration it adds nothing.
         """
         seconds = self.forward_seconds(plan).get(1)
         known = self.calibrated.get(plan.key, {})
@@ -107,7 +108,7 @@ class Profile:
         return seconds * float(numpy.interp(position, [*times], [*times.values()]) / times[min(times)])
 
     def width_speeds(self, drafter: str) -> dict[int, float]:
-        """Tokens per second by the width that every round had."""
+        """Return the tokens per second by the width that every round had."""
         return {int(width): speed for width, speed in self.speeds.get(drafter, {}).items()}
 
     def with_calibration(
@@ -118,14 +119,14 @@ class Profile:
         drafts: Mapping[int, float],
         speeds: Mapping[int, float],
     ) -> Profile:
-        """This profile with what was measured by width.
+        """Return this profile with measurements by width.
 
         Args:
             plan: The placement.
-            drafter: As `drafter_key` has it.
-            forwards: By tokens of the text before, and by width: seconds.
-            drafts: By nodes: seconds.
-            speeds: By width: tokens per second.
+            drafter: Key of the drafter, see `drafter_key`.
+            forwards: Seconds by tokens of the text before, and by width.
+            drafts: Seconds of a draft by nodes.
+            speeds: Tokens per second by width.
         """
         calibrated = {str(length): _by_text(widths) for length, widths in forwards.items()}
         return replace(
@@ -136,13 +137,13 @@ class Profile:
         )
 
     def draft_seconds(self, drafter: str) -> dict[int, float]:
-        """Seconds of a draft by its nodes."""
+        """Return the seconds of a draft by its nodes."""
         return {int(nodes): seconds for nodes, seconds in self.drafts.get(drafter, {}).items()}
 
     def expectation(self, drafter: str, published: Expectation) -> Expectation:
-        """Expected yield of a drafter: the measured one, if any, weighed against the published one.
+        """Return the expected yield of a drafter: the measured one, if any, weighed against the published one.
 
-        Replies of which the kind is not known (``any``) speak for the kinds of which none is.
+        Replies of an unknown kind (``any``) speak for the kinds of which no reply is known.
         """
         own = self.yields.get(drafter, {})
         if not own:
@@ -160,7 +161,7 @@ class Profile:
         drafter: str | None,
         kind: PromptKind | None = None,
     ) -> Profile:
-        """This profile with what another reply has measured."""
+        """Return this profile with the measurements of another reply."""
         everything = list(rounds)
         warm = everything[_WARMING:]
         timed = settled(everything, _WARMING)
@@ -178,37 +179,37 @@ class Profile:
         return replace(self, forwards=merged, drafts=drafts, yields=yields)
 
     def with_reuse(self, fresh: float | None) -> Profile:
-        """This profile with the share of choices of experts that another reply has repeated; None where it had none."""
+        """Return this profile with another reply's share of repeated choices of experts, or None if it had none."""
         if fresh is None or self.reuse is None:
             return replace(self, reuse=self.reuse if fresh is None else fresh)
         return replace(self, reuse=_MEMORY * self.reuse + (1 - _MEMORY) * fresh)
 
     def chances(self) -> MatchChances:
-        """Worth of earlier replies' matches, for those to come."""
+        """Return the worth of earlier replies' matches, for replies to come."""
         return MatchChances({one: self.matches.get(str(one), Matched()) for one in CLASSES})
 
     def with_matches(self, chances: MatchChances) -> Profile:
-        """This profile with what matches are known to be worth now."""
+        """Return this profile with the present worth of matches."""
         return replace(self, matches={str(shortest): one for shortest, one in chances.earlier.items()})
 
 
 def drafter_key(mode: str, *digests: str) -> str:
-    """Key of a drafter: the same draft drafts otherwise in another mode, and beside others.
+    """Return the key of a drafter: the same draft drafts differently in another mode, and beside others.
 
     Args:
         mode: The mode's name.
-        digests: Of the loaded drafts' checkpoints; none where the mode needs none.
+        digests: Digests of the loaded drafts' checkpoints; none if the mode needs none.
     """
     return " ".join((mode, *(digest[:16] for digest in digests)))
 
 
 def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -> Path:
-    """Path of a profile."""
+    """Return the path of a profile."""
     return cache_folder / _FOLDER / f"{hardware}-{digest[:16]}-{weights}.json"
 
 
 def read_profile(path: Path) -> Profile:
-    """The profile in a file; an empty one where there is none, or it is damaged."""
+    """Read the profile in a file, or an empty one if there is none or it is damaged."""
     try:
         return from_plain(Profile, read_cached(path))
     except ValueError:
@@ -216,7 +217,7 @@ def read_profile(path: Path) -> Profile:
 
 
 def keep_profile(path: Path, profile: Profile) -> None:
-    """Write a profile, whole or not at all. One that cannot be kept is measured again."""
+    """Write a profile, whole or not at all. If it cannot be kept, it is measured again."""
     write_cached(path, asdict(profile))
 
 
@@ -225,7 +226,7 @@ def _by_text(sizes: Mapping[int, float]) -> dict[str, float]:
 
 
 def _times(measured: Iterable[tuple[int, float]]) -> dict[str, float]:
-    """Median seconds by size, from milliseconds."""
+    """Return median seconds by size, from milliseconds."""
     by_size: dict[int, list[float]] = {}
     for size, milliseconds in measured:
         by_size.setdefault(size, []).append(milliseconds / 1e3)
@@ -251,7 +252,7 @@ def _added(before: Yielded, rounds: Iterable[RoundRecord]) -> Yielded:
 
 
 def _weighed(known: Yielded, published: TokenYield) -> TokenYield:
-    """Mean of both, the known one weighted by its rounds."""
+    """Return the mean of both, the known one weighted by its rounds."""
     if not known.drafted:
         share = known.rounds / (known.rounds + _TRUSTED_ROUNDS)
         return replace(published, finds=(1 - share) * published.finds)

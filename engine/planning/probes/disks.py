@@ -1,4 +1,4 @@
-"""The disks below folders: their kind, what is free on them, and how fast they are read past the page cache."""
+"""The disks below folders: their kind, their free space, and how fast they are read past the page cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.weights.direct_reader import DirectReader, Extent, PageMemory
 
 _RANGE_BYTES = 8 << 20
 _MOST_BYTES, _MOST_S = 512 << 20, 1.0
-# A file of this size says enough; a written one is of this size.
+# Files of this size suffice to measure; a file that is written for it has this size.
 _FILE_BYTES = 128 << 20
 # Room that must stay free beside a file that is written for this.
 _RESERVE_BYTES = 1 << 30
@@ -25,24 +25,24 @@ _LOOKED_AT = 2000
 
 
 def read_disk(role: str, folder: Path) -> Disk:
-    """The disk below a folder, or below the nearest one that is there."""
+    """Describe the disk below a folder, or below the nearest folder that exists."""
     there = nearest_folder(folder)
     return Disk(role, str(folder), disk_kind(there) or "unknown", shutil.disk_usage(there).free)
 
 
 def nearest_folder(folder: Path) -> Path:
-    """The folder itself, or the nearest one above it that exists."""
+    """Return the folder itself, or the nearest one above it that exists."""
     folder = folder.absolute()
     return next(one for one in (folder, *folder.parents) if one.is_dir())
 
 
 def read_bytes_per_s(folder: Path, check: Callable[[], None]) -> float | None:
-    """Bytes per second that sequential reads below a folder reach.
+    """Return the bytes per second that sequential reads below a folder reach.
 
-    A large file that is there is read; where there is none a temporary one is written, read and deleted.
+    A large file is read if there is one; else a temporary one is written, read and deleted.
 
     Returns:
-        None where nothing can be read: no large file, and no room or no right to write one.
+        None if nothing can be read: there is no large file, and no room or no right to write one.
     """
     there = nearest_folder(folder)
     found = _large_file(there) if folder.is_dir() else None
@@ -56,17 +56,17 @@ def read_bytes_per_s(folder: Path, check: Callable[[], None]) -> float | None:
 
 
 def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
-    """Bytes per second of reading a file, for a second at most.
+    """Return the bytes per second of reading a file, for a second at most.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: The file cannot be read.
     """
     size = path.stat().st_size // _RANGE_BYTES * _RANGE_BYTES
     if size == 0:
         raise OSError(f"{path} is too small to measure with")
     reader = DirectReader([path])
     try:
-        # One range is always on its way while another one is waited for.
+        # One range is always on its way while another one is awaited.
         memories = [PageMemory(_RANGE_BYTES) for _ in range(2)]
         begun = time.perf_counter()
         pending = deque(
@@ -81,7 +81,7 @@ def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
             if read.error is not None:
                 raise read.error
             done += _RANGE_BYTES
-            # Bytes that were read once may be in a cache of the disk's own, so the file's end is the end.
+            # Bytes that were read once may be in a cache of the disk, so reading ends with the file.
             if asked < min(size, _MOST_BYTES) and time.perf_counter() - begun < _MOST_S:
                 extent, memory = Extent(path, asked, _RANGE_BYTES), memories[asked // _RANGE_BYTES % 2]
                 pending.append(reader.submit([extent], memory))
@@ -92,7 +92,7 @@ def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
 
 
 def _large_file(folder: Path) -> Path | None:
-    """A file that is large enough to measure with, the largest of the first few thousand."""
+    """Return the largest of the first few thousand files that is large enough to measure with, or None."""
     largest, size = None, _FILE_BYTES - 1
     looked_at = 0
     for place, _, names in os.walk(folder):

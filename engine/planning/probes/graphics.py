@@ -23,7 +23,7 @@ _TRIALS = 3
 
 
 def read_gpus() -> tuple[Gpu, ...]:
-    """Every GPU of this machine that the installed torch computes on, in torch's order."""
+    """Return every GPU of this machine that the installed torch computes on, in torch's order."""
     if torch.cuda.is_available():
         return _answering("cuda", torch.cuda.device_count(), _cuda)
     if torch.xpu.is_available():
@@ -36,7 +36,7 @@ def read_gpus() -> tuple[Gpu, ...]:
 
 
 def _answering(kind: str, count: int, read: Callable[[int], Gpu]) -> tuple[Gpu, ...]:
-    """Those of a kind that compute. A driver that has no room for one more process raises too."""
+    """Return the GPUs of a kind that compute. A driver that has no room for one more process raises too."""
     found = []
     for index in range(count):
         with suppress(RuntimeError):
@@ -60,7 +60,7 @@ def _xpu(index: int) -> Gpu:
     total = int(properties.total_memory)
     try:
         free = int(torch.xpu.mem_get_info(index)[0])
-    except RuntimeError:  # not every driver says
+    except RuntimeError:  # not every driver reports it
         free = total
     # Torch does not say which ones are integrated; cards have a number in their names.
     if re.search(_INTEL_CARD, str(properties.name)) is None:
@@ -69,7 +69,7 @@ def _xpu(index: int) -> Gpu:
 
 
 def _unified(device: str, kind: GpuKind, name: str, total: int, free: int) -> Gpu:
-    """A GPU in the host's memory, whose driver leaves out page cache that gives way (and control groups)."""
+    """Return a GPU in the host's memory, whose driver leaves out page cache that gives way (and control groups)."""
     available = int(psutil.virtual_memory().available)
     left = read_group_limits().free_bytes
     if left is not None:
@@ -84,8 +84,8 @@ def measure_gpu(
 
     Args:
         device: The GPU.
-        dtype: Its 16-bit type.
-        free_bytes: Its free memory; an eighth is used at most.
+        dtype: The GPU's 16-bit type.
+        free_bytes: Free memory of the GPU; an eighth is used at most.
         check: Called often; raises to cancel.
     """
     most = max(1 << 20, free_bytes // 8)
@@ -108,7 +108,7 @@ def measure_gpu(
 
 
 def _best(action: Callable[[], torch.Tensor], device: torch.device, check: Callable[[], None]) -> float:
-    """Seconds of the fastest of some runs, the first of which does not count."""
+    """Return the seconds of the fastest of some runs, without the first."""
     best = float("inf")
     for trial in range(_TRIALS + 1):
         check()

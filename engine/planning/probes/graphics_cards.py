@@ -27,10 +27,10 @@ class GraphicsCard:
     """A graphics card, or a processor's own graphics.
 
     Attributes:
-        vendor: Whose it is; NVIDIA's boards with a GPU in the processor are ``jetson``.
-        name: As its driver calls it, else the vendor.
-        driver: The driver's version; None where there is none or it does not say.
-        capability: NVIDIA's compute capability, None where it is not known.
+        vendor: Vendor; NVIDIA's boards with a GPU in the processor are ``jetson``.
+        name: Name by the driver, else the vendor.
+        driver: Version of the driver; None if there is none or it does not say.
+        capability: NVIDIA's compute capability, or None if it is not known.
     """
 
     vendor: Vendor
@@ -40,7 +40,7 @@ class GraphicsCard:
 
 
 def read_graphics_cards() -> tuple[GraphicsCard, ...]:
-    """Every card that the system shows. On Windows NVIDIA's alone are looked for."""
+    """Return every card that the system shows. On Windows only NVIDIA's are looked for."""
     if platform.system() == "Darwin":
         return (GraphicsCard("apple", "Apple GPU"),) if platform.machine() == "arm64" else ()
     if _TEGRA.is_file():
@@ -51,7 +51,7 @@ def read_graphics_cards() -> tuple[GraphicsCard, ...]:
 
 
 def _nvidia_cards() -> tuple[GraphicsCard, ...]:
-    """Cards with NVIDIA's driver, as its own tool lists them."""
+    """Return the cards with NVIDIA's driver, as its own tool lists them."""
     tool = shutil.which("nvidia-smi") or (str(_WINDOWS_SMI) if _WINDOWS_SMI.is_file() else None)
     if tool is None:
         return ()
@@ -85,7 +85,7 @@ def _query(tool: str, fields: str) -> list[str]:
 
 
 def _pci_cards() -> list[GraphicsCard]:
-    """Linux's list of cards: whose they are, and hardly more."""
+    """Return Linux's list of cards, which has the vendor and hardly more."""
     cards = []
     for device in sorted(_SYS.glob("card*/device")):
         vendor = _PCI_VENDORS.get(_read(device / "vendor"))

@@ -1,7 +1,7 @@
 """The host: its processor, its power and heat, limits of its control groups, and the work of other programs.
 
-Version 2 has one tree; version 1 has a tree for each controller, and on many machines both are mounted. The limits of
-all groups around a process hold for it too.
+Version 2 of control groups has one tree; version 1 has a tree for each controller, and on many machines both are
+mounted. The limits of all groups around a process hold for it too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.messages.machine import Power, Processor
 _ROOT = Path("/sys/fs/cgroup")
 _OWN = Path("/proc/self/cgroup")
 _CPUINFO = Path("/proc/cpuinfo")
-# Names that people know, and the flags of /proc/cpuinfo that they go by.
+# Names that users know, and the flags of /proc/cpuinfo that stand for them.
 _FLAGS = {
     "AVX2": ("avx2",),
     "AVX-512": ("avx512f",),
@@ -38,13 +38,13 @@ _FLAGS = {
     "i8mm": ("i8mm",),
     "SVE": ("sve",),
 }
-# The same as macOS names them.
+# The same names in macOS's spelling.
 _APPLE_FEATURES = {"dotprod": "hw.optional.arm.FEAT_DotProd", "i8mm": "hw.optional.arm.FEAT_I8MM"}
 # The kernel's names of the drivers of processors' own sensors; others measure disks, batteries and radios.
 _PROCESSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")
 #: A machine whose other programs take more than this share of its processors is busy.
 BUSY = 0.1
-# Below this, the ticks in which systems count (10 ms) tell nothing.
+# Below this time, the ticks in which systems count (10 ms) show nothing.
 _SHORTEST_S = 0.1
 
 
@@ -53,8 +53,8 @@ class GroupLimits:
     """Memory and processors that the groups leave to this process.
 
     Attributes:
-        memory_bytes: The least limit, None for none.
-        free_bytes: The least that is left of a limit; what gives way under pressure counts as left.
+        memory_bytes: The least limit, or None for none.
+        free_bytes: The least free memory below a limit; memory that gives way under pressure counts as free.
         processors: The least share of processors, in processors; None for no limit.
     """
 
@@ -64,11 +64,11 @@ class GroupLimits:
 
 
 def read_group_limits(root: Path = _ROOT, own: Path = _OWN) -> GroupLimits:
-    """The limits now; none outside Linux.
+    """Return the limits now; there are none outside Linux.
 
     Args:
         root: The mount of control groups.
-        own: The list of the groups that this process is in.
+        own: List of the groups that this process is in.
     """
     memory = [*_memory_limits(root, own)]
     shares = [*_processor_shares(root, own)]
@@ -80,7 +80,7 @@ def read_group_limits(root: Path = _ROOT, own: Path = _OWN) -> GroupLimits:
 
 
 def _memory_limits(root: Path, own: Path) -> Iterator[tuple[int, int]]:
-    """Each limit with what is left of it."""
+    """Yield each limit with the bytes that are left of it."""
     names = (
         ("", "memory.max", "memory.current", "inactive_file"),
         ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -106,7 +106,7 @@ def _processor_shares(root: Path, own: Path) -> Iterator[float]:
 
 
 def _groups(root: Path, own: Path, controller: str) -> Iterator[Path]:
-    """Folders of this process's group and of the ones around it; of version 2 where ``controller`` is empty."""
+    """Yield the folders of this process's group and those around it; of version 2 if ``controller`` is empty."""
     for line in _read(own).splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
@@ -147,7 +147,7 @@ def _read(path: Path) -> str:
 
 
 def read_processor(cpuinfo: Path = _CPUINFO) -> Processor:
-    """This machine's processor."""
+    """Describe this machine's processor."""
     lines = _read_lines(cpuinfo)
     logical = psutil.cpu_count(logical=True) or os.cpu_count() or 1
     return Processor(
@@ -161,7 +161,7 @@ def read_processor(cpuinfo: Path = _CPUINFO) -> Processor:
 
 
 def usable_cores() -> int:
-    """Cores worth a thread each: physical ones, capped by affinity and by the control groups' share."""
+    """Return the cores worth a thread each: physical ones, capped by affinity and by the control groups' share."""
     cores = psutil.cpu_count(logical=False) or os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = min(cores, len(os.sched_getaffinity(0)))
@@ -178,7 +178,7 @@ def _name(lines: dict[str, str]) -> str:
         key = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
         with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as opened:
             return str(winreg.QueryValueEx(opened, "ProcessorNameString")[0]).strip()
-    # ARM boards give numbers for a name; then the board's own name says more.
+    # ARM boards have numbers for a name; the board's own name says more.
     return lines.get("model name") or lines.get("Model") or platform.processor() or platform.machine()
 
 
@@ -193,7 +193,7 @@ def _instruction_sets(lines: dict[str, str]) -> tuple[str, ...]:
 
 
 def _torch_flags() -> set[str]:
-    """Instruction sets that torch has found, in the spelling of /proc/cpuinfo."""
+    """Return the instruction sets that torch has found, in the spelling of /proc/cpuinfo."""
     import torch
 
     capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
@@ -211,7 +211,7 @@ def _sysctl(name: str) -> str:
 
 
 def _read_lines(path: Path) -> dict[str, str]:
-    """Names and values; the first processor's where there are several."""
+    """Return names and values; the first processor's if there are several."""
     found: dict[str, str] = {}
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -224,7 +224,7 @@ def _read_lines(path: Path) -> dict[str, str]:
 
 
 def read_power() -> Power:
-    """The power supply now. A machine without a battery is on mains."""
+    """Return the power supply now. A machine without a battery is on mains."""
     if not hasattr(psutil, "sensors_battery"):
         return Power(None, None)
     try:
@@ -237,9 +237,9 @@ def read_power() -> Power:
 
 
 def is_hot() -> bool:
-    """True if some part of the processor has reached the temperature that its driver calls high.
+    """Return whether some part of the processor has reached the temperature that its driver calls high.
 
-    A system that tells no temperatures, or no limits of them, has nothing that is hot.
+    A system that reports no temperatures, or no limits for them, is never hot.
     """
     if not hasattr(psutil, "sensors_temperatures"):
         return False
@@ -261,9 +261,11 @@ class Reading:
 
     Attributes:
         at_s: The moment.
-        used_s: By everybody, what a virtual machine's host took for others ("stolen") included.
-        own_s: By this process, what it has started and waited for, and the window that started it.
-        processors: Their number.
+        used_s: Seconds used by all programs, including time that a virtual machine's host took for others
+            ("stolen").
+        own_s: Seconds used by this process, by the children it started and waited for, and by the window that
+            started it.
+        processors: Number of processors.
     """
 
     at_s: float
@@ -273,9 +275,9 @@ class Reading:
 
     @classmethod
     def now(cls) -> Reading:
-        """The counters of now, in some tenths of a millisecond."""
+        """Read the counters now, in some tenths of a millisecond."""
         all_ = psutil.cpu_times()
-        # Guests are counted as their users too.
+        # Time of guests is counted as their users' time too.
         idle = ("idle", "iowait", "guest", "guest_nice")
         used_s = sum(seconds for name, seconds in zip(all_._fields, all_, strict=True) if name not in idle)
         return cls(time.perf_counter(), used_s, _own_s(), psutil.cpu_count() or 1)
@@ -289,17 +291,17 @@ class OtherWork:
 
     @property
     def share(self) -> float:
-        """Their share of all processors' time until now, from 0 to 1; 0 where too little time has passed to tell."""
+        """Share of all processors' time that others took until now, from 0 to 1; 0 if it is too early to tell."""
         return share_of_others(self._begin, Reading.now())
 
     @property
     def busy(self) -> bool:
-        """True if it is so much that measured times are no good."""
+        """True if other programs take so much that measured times are no good."""
         return self.share > BUSY
 
 
 def share_of_others(begin: Reading, end: Reading) -> float:
-    """The same between two readings."""
+    """Return the share of all processors' time that others took between two readings, from 0 to 1."""
     passed_s = end.at_s - begin.at_s
     if passed_s < _SHORTEST_S:
         return 0.0
@@ -308,10 +310,10 @@ def share_of_others(begin: Reading, end: Reading) -> float:
 
 
 def _own_s() -> float:
-    # User and system time, on Unix those of children that were waited for too.
+    # User and system time; on Unix also that of children that were waited for.
     seconds = sum(psutil.Process().cpu_times()[:4])
     window = multiprocessing.parent_process()
     if window is not None:
-        with suppress(psutil.Error):  # it has ended
+        with suppress(psutil.Error):  # the window has ended
             seconds += sum(psutil.Process(window.pid).cpu_times()[:2])
     return float(seconds)

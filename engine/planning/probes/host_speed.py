@@ -1,8 +1,8 @@
 """Speed of the processor in reading weights and multiplying with them, by weight format.
 
-A forward's time is put together as Dovetail does it (Zhang et al. 2024, equations 3 and 4): T_p for reading the
-weights, T_c for multiplying them with the tokens, and max(T_c, T_p) + beta * min(T_c, T_p) for both. Its efficiencies
-E_c and E_m are not guessed: what is measured is P_c * E_c and B_m * E_m at once.
+A forward's time is put together as in Dovetail (Zhang et al. 2024, equations 3 and 4): T_p for reading the weights,
+T_c for multiplying them with the tokens, and max(T_c, T_p) + beta * min(T_c, T_p) for both. Its efficiencies E_c
+and E_m are not guessed: P_c * E_c and B_m * E_m are measured at once.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from engine.planning.kernel_table import Row, matrix_size, measured_rows
 _BUFFER_BYTES = 512 << 20
 _FEWEST_BUFFER_BYTES = 16 << 20
 _BETAS = tuple(step / 20 for step in range(21))
-# A buffer is read in pieces: while other programs run, long reads are interrupted each time and short ones are not. Two
-# sizes of them tell what it takes to begin, which is not the memory's.
+# A buffer is read in pieces: while other programs run, long reads are interrupted each time and short ones are not.
+# Two sizes of pieces show the time to begin a read, which is not the memory's.
 _PIECES_BYTES = (1 << 20, 8 << 20)
 _PASSES, _FEWEST_PIECES, _READS_S = 6, 64, 0.7
-# The share of pieces that are read as if nothing else ran, under a load of ten on two cores.
+# Share of pieces that are read as if nothing else ran, under a load of ten on two cores.
 _UNDISTURBED = 0.05
 _OPERATOR_RUNS, _OPERATOR_TRIALS = 200, 5
-# Of what plain reads reach, the share that a model's forward reaches too: 78 to 90 % at 1.1 B in BENCHMARKS.md, all of
-# it where the whole model is small.
+# Share of the speed of plain reads that a model's forward reaches too: 78 to 90 % at 1.1 B in BENCHMARKS.md, all of
+# it if the whole model is small.
 _SUSTAINED = 0.85
 _SMALL_BYTES, _LARGE_BYTES = 96 << 20, 512 << 20
 
 
 def format_speed(host: HostSpeed, name: str, model_bytes: float) -> FormatSpeed:
-    """The speed in a format for a model whose weights are of this size in all."""
+    """Return the speed in a format for a model whose weights have this size in all."""
     large = (model_bytes - _SMALL_BYTES) / (_LARGE_BYTES - _SMALL_BYTES)
     share = 1.0 - (1.0 - _SUSTAINED) * min(max(large, 0.0), 1.0)
     speed = host.formats[name]
@@ -51,8 +51,8 @@ def measure_host(
     """Measure the host, in a few seconds.
 
     Args:
-        cache_folder: Keeps the table of kernels, which is measured here where it is not yet.
-        progress: Called with what is measured next.
+        cache_folder: Folder of the kernel table, which is measured here if it is not yet.
+        progress: Called with the next part to be measured.
         check: Called often; raises to cancel.
         free_bytes: Memory that is free now; a buffer takes a quarter of it at most.
     """
@@ -64,7 +64,8 @@ def measure_host(
     for name in FORMAT_NAMES:
         progress(f"{name} products")
         fitted[name] = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
-    # Other programs, or a host's other guests, take a share of the memory that changes from second to second.
+    # Other programs, or a host's other guests, take a share of the memory's speed that changes from second to
+    # second.
     bandwidth = max(bandwidth, memory_bytes_per_s(buffer_bytes, check))
     # The matrices that a format is measured with may lie in a large cache; a model does not.
     formats = {
@@ -74,7 +75,7 @@ def measure_host(
 
 
 def memory_bytes_per_s(size_bytes: int, check: Callable[[], None]) -> float:
-    """Reads of a buffer of this size, as fast as they are where nothing else disturbs them."""
+    """Return the bytes per second of reading a buffer of this size while nothing else disturbs it."""
     buffer = torch.ones(size_bytes // 4)
     few, many = _PIECES_BYTES
     begin_s, read_s = (_undisturbed_s(torch.split(buffer, size // 4), check) for size in _PIECES_BYTES)
@@ -82,7 +83,7 @@ def memory_bytes_per_s(size_bytes: int, check: Callable[[], None]) -> float:
 
 
 def _undisturbed_s(pieces: Sequence[Tensor], check: Callable[[], None]) -> float:
-    """Seconds of reading one of these pieces, which lie one behind the other."""
+    """Return the seconds of reading one of these pieces, which lie one after the other."""
     taken: list[float] = []
     ended = time.perf_counter() + _READS_S
     for piece in itertools.chain.from_iterable(itertools.repeat(pieces, _PASSES)):
@@ -96,7 +97,7 @@ def _undisturbed_s(pieces: Sequence[Tensor], check: Callable[[], None]) -> float
 
 
 def operator_seconds(device: torch.device) -> float:
-    """Seconds of an operator on hardly any data."""
+    """Return the seconds of an operator on hardly any data."""
     weight = torch.ones(16, 16, device=device)
     row = torch.ones(1, 16, device=device)
     best = float("inf")
@@ -104,16 +105,16 @@ def operator_seconds(device: torch.device) -> float:
         begun = time.perf_counter()
         for _ in range(_OPERATOR_RUNS):
             row = functional.linear(row, weight).clamp_(0, 1)
-        float(row[0, 0])  # a GPU must have come to the end
+        float(row[0, 0])  # a GPU must have finished
         best = min(best, time.perf_counter() - begun)
     return best / (2 * _OPERATOR_RUNS)
 
 
 def fit_speed(name: str, row: Row) -> FormatSpeed:
-    """The three numbers of equation 4 that describe measured products best.
+    """Return the three numbers of equation 4 that describe measured products best.
 
-    Reading is told by the narrowest width and multiplying by the widest; the overlap is the one with which those
-    between are met best.
+    The narrowest width shows the speed of reading and the widest that of multiplying; the overlap is the one that
+    meets the widths between them best.
     """
     rows, columns = matrix_size()
     products = rows * columns
@@ -129,10 +130,11 @@ def fit_speed(name: str, row: Row) -> FormatSpeed:
 
 
 def _solve(beta: float, size: int, products: int, seconds: Mapping[int, float]) -> FormatSpeed:
-    """The speeds with which the narrowest and the widest product come out right, for one overlap.
+    """Return the speeds that give the times of the narrowest and the widest product, for one overlap.
 
-    Two linear equations: T_p + beta * m * t_c = seconds[m] and M * t_c + beta * T_p = seconds[M], if reading decides
-    the narrow one and multiplying the wide one. Where it does not (nothing to overlap), each is taken for itself.
+    There are two linear equations, T_p + beta * m * t_c = seconds[m] and M * t_c + beta * T_p = seconds[M], if
+    reading decides the narrow one and multiplying the wide one. If it does not (nothing overlaps), each is taken
+    for itself.
     """
     narrow, wide = min(seconds), max(seconds)
     determinant = wide - beta * beta * narrow
