@@ -36,7 +36,7 @@ def _drafter(chances: MatchChances) -> Drafter:
     return PromptLookup(chances)
 
 
-# Prompt lookup: drafts what followed the same words earlier in the text, as much of it as pays.
+# Prompt lookup: drafts the continuation of the same words earlier in the text, as much of it as pays.
 LOOKUP = Mode(
     name=mark("lookup"),
     title=mark("Lookup"),
