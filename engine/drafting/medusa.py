@@ -297,10 +297,10 @@ def ranks_of(network: MedusaNetwork, hidden: Tensor, tokens: Sequence[int]) -> N
         network: The heads.
         hidden: (n - 1, h) hidden rows of the target after its final norm, from the row that the reply's first token
             comes from; on the heads' device.
-        tokens: (n) the reply.
+        tokens: (n) tokens of the reply.
 
-    (n - 1, K) ranks, as in `RankLog`.
-        (n - 1, K), as in `RankLog`.
+    Returns:
+        (n - 1, K) ranks, as in `RankLog`.
     """
     heads = network.heads
     wanted = torch.tensor(tokens, dtype=torch.long)
