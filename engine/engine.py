@@ -87,7 +87,7 @@ _SIGN_OF_LIFE_S = 2.0
 class Engine:
     """Runs requests in the order they came, and replies of one model side by side, in forwards that they share.
 
-    The same object runs inside the window's process, inside a child process, or after the command line.
+    The same object runs inside the window's process, inside a child process, or for the command line.
     """
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
@@ -397,7 +397,7 @@ class Engine:
 
 
 def _lets_others_first(command: Command) -> bool:
-    """Return whether it is a program's request, after which a user's may come first."""
+    """Return whether it is a request of a program, which a user's may overtake."""
     return isinstance(command, Generate) and command.lets_others_first
 
 
