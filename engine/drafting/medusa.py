@@ -160,7 +160,7 @@ class MedusaNetwork:
         further: The other blocks of each, h -> h.
         maps: The output map of each, or the one of all of them, h -> Vd.
         dtypes: Types of the inputs of blocks and maps.
-        target_ids: (Vd,) the target's id of each of the draft's tokens; None where they are the same.
+        target_ids: (Vd,) the target's id of each of the draft's tokens; None if they are the same.
         soft_cap: c in c * tanh(logit / c) if the map is the head of a target that has a cap, else None.
 
     Attributes:

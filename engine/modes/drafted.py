@@ -45,7 +45,7 @@ LOOKUP = Mode(
     drafter=_drafter,
     schedule=worthwhile,
     looks_up=True,
-    # It needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
+    # It needs no second model, and its schedule drafts nothing if drafts do not pay for themselves.
     usual=mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),
 )
 
