@@ -89,7 +89,7 @@ _QUIET_S = 1.0
 class Engine:
     """Runs requests in the order they came, and replies of one model side by side, in forwards that they share.
 
-    The same object runs inside the window's process, inside a child process, or behind the command line.
+    The same object runs inside the window's process, inside a child process, or for the command line.
     """
 
     def __init__(self, on_event: Callable[[Event], None], shared: bool = False) -> None:
@@ -112,19 +112,19 @@ class Engine:
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
         self._scheduler = Scheduler(self._check_stop, self._go_on)
-        self._steps = 0  # layers, pieces of a load and whatever else is gone on with
+        self._steps = 0  # layers, pieces of a load and other steps of work
         self._waiting: list[Command] = []
         self._pings: list[Ping] = []
-        self._refused_beside = 0  # replies that were open when the first that waits could not join them
+        self._refused_beside = 0  # open replies when the first that waits could not join them
         self._model: LoadedModel | RemoteModel | None = None
         self._planner: ModelPlanner | None = None
-        self._bare_bytes = 0  # what the process held before the model came
+        self._bare_bytes = 0  # bytes that the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
         threading.Thread(target=self._give_signs_of_life, name="tenon-engine-life", daemon=True).start()
 
     def submit(self, command: Command) -> None:
-        """Hand in a command; returns at once. A `Cancel` overtakes everything that waits."""
+        """Hand in a command and return at once. A `Cancel` overtakes everything that waits."""
         if isinstance(command, Cancel):
             self._cancelled.add(command.request_id)
             return
@@ -133,13 +133,13 @@ class Engine:
         self._commands.put(command)
 
     def close(self) -> None:
-        """Cancel what runs, end the owner thread and wait for it."""
+        """Cancel the running requests, end the owner thread and wait for it."""
         self.submit(Shutdown())
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def _run(self) -> None:
-        # Nothing is asked of the GPU itself: that would take memory on it before anything runs there.
+        # The GPU itself is not asked: that would take memory on it before anything runs there.
         self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or ""), descriptors()))
         while True:
             command = self._due()
@@ -157,17 +157,17 @@ class Engine:
                 self._step()
 
     def _due(self) -> Command | None:
-        """The command whose turn it is; None while open replies go on before it.
+        """Return the command whose turn it is, or None while open replies go on before it.
 
-        One that cannot be served beside the open replies waits until one of these ends, and others wait behind it, but
-        for a count of tokens, which takes no room.
+        A command that cannot be served beside the open replies waits until one of these ends, and others wait after
+        it, except a count of tokens, which takes no room.
         """
         open_ = len(self._scheduler)
         while not self._commands.empty() or not (self._waiting or open_):
             if self._commands.empty():
                 self._answer_pings()
             self._line_up(self._next())
-        # Where a reply has ended since, there may be room now.
+        # If a reply has ended since, there may be room now.
         if open_ and (
             not self._waiting or self._refused_beside == open_ or not self._joins(self._waiting[0])
         ):
@@ -186,7 +186,7 @@ class Engine:
         return self._commands.get()
 
     def _line_up(self, command: Command) -> None:
-        """Put a command behind those that came before it, but before requests that let others go first."""
+        """Put a command after those that came before it, but before requests that let others go first."""
         if isinstance(command, Ping):
             self._pings.append(command)
             return
@@ -200,13 +200,13 @@ class Engine:
         self._waiting.insert(behind, command)
 
     def _answer_pings(self) -> None:
-        """All commands are done."""
+        """Answer the pings, because all commands are done."""
         for ping in self._pings:
             self._on_event(Pong(ping.number))
         self._pings.clear()
 
     def _joins(self, command: Command) -> bool:
-        """True for a reply that may run beside the open ones: of the same model, with room for its cache."""
+        """Return whether a reply may run beside the open ones: of the same model, with room for its cache."""
         if not isinstance(command, Generate | CountTokens) or self._model is None:
             return False
         if isinstance(command, CountTokens):
@@ -275,7 +275,7 @@ class Engine:
         except TenonError as error:
             self._fail(command, error)
             if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:
-                self._unload()  # the next request begins with a load, which finds or makes a file that is whole
+                self._unload()  # the next request begins with a load, which finds or makes a complete file
         except MemoryError as error:
             message = say(
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
@@ -324,7 +324,7 @@ class Engine:
             yield from RemoteReply(model, command, load_ms, self._on_event, self._check).run()
 
     def _check(self) -> None:
-        """Note that the request that runs goes on, or raise `Cancelled` when it is to stop."""
+        """Note that the running request goes on, or raise `Cancelled` if it is to stop."""
         self._go_on()
         self._check_stop()
 
@@ -332,7 +332,7 @@ class Engine:
         self._steps += 1
 
     def _give_signs_of_life(self) -> None:
-        """Say so while work goes on that tells nothing by itself: a pass of a large model may take minutes."""
+        """Report life while work goes on that reports nothing by itself: a pass of a large model may take minutes."""
         before = (0, 0)
         while not self._closing.wait(_SIGN_OF_LIFE_S):
             model = self._model
@@ -341,7 +341,7 @@ class Engine:
                 self._on_event(Working())
 
     def _check_stop(self) -> None:
-        """Raise `Cancelled` when the request that runs is to stop."""
+        """Raise `Cancelled` if the running request is to stop."""
         if self._closing.is_set() or self._scheduler.running in self._cancelled:
             raise Cancelled(say("The request was stopped."))
 
@@ -357,7 +357,7 @@ class Engine:
         self._on_event(MachineReported(command.request_id, report))
 
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Settled, float | None]:
-        """The model that serves these options, what runs with it, and the time it took where it had to be loaded."""
+        """Return the model for these options, its settled options, and the time of loading it if that was needed."""
         check_mode(options)
         settled = self._settled(options)
         if isinstance(self._model, LoadedModel) and settled is not None:
@@ -383,7 +383,7 @@ class Engine:
         return model, settled, model.report.load_ms
 
     def _settled(self, options: LoadOptions) -> Settled | None:
-        """Options and mode of a request that the loaded model serves; None where these options need a load."""
+        """Return options and mode of a request that the loaded model serves, or None if these options need a load."""
         if not isinstance(self._model, LoadedModel) or self._planner is None:
             return None
         settled = settle(options, self._planner)
@@ -398,31 +398,31 @@ class Engine:
             self._on_event(ModelUnloaded())
 
     def _fail(self, command: Request, error: TenonError) -> None:
-        """Tell of an error; where the host's memory was short, who holds it, and what context could be made smaller."""
+        """Report an error; if the host's memory was short, also who holds it, and a smaller context."""
         report = ErrorReport(
             type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
         )
         if isinstance(error, OutOfMemory):
             asked = None if isinstance(command, (ReportMachine, FindPairs)) else command.options.context
             context = asked or (0 if self._model is None else self._model.report.context)
-            # The memory of other programs is of no account where the budget is too small.
+            # The memory of other programs does not matter if the budget is too small.
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         self._on_event(Failed(command.request_id, report))
 
 
 def _lets_others_first(command: Command) -> bool:
-    """True for a request of a program, which a person's goes before."""
+    """Return whether it is a request of a program, which a user's may overtake."""
     return isinstance(command, Generate) and command.lets_others_first
 
 
 def _options(request: Generate) -> LoadOptions:
-    """The load options that a request runs with."""
+    """Return the load options that a request runs with."""
     return mode_that_runs(request.options)[0] if request.fall_back else request.options
 
 
 def _traceback(error: Exception) -> str:
-    """Place of a bug. The error's own text is left out: it may quote the chat."""
+    """Return the place of a bug. The error's own text is left out: it may quote the chat."""
     frames = traceback.extract_tb(error.__traceback__)
     return "".join([*traceback.format_list(frames), type(error).__name__])
 

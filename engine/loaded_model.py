@@ -52,10 +52,10 @@ from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
 
-# Up to this size the choice of kernels matters less than measuring it takes.
+# Up to this size the choice of kernels matters less than the time of measuring it.
 _LARGE_BYTES = 128 << 20
-# Up to this size a forward may take less time than threads wait for each other, so their number is measured. Above it
-# all cores are used: a model that was loaded while the machine was busy would stay on one of them.
+# Up to this size a forward may take less time than threads wait for each other, so their number is measured. Above
+# it all cores are used: a model that was loaded while the machine was busy would stay on one of them.
 _TINY_BYTES = 32 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
@@ -64,12 +64,12 @@ _WITHOUT_PIPELINE = mark(
     "drafts and model compute on one device ({device})."
 )
 _TEXT_ALONE = mark("Tenon runs the text part of this model alone: it takes no images and no sound.")
-# By whether the GPU's memory was full.
+# sentences by whether the GPU's memory was full
 _LOADED_ANEW = {
     True: mark("The GPU has less memory than planned, so the model was loaded differently: {summary}."),
     False: mark("The GPU stopped working ({reason}), so the model was loaded without it: {summary}."),
 }
-# By whether the GPU's memory was full.
+# sentences by whether the GPU's memory was full
 _NO_WAY_HOME = {
     True: mark(
         "The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} "
@@ -93,28 +93,28 @@ _MOVED_HOME = {
 
 
 class LoadedModel:
-    """One model, and the sequences that live on between its replies.
+    """A model in memory, and the sequences that live on between its replies.
 
     Attributes:
-        options: Of the load.
-        report: On the load.
-        tokenizer: Its tokenizer.
-        token_texts: Texts of its tokens, each for itself.
-        preparation: Prepares requests before their turn.
-        target: Its decoder.
-        drafts: Those that were loaded with it.
-        sequences: Its texts.
-        link: The way to the GPU, or to the CPU's own memory where none is used.
-        placement: Of the target's weights.
-        plan: Of the load, with the places of its layers now.
+        options: Options of the load.
+        report: Report on the load.
+        tokenizer: Tokenizer of the model.
+        token_texts: Texts of its tokens, each by itself.
+        preparation: Preparer of requests before their turn.
+        target: Target with the model's decoder.
+        drafts: Drafts that were loaded with it.
+        sequences: Sequences with its texts.
+        link: The way to the GPU, or to the CPU's own memory if none is used.
+        placement: Placement of the target's weights.
+        plan: Plan of the load, with the present places of its layers.
         target_devices: Devices that the target computes on, in words.
-        generation_config: The checkpoint's wishes for sampling; empty where it has none.
-        tell: Takes a sentence for the person about something that happens in mid-reply.
-        round_costs: By `Mode.drafting_name`, what the rounds of earlier replies cost: a reply need not measure it again
+        generation_config: The checkpoint's values for sampling; empty if it has none.
+        tell: Takes a sentence for the user about an event in mid-reply.
+        round_costs: Costs of earlier replies' rounds by `Mode.drafting_name`, so that a reply need not measure them
             first.
         match_chances: Worth of matches in the texts of earlier replies, for lookup.
-        committee: What earlier replies have shown of drafts that vote.
-        notes: Sentences for the person about what could not be done as asked.
+        committee: Experience of earlier replies with drafts that vote.
+        notes: Sentences for the user about what could not be done as asked.
     """
 
     def __init__(
@@ -128,15 +128,15 @@ class LoadedModel:
         """Load a model as planned.
 
         Args:
-            options: Settled ones.
+            options: Settled options.
             plan: Places of target and drafts.
-            drafts: Those that the plan has.
+            drafts: Drafts that the plan has.
             progress: Called with bytes of weights read, and in all.
-            check: Called often, by this load and by the replies that follow; raises `Cancelled` when the request that
-                runs is to stop.
+            check: Called often, by this load and by the replies that follow; raises `Cancelled` when the running
+                request is to stop.
 
         Raises:
-            TenonError: anything that is wrong with the folder, the options or the memory; nothing stays loaded then.
+            TenonError: The folder, the options or the memory are at fault; no part of the model stays loaded then.
         """
         started = time.perf_counter()
         _set_threads(options.threads)
@@ -178,7 +178,7 @@ class LoadedModel:
         placed = plan.placement.load(source)
         self.placement = placed.placement
         self._at_home = placed.at_home
-        # False where the layers left the GPU and did not reach the host.
+        # False if the layers left the GPU and did not reach the host.
         self._whole = True
         early: list[str] = []
         self.tell: Callable[[str], None] = early.append
@@ -190,7 +190,7 @@ class LoadedModel:
         left_out = (say(_TEXT_ALONE),) if config.family.text_config or checkpoint.text_alone else ()
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out, *own.notes)
         loaded: list[LoadedDraft] = []
-        # Of a text's drafts on the host and on the GPU: each has its weights once.
+        # bytes of a text's drafts on the host and on the GPU; each draft's weights are there once
         self._draft_text_bytes = [0, 0]
         for draft, draft_folder, place in zip(drafts, draft_folders, plan.drafts, strict=True):
             link = self.link if place.on_gpu else Link(_CPU)
@@ -234,10 +234,10 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """True if a request with these options needs no new load.
+        """Return whether a request with these options needs no new load.
 
-        Drafting may differ, and the mode where it is not about another part of a GPU. A target that had to leave the
-        GPU stays away from it until something else is asked for. Files that were changed are another model.
+        Drafting may differ, and so may the mode if it is not about another part of a GPU. A target that had to
+        leave the GPU stays away from it until other options are asked for. Changed files are another model.
         """
         own = self.options
         same = replace(options, mode=own.mode, mode_options=own.mode_options)
@@ -252,17 +252,17 @@ class LoadedModel:
         )
 
     def _gpu_answers(self) -> bool:
-        """True if the GPU is still there, should target or drafts compute on it."""
+        """Return whether the GPU is still there, if target or drafts compute on it."""
         device = self.link.device
         used = not self.is_apart(self.link) or any(draft.link.device == device for draft in self.drafts)
         return not used or answers(device)
 
     def has_room(self, sequences: int) -> bool:
-        """True if memory holds so many sequences and one more, each grown to the whole context."""
+        """Return whether memory holds so many sequences and one more, each grown to the whole context."""
         options, plan, device = self.options, self.plan, self.link.device
         sizes = plan.sizes(self.target.config)
         here, there = plan.placement.host(sizes).cache, plan.placement.device(sizes).cache
-        # What the sequences that there are have taken already is theirs.
+        # The memory that the present sequences have taken already is theirs.
         held_here, held_there = (self.sequences.bytes * part // (here + there) for part in (here, there))
         here, there = here + self._draft_text_bytes[0], there + self._draft_text_bytes[1]
         free = available_memory_bytes()
@@ -278,11 +278,11 @@ class LoadedModel:
         return (sequences + 1) * there <= free + held_there
 
     def is_apart(self, link: Link) -> bool:
-        """True if the target computes nothing on the device that a link leads to."""
+        """Return whether the target computes nothing on the device that a link leads to."""
         return str(link.device) not in self.target_devices
 
     def without_pipeline(self) -> str:
-        """A sentence for the person, once, about drafts that are not made beside the target's forwards; else empty."""
+        """Return a sentence, once, about drafts that are not made beside the target's forwards, or an empty text."""
         said, self._said_without_pipeline = self._said_without_pipeline, True
         if said or not self.drafts or any(self.is_apart(draft.link) for draft in self.drafts):
             return ""
@@ -292,7 +292,7 @@ class LoadedModel:
         return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])
 
     def _leave_gpu(self, error: RuntimeError) -> Decoder:
-        """The target with all of its layers on the host, after the GPU failed with some of them."""
+        """Return the target with all of its layers on the host, after the GPU failed with some of them."""
         at_home, self._at_home = self._at_home, None
         assert at_home is not None, "layers are on the GPU"
         full, reason = is_full(error), first_line(error)
@@ -317,12 +317,12 @@ class LoadedModel:
         return Decoder(self.target.config, self.placement)
 
     def release(self) -> None:
-        """Free the weights, and end what reads them; nothing can be asked of the model after it."""
+        """Free the weights, and end their readers; the model cannot be used afterwards."""
         self.preparation.close()
         self._free()
 
     def _free(self) -> None:
-        with contextlib.suppress(RuntimeError):  # a GPU that is lost cannot be waited for either
+        with contextlib.suppress(RuntimeError):  # a lost GPU cannot be waited for either
             self.placement.release()
 
 
@@ -334,17 +334,17 @@ def load_model(
 ) -> LoadedModel:
     """Plan a model and load it as planned.
 
-    A GPU that has less memory than was planned with leads to a new plan, made as the first one was, and a sentence; one
-    that fails to a plan without it.
+    A GPU that has less memory than planned leads to a new plan, made as the first one was, and a sentence; one that
+    fails leads to a plan without it.
 
     Args:
-        options: Settled ones where there is a planner.
+        options: Options, which are settled if there is a planner.
         progress: Called with bytes of weights read, and in all.
         check: Called often; raises to cancel.
-        planner: Of the model; None to make one now.
+        planner: Planner of the model; None to make one now.
 
     Raises:
-        TenonError: anything that is wrong with the folder, the options or the memory.
+        TenonError: The folder, the options or the memory are at fault.
     """
     if planner is None:
         planner = model_planner(options)
@@ -361,7 +361,7 @@ def load_model(
     give_back_device_memory()
     again = model_planner(options).load_plan(options) if full else None
     if again is None or again.on_device.total >= plan.on_device.total:
-        # The GPU failed, or the memory that is said to be free is not: without it then.
+        # The GPU failed, or its memory is not as free as reported: load without it.
         again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
     note = say(_LOADED_ANEW[full], reason=reason, summary=again.summary)
     again = replace(again, notes=(note, *again.notes))
@@ -369,13 +369,13 @@ def load_model(
 
 
 def _gpu_part(options: LoadOptions) -> str | None:
-    """The part of a GPU that the mode is about; None where any will do."""
+    """Return the part of a GPU that the mode is about, or None if any will do."""
     mode = MODES.get(options.mode)
     return mode.placements[0] if mode is not None and mode.needs_gpu else None
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
-    """A note where packed weights are slow: their kernels are not made for this processor or installation."""
+    """Return a note if packed weights are slow: their kernels are not made for this processor or installation."""
     in_use = library.available()
     if not weights.packed or in_use not in (None, "portable"):
         return ()
@@ -392,7 +392,7 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
 
 
 def _faster_thread_count(sequence: TokenSequence) -> int:
-    """One thread or all, by the best of forwards that take turns: other programs only slow one down."""
+    """Return one thread or all, by the best of alternating forwards: other programs can only slow one down."""
     counts = (usable_cores(), 1)
     best_s = dict.fromkeys(counts, inf)
     for threads in counts * _TRIALS:

@@ -1,4 +1,4 @@
-"""One reply from its prompt to its finish: choose the mode, run the loop, report."""
+"""A reply from its prompt to its finish: choose the mode, run the loop, report."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class ReplyRun:
     """Answers one request that `check_request` has passed.
 
     Args:
-        model: The loaded model; one of its sequences keeps what this reply adds.
+        model: The loaded model, one of whose sequences keeps the text of this reply.
         request: The conversation or raw prompt, and how to sample.
-        settled: Its options and mode.
+        settled: Settled options and mode of the request.
         planner: Learns from the reply; None for none.
-        load_ms: Time the load took, None when the model was in memory already.
+        load_ms: Time the load took, or None if the model was in memory already.
         emit: Takes events.
-        check: Raises `Cancelled` when the request is to stop.
+        check: Raises `Cancelled` if the request is to stop.
     """
 
     def __init__(
@@ -122,15 +122,15 @@ class ReplyRun:
         self._busy = False
 
     def run(self, alone: bool = True) -> Generator[AskedRows | Future[Ready], None, None]:
-        """Run the loop, a piece of the prompt or a round for each step; ends with `Finished`, also when cancelled.
+        """Run the loop, a piece of the prompt or a round for each step; end with `Finished`, also when cancelled.
 
-        Whoever runs it computes the rows of each step before the next one, and waits for what prepares the request.
+        The caller computes the rows of each step before the next one, and waits for the preparation of the request.
 
         Args:
-            alone: No other reply is being written.
+            alone: True if no other reply is being written.
 
         Raises:
-            TenonError: the prompt does not fit.
+            TenonError: The prompt does not fit.
         """
         self._check_tokens()
         ready = yield from self._model.preparation.steps(self._request, self._model.plan.context, alone)
@@ -186,7 +186,7 @@ class ReplyRun:
                 )
 
     def _verifier(self) -> Verifier:
-        """The rule, with a sampler that keeps to the form and notes what it picks where that is wanted."""
+        """Return the rule, with a sampler that keeps to the form and notes its picks if that is wanted."""
         sampler = self._sampler
         if self._mask is not None:
             sampler = MaskedSampler(**vars(sampler), mask=self._mask)
@@ -197,7 +197,7 @@ class ReplyRun:
         return RULES[self._request.verify].verifier(sampler)
 
     def _learn(self) -> None:
-        """Refine what is predicted for the model's next replies: by what is like them, and was not disturbed."""
+        """Refine the predictions for the model's next replies, if this reply is like them and was not disturbed."""
         if loop_start(self._reply.token_ids) is not None:
             return
         model = self._model
@@ -219,7 +219,7 @@ class ReplyRun:
         return self._mode.values(self._request.options.mode_options)
 
     def _recalled_cost(self, drafting: str) -> RoundCost:
-        """Cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
+        """Return the cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
         model = self._model
         cost = model.round_costs[drafting]
         if self._planner is not None and not cost.measured:
@@ -230,7 +230,7 @@ class ReplyRun:
         return cost
 
     def _plain_s(self, cost: RoundCost) -> float | None:
-        """A forward without a draft, as this session's replies have it, else earlier ones behind a text like this."""
+        """Return the seconds of a forward without a draft, by this session's replies, else by earlier ones."""
         known = cost.mean_plain_s()
         if known is not None or self._planner is None:
             return known
@@ -238,7 +238,7 @@ class ReplyRun:
         return profile.plain_seconds(self._model.plan.placement, len(self._prompt))
 
     def _drafters(self, sequence: TokenSequence, values: Values) -> list[Member]:
-        """The drafters of the loaded drafts that the mode uses; if one fails, the person is told once."""
+        """Return the drafters of the loaded drafts that the mode uses; if one fails, the user is told once."""
         if self._mode.growth is None:
             return []
         matches = None if self._mode.takes_several else self._chances
@@ -279,7 +279,7 @@ class ReplyRun:
             self._update_statistics()
 
     def _unconfirmed(self, tokens: Sequence[int]) -> None:
-        """The draft's present guess."""
+        """Show the draft's present guess."""
         now = time.perf_counter()
         if not self._request.show_unconfirmed or now - self._last_unconfirmed < _UNCONFIRMED_EVERY_S:
             return
@@ -289,7 +289,7 @@ class ReplyRun:
             self._emit(TextDrafted(self._request.request_id, text))
 
     def _logged(self, tokens: Sequence[int]) -> list[TokenLogprob]:
-        """Log-probabilities of emitted tokens, where they are wanted."""
+        """Return log-probabilities of emitted tokens, if they are wanted."""
         if self._log is None:
             return []
         said, ends = self._model.token_texts.said, self._model.tokenizer.end_ids
@@ -328,7 +328,7 @@ class ReplyRun:
         return replace(self._clock.timings(), thought_n=thought)
 
     def _take_rounds(self) -> tuple[RoundRecord, ...]:
-        """The rounds since the last event, with what their tokens say where that is wanted."""
+        """Return the rounds since the last event, with the texts of their tokens if that is wanted."""
         rounds = self._clock.take_rounds(self._request.round_texts)
         if not self._request.round_texts:
             return rounds
@@ -392,6 +392,6 @@ class ReplyRun:
         )
 
     def _drafted_text(self) -> tuple[tuple[int, int], ...]:
-        """Places of accepted drafts in the text."""
+        """Return the places of accepted drafts in the text."""
         ends = (0, *self._reply.ends)
         return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])

@@ -1,4 +1,4 @@
-"""A request before anything is loaded for it: what of it makes sense."""
+"""Checks of a request before anything is loaded for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _END_TOKENS = 12
 
 
 def last_question(request: Generate) -> str:
-    """Text that the person wrote last."""
+    """Return the text that the user wrote last."""
     if request.raw_prompt is not None:
         return request.raw_prompt if isinstance(request.raw_prompt, str) else ""
     return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
@@ -27,8 +27,8 @@ def check_request(request: Generate) -> None:
     """Refuse a request that makes no sense, before anything is loaded.
 
     Raises:
-        EmptyPrompt: there is nothing to answer.
-        InvalidOption: a value is out of its range, or the text is no text.
+        EmptyPrompt: There is nothing to answer.
+        InvalidOption: A value is out of its range, or the text is no text.
     """
     if not _asks(request):
         raise EmptyPrompt("The message is empty: write a question first.")
@@ -58,7 +58,7 @@ def check_limit(max_tokens: int | None) -> None:
     """Refuse a limit of tokens that leaves no reply.
 
     Raises:
-        InvalidOption: It is below 1.
+        InvalidOption: The limit is below 1.
     """
     if max_tokens is not None and max_tokens < 1:
         raise InvalidOption(
@@ -67,13 +67,13 @@ def check_limit(max_tokens: int | None) -> None:
 
 
 def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:
-    """The mark that a template puts at the end of a prompt, so that the model begins with a thought; else empty."""
+    """Return the mark at a prompt's end with which a template begins a thought, or an empty text."""
     end = tokenizer.decode(prompt[-_END_TOKENS:], special=True).rstrip()
     return f"{OPEN}\n" if end.endswith(OPEN) else ""
 
 
 def _asks(request: Generate) -> bool:
-    """True if there is anything to answer: a text, or a file."""
+    """Return whether there is anything to answer: a text, or a file."""
     if request.raw_prompt is not None:
         return request.raw_prompt != ()
     begun = bool(opening(request).strip())

@@ -3,10 +3,10 @@
 Requests join and leave between two forwards (continuous batching, Yu et al. 2022, "Orca", section 3.1), and a prompt is
 read in pieces that share forwards with other requests' rounds.
 
-Where drafts are computed on a device of their own they are made beside the target's forwards (Minions, Wang et al.
-2024, section 3.4): made ones wait in a pool until the target takes them, half of the open replies at a time, and no
-more are begun while as many wait. During a forward the drafts that it verifies are gone on with too, by the drafters
-that can; what the verdict contradicts they drop, by its prefix.
+Drafts on a device of their own are made beside the target's forwards (Minions, Wang et al. 2024, section 3.4):
+finished ones wait in a pool until the target takes them. It verifies half of the open replies at a time, and no
+more drafts are begun while as many wait. During a forward the drafters that can also continue the drafts that it
+verifies; they drop the parts that the verdict contradicts, by its prefix.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ when that is there, and None goes on next."""
 # Rows of prompts in a forward: beside rounds, which wait for it, and without any.
 _BESIDE_ROUNDS = 64
 _MOST_PIECES = 512
-# Longest wait for a draft before it is looked whether a request is to stop; for what is prepared beside the engine's
-# turns, before it is looked whether another request has come.
+# Longest wait for a draft until it is checked whether a request is to stop, and for work beside the engine's turns
+# until it is checked whether another request has come.
 _LOOK_S, _PREPARING_LOOK_S = 0.05, 0.002
 
 
@@ -42,7 +42,7 @@ class _Open:
     steps: Steps
     asked: AskedRows | None = None
     draft: Future[Callable[[], None]] | None = None  # on its way, or made and not taken yet
-    waits: bool = False  # for memory, until another one ends
+    waits: bool = False  # waits for memory, until another one ends
     awaited: Future[Any] | None = None  # made beside the turns
 
     @property
@@ -57,7 +57,7 @@ class Scheduler:
     """Open requests in the order they came.
 
     Args:
-        check: Raises `Cancelled` when the request whose turn it is has to stop.
+        check: Raises `Cancelled` if the request whose turn it is has to stop.
         go_on: Called whenever layers are computed, and while requests are prepared, which has bounds of its own.
     """
 
@@ -74,12 +74,12 @@ class Scheduler:
 
     @property
     def running(self) -> str:
-        """The request whose turn it is on this thread."""
+        """Id of the request whose turn it is on this thread."""
         found: str = getattr(self._turns, "running", "")
         return found
 
     def add(self, request_id: str, steps: Steps) -> None:
-        """A request begins with the next turn."""
+        """Let a request begin with the next turn."""
         self._open.append(_Open(request_id, steps))
 
     def turn(self) -> None:
@@ -124,7 +124,7 @@ class Scheduler:
         self._computing = []
 
     def _chosen(self) -> list[_Open]:
-        """Those whose rows the next forward has: pieces of prompts, the oldest first, and all rounds."""
+        """Return the requests with rows in the next forward: pieces of prompts, the oldest first, and all rounds."""
         rounds: list[_Open] = []
         pieces: list[_Open] = []
         for one in self._open:
@@ -147,11 +147,11 @@ class Scheduler:
 
     @property
     def _batch(self) -> int:
-        """Replies whose drafts the target verifies at a time, while those of the others are made."""
+        """Number of replies whose drafts the target verifies at a time, while the others' are made."""
         return (len(self._open) + 1) // 2
 
     def _begin_drafts(self) -> None:
-        """Let drafts be made while fewer are on their way, or wait, than the target takes."""
+        """Begin drafts while fewer are being made, or wait, than the target takes."""
         waiting = sum(one.draft is not None and one not in self._computing for one in self._open)
         for one in self._open:
             if one.asked is not None and one.asked.make_draft and not one.draft and waiting < self._batch:
@@ -159,7 +159,7 @@ class Scheduler:
                 waiting += 1
 
     def _take_draft(self, one: _Open) -> None:
-        """A made draft becomes the rows that its reply asks for."""
+        """Turn a finished draft into the rows that its reply asks for."""
         if one.asked is None or one.draft is None:
             return
         try:
@@ -169,7 +169,7 @@ class Scheduler:
             self._end(one, error)
 
     def _draft_ahead(self) -> Callable[[], None]:
-        """Go on with drafts while they are verified; returns what ends that."""
+        """Continue drafts while they are verified; return a function that ends this."""
         over = threading.Event()
         drafted = [one for one in self._computing if one.draft is not None]
         for one in drafted:
@@ -187,7 +187,7 @@ class Scheduler:
         def end() -> None:
             over.set()
             if not drafting.cancel():
-                with suppress(Cancelled):  # which is seen by the forward too
+                with suppress(Cancelled):  # the forward sees it too
                     drafting.result()
 
         return end
@@ -205,7 +205,7 @@ class Scheduler:
         return self._drafting.submit(run)
 
     def _hold_back(self) -> None:
-        """Let the newest wait without its cache, which memory is too short for; the others try again without it."""
+        """Let the newest request wait without its cache if memory is short; the others try again."""
         newest = max(self._computing, key=self._open.index)
         newest.waits = True
         if newest.asked is not None:
@@ -213,7 +213,7 @@ class Scheduler:
         self._computing = []
 
     def _close(self, one: _Open) -> None:
-        """A request has ended, and its memory may do for those that wait."""
+        """End a request, whose memory may suffice for those that wait."""
         self._open.remove(one)
         for other in self._open:
             other.waits = False
@@ -229,7 +229,7 @@ class Scheduler:
         one.asked, one.awaited = (None, step) if isinstance(step, Future) else (step, None)
 
     def _throw(self, error: Exception) -> None:
-        """Tell those that wait for the forward that it failed."""
+        """Tell the requests that wait for the forward that it failed."""
         for one in self._computing:
             self._end(one, error)
 
@@ -253,7 +253,7 @@ class Scheduler:
             self._end(one, error)
 
     def _check_all(self) -> None:
-        """End requests that are to stop; the forward goes on for the others, and ends where there are none."""
+        """End requests that are to stop; the forward goes on for the others, and ends if there are none."""
         self._go_on()
         for one in tuple(self._computing):
             self._check_one(one)
@@ -262,6 +262,6 @@ class Scheduler:
 
 
 def _is_short_memory(error: Exception) -> bool:
-    """True if memory was short, as Python or torch says it."""
+    """Return whether memory was short, as Python or torch says it."""
     said = str(error).lower()
     return isinstance(error, MemoryError) or "alloc" in said or "out of memory" in said

@@ -96,7 +96,7 @@ class BlockWeights:
         final_norm: Before the head.
         head: h -> Vd, its own or the target's.
         head_dtype: Type of the rows that the head maps.
-        target_ids: (Vd,) the target's id of each of its tokens; None where they are the same.
+        target_ids: (Vd,) the target's id of each of its tokens; None if they are the same.
         logit_soft_cap: Soft cap of the logits if the head is a target's that has one, else None.
         markov: Markov head, or None.
     """

@@ -447,7 +447,7 @@ class MajorityCommittee(Committee):
         for member in judged:
             if member is not None and self._drafts[member].tokens:
                 held, missed = _outcome(self._drafts[member], tokens)
-                # Where nothing was seen to miss, the rest of the chain was not verified.
+                # If no guess was seen to miss, the rest of the chain was not verified.
                 rates.append((member, held / len(self._drafts[member]) if missed else 1.0))
         self._votes.judge(rates)
 

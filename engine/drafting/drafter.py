@@ -59,7 +59,7 @@ class Drafter(Protocol):
                 the position that it returned to the prompt's end. None when ``hidden_layers`` is empty, or
                 they were not wanted.
             probes: (k, V) float32 logits of the probes of the last accepted node, or of the root, in the order of the
-                last draft; None where it had none there.
+                last draft; None if it had none there.
         """
 
     def draft_ahead(self) -> bool:

@@ -162,7 +162,7 @@ class FeatureWeights:
             norm_output.
         head: h -> Vd, its own or the target's.
         head_dtype: Type of the rows that the head maps; the blocks' own type where they share one.
-        target_ids: (Vd,) the target's id of each of the draft's tokens, None where they are the same.
+        target_ids: (Vd,) the target's id of each of the draft's tokens; None if they are the same.
         logit_soft_cap: c in c * tanh(logit / c) if the head is that of a target that has a cap, or None.
         shared_bytes: Bytes of embedding and head that belong to the target.
         norm_output: True if the feature that is passed on is the output after the final norm (EAGLE-3.1).

@@ -200,7 +200,7 @@ class RowLevelDrafter(LevelDrafter):
         hidden_layers: Layers of the target whose rows it takes.
         cache: Cache of the draft: row i is made of the target's row i.
         ahead: Tokens after its own position that a row of the cache holds.
-        target_ids: (draft's vocabulary,) the target's ids of the draft's; None where they are the same.
+        target_ids: (draft's vocabulary,) the target's ids of the draft's; None if they are the same.
 
     Attributes:
         hidden_layers: Layers of the target whose rows it takes.

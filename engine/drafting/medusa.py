@@ -160,7 +160,7 @@ class MedusaNetwork:
         further: The other blocks of each, h -> h.
         maps: The output map of each, or the one of all of them, h -> Vd.
         dtypes: Types of the inputs of blocks and maps.
-        target_ids: (Vd,) the target's id of each of the draft's tokens; None where they are the same.
+        target_ids: (Vd,) the target's id of each of the draft's tokens; None if they are the same.
         soft_cap: c in c * tanh(logit / c) if the map is the head of a target that has a cap, else None.
 
     Attributes:
@@ -297,10 +297,10 @@ def ranks_of(network: MedusaNetwork, hidden: Tensor, tokens: Sequence[int]) -> N
         network: The heads.
         hidden: (n - 1, h) hidden rows of the target after its final norm, from the row that the reply's first token
             comes from; on the heads' device.
-        tokens: (n) the reply.
+        tokens: (n) tokens of the reply.
 
-    (n - 1, K) ranks, as in `RankLog`.
-        (n - 1, K), as in `RankLog`.
+    Returns:
+        (n - 1, K) ranks, as in `RankLog`.
     """
     heads = network.heads
     wanted = torch.tensor(tokens, dtype=torch.long)

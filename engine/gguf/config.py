@@ -1,8 +1,8 @@
 """A GGUF file's metadata as the config.json of a Hugging Face checkpoint.
 
-Source: llama.cpp, convert_hf_to_gguf.py (what is written) and src/llama-model.cpp (what is not, and is assumed). Of
-files by Ollama's own converter: Ollama, convert/*.go and llama/compat (its own names, and values that it leaves out).
-A value that a file leaves out is the family's own default.
+Source: llama.cpp, convert_hf_to_gguf.py (the values that are written) and src/llama-model.cpp (the assumed ones).
+For files by Ollama's own converter: Ollama, convert/*.go and llama/compat (its own names, and values that it leaves
+out). A value that a file leaves out is the family's own default.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
 
-#: llama.cpp's architecture: what Hugging Face calls the model and its config.
+#: Hugging Face's names of the model and its config, by llama.cpp's architecture.
 _ARCHITECTURES = {
     "llama": ("LlamaForCausalLM", "llama"),
     "mistral3": ("Ministral3ForCausalLM", "ministral3"),
@@ -33,9 +33,9 @@ _ARCHITECTURES = {
     "gemma3": ("Gemma3ForCausalLM", "gemma3_text"),
     "gemma4": ("Gemma4ForCausalLM", "gemma4_text"),
 }
-#: Ollama's names of architectures, and llama.cpp's.
+#: llama.cpp's names of architectures, by Ollama's.
 _OTHER_NAMES = {"gptoss": "gpt-oss", "glm4moelite": "deepseek2"}
-#: llama.cpp's names of values, and Ollama's.
+#: Ollama's names of values, by llama.cpp's.
 _OTHER_KEYS = {
     "rope.freq_base": "rope.global.freq_base",
     "rope.freq_base_swa": "rope.local.freq_base",
@@ -45,9 +45,9 @@ _OTHER_KEYS = {
     "attention.temperature_scale": "rope.scaling_beta",
     "expert_weights_norm": "norm_top_k_prob",
 }
-#: Gemma 3 with so long a context has its frequencies divided by 8, which Ollama's converter leaves out.
+#: Gemma 3 with a context this long has its frequencies divided by 8, which Ollama's converter leaves out.
 _LONG_GEMMA3, _LONG_GEMMA3_FACTOR = 131_072, 8.0
-#: Of the same architecture, where experts are chosen by shares and not by sigmoids.
+#: Models of the same architecture whose experts are chosen by shares and not by sigmoids.
 _DEEPSEEK_V2 = ("DeepseekV2ForCausalLM", "deepseek_v2")
 _SIGMOID = 2
 _WITH_EXPERTS = ("granitemoe", "qwen2moe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4", "deepseek2", "glm4moe")
@@ -58,7 +58,7 @@ _MULTIPLIERS = {
     "logit_scale": "logits_scaling",
     "attention.scale": "attention_multiplier",
 }
-# Values that scale or clamp what Tenon does not: neutral ones are harmless.
+# Values that scale or clamp numbers that Tenon does not: neutral ones are harmless.
 _NEUTRAL = {
     "logit_scale": 1,
     "residual_scale": 1,
@@ -74,17 +74,17 @@ _NEUTRAL = {
 _SCALED_BY_WIDTH = {"gemma2": 46, "gemma3": 62}
 
 _LARGEST_HEAD = 8192
-#: Ends of the names of what corrects the choice of experts.
+#: Ends of the names of tensors that correct the choice of experts.
 _CORRECTIONS = (".exp_probs_b.bias", ".exp_probs_b")
 _ABSENT = object()
-# Divisors of frequencies above this stand for no rotation.
+# Divisors of frequencies above this mean no rotation.
 _STILL = 1e20
 
 Floats = Callable[[str], "list[float]"]
 
 
 def architecture_of(metadata: Mapping[str, Any]) -> str:
-    """llama.cpp's name of the architecture.
+    """Return llama.cpp's name of the architecture.
 
     Raises:
         ConfigInvalid: The file names none.
@@ -106,11 +106,11 @@ def architecture_of(metadata: Mapping[str, Any]) -> str:
 def read_gguf_config(
     metadata: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], floats: Floats
 ) -> dict[str, Any]:
-    """Content of config.json for the same model.
+    """Return the content of config.json for the same model.
 
     Args:
-        metadata: Of the file.
-        shapes: Of its tensors, by llama.cpp's names.
+        metadata: Metadata of the file.
+        shapes: Shapes of its tensors, by llama.cpp's names.
         floats: Reads a tensor of a few numbers.
 
     Raises:
@@ -128,7 +128,7 @@ def read_gguf_config(
 
 
 class _Translation:
-    """One file's config in the making."""
+    """The config of one file while it is translated."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class _Translation:
         self._prefix = metadata["general.architecture"]
         self._shapes = shapes
         self._floats = floats
-        # Layers behind the last one guess further tokens.
+        # Layers after the last one guess further tokens.
         self._layers = int(self._value("block_count")) - int(self._value("nextn_predict_layers", 0))
         self._hidden = int(self._value("embedding_length"))
         self._heads = self._same("attention.head_count")
@@ -153,7 +153,7 @@ class _Translation:
             raise ValueError(f"{self._layers} layers, heads of {self._head_dim}")
 
     def _value(self, key: str, default: Any = None) -> Any:
-        """A value of this architecture; KeyError where it is missing and there is no default."""
+        """Return a value of this architecture; raise KeyError if it is missing and there is no default."""
         name = f"{self._prefix}.{key}"
         if name not in self._metadata and key in _OTHER_KEYS:
             name = f"{self._prefix}.{_OTHER_KEYS[key]}"
@@ -162,7 +162,7 @@ class _Translation:
         return self._metadata.get(name, default)
 
     def _given(self, kind: Callable[[Any], float], **keys: str) -> dict[str, Any]:
-        """Values of config.json that the file has, by their names there; the family's defaults hold for the others."""
+        """Return the values of config.json that the file has; the family's defaults hold for the others."""
         return {
             name: kind(value)
             for name, value in ((name, self._value(key, _ABSENT)) for name, key in keys.items())
@@ -170,7 +170,7 @@ class _Translation:
         }
 
     def _same(self, key: str, default: Any = None) -> int:
-        """A number that may be given for each layer, but must be one for all."""
+        """Return a number that may be given for each layer, but must be the same for all."""
         value = self._value(key, default)
         values = set(value) if isinstance(value, list) else {value}
         if len(values) != 1:
@@ -182,7 +182,7 @@ class _Translation:
         return int(values.pop())
 
     def _kv_heads(self) -> int:
-        """Key-value heads; of LFM2's layers those that have a convolution have none."""
+        """Return the key-value heads; layers of LFM2 that have a convolution have none."""
         each = self._value("attention.head_count_kv", self._heads)
         if self._architecture.startswith("lfm2") and isinstance(each, list):
             return max(map(int, each))
@@ -245,7 +245,7 @@ class _Translation:
         }
 
     def _variant(self) -> dict[str, Any]:
-        """Values that this architecture has beside the others."""
+        """Return the values that this architecture has beside the others."""
         own: dict[str, Any] = {}
         if self._architecture in _WITH_MULTIPLIERS:
             own = {name: float(self._value(key, 0.0)) or 1.0 for key, name in _MULTIPLIERS.items()}
@@ -295,25 +295,25 @@ class _Translation:
         }
 
     def _expert_width(self) -> int:
-        """Width of an expert, as its matrices have it: Ollama's converter leaves it out for Qwen3."""
+        """Return the width of an expert from its matrices: Ollama's converter leaves it out for Qwen3."""
         stacks = (shape for name, shape in self._shapes.items() if name.endswith("ffn_down_exps.weight"))
         return next(stacks)[-1]
 
     def _sigmoid(self) -> bool:
-        """True if experts are chosen by sigmoids; files that do not say it have a correction of them or not."""
+        """Return whether experts are chosen by sigmoids; files that do not say it then have a correction."""
         corrected = any(name.endswith(_CORRECTIONS) for name in self._shapes)
         kind = int(self._value("expert_gating_func", 0))
         return kind == _SIGMOID if kind else corrected
 
     def _latents(self) -> dict[str, Any]:
-        """DeepSeek's attention: the file has sizes of what is cached, and those of a head beside them."""
+        """Return DeepSeek's attention: the file has sizes of the cached latent, and those of a head beside them."""
         if "blk.0.attn_k_b.weight" not in self._shapes:
             raise UnsupportedModel(
                 "This GGUF file is of an older kind, which has each head's keys and values in one tensor "
                 "(attn_kv_b); choose a newer conversion of this model."
             )
         rank, rotated = int(self._value("attention.kv_lora_rank")), int(self._value("rope.dimension_count"))
-        # Ollama's files of GLM-4.7-Flash have the sizes of a head where others have those of what is cached.
+        # Ollama's files of GLM-4.7-Flash have the sizes of a head where others have those of the latent.
         of_head = "" if self._prefix in _OTHER_NAMES else "_mla"
         shared = self._shared_experts()
         return {
@@ -329,7 +329,7 @@ class _Translation:
         }
 
     def _shared_experts(self) -> dict[str, int]:
-        """Experts that every token takes, and the groups that the others come in."""
+        """Return the experts that every token takes, and the groups of the others."""
         groups = int(self._value("expert_group_count", 1))
         return {
             "n_shared_experts": int(self._value("expert_shared_count", 0)),
@@ -347,7 +347,7 @@ class _Translation:
         return {"mscale": weight, "mscale_all_dim": weight, "llama_4_scaling_beta": beta}
 
     def _intermediate(self) -> int:
-        """Width of the feed-forward network; of layers that share keys and values it may be twice that."""
+        """Return the width of the feed-forward network; layers that share keys and values may have twice that."""
         gate = self._shapes.get("blk.0.ffn_gate.weight")
         if self._architecture == "lfm2" and gate is not None:  # Ollama's files may say another number
             return gate[0]
@@ -357,7 +357,7 @@ class _Translation:
         return self._same("feed_forward_length")
 
     def _key_value_heads(self) -> tuple[int, int]:
-        """Of Gemma 4: key-value heads of layers that slide, and of the others."""
+        """Return Gemma 4's key-value heads: of layers that slide, and of the others."""
         value = self._value("attention.head_count_kv")
         kinds = self._sliding_layers()["layer_types"]
         each = value if isinstance(value, list) else [value] * self._layers
@@ -410,7 +410,7 @@ class _Translation:
         return self._given(int, sliding_window="attention.sliding_window")
 
     def _sliding_layers(self) -> dict[str, Any]:
-        """Layers that see a window alone, where the file says it."""
+        """Return the layers that see only a window, if the file says it."""
         pattern = self._value("attention.sliding_window_pattern", ())
         if isinstance(pattern, list):
             kinds = [("full_attention", "sliding_attention")[bool(slides)] for slides in pattern]
@@ -430,11 +430,11 @@ class _Translation:
         return {"full_attention": parameters, "sliding_attention": local}
 
     def _left_out_by_ollama(self) -> bool:
-        """True for a file whose converter leaves out what all of Gemma 3's larger sizes have alike."""
+        """Return whether the converter left out values that all of Gemma 3's larger sizes share."""
         return self._context >= _LONG_GEMMA3 and not self._given(float, it="attention.layer_norm_rms_epsilon")
 
     def _gemma4_rope(self) -> dict[str, Any]:
-        """Pairs that stand still have divisors without bound; llama.cpp cannot leave channels in the middle out."""
+        """Return Gemma 4's RoPE; the file gives pairs that stand still a divisor without bound."""
         turning = [factor for factor in self._floats("rope_freqs.weight") if factor < _STILL]
         if set(turning) - {1.0}:
             raise ValueError(f"divisors {sorted(set(turning))}")
@@ -452,7 +452,7 @@ class _Translation:
         }
 
     def _scaled(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The parameters with how the frequencies are scaled."""
+        """Return the parameters with the scaling of the frequencies."""
         if "rope_factors_long.weight" in self._shapes:
             original = self._value("rope.scaling.original_context_length")
             parameters |= {
@@ -465,7 +465,7 @@ class _Translation:
             factor = self._value("rope.scaling.attn_factor", 0.0)
             return {**parameters, "attention_factor": float(factor)} if factor else parameters
         if "rope_freqs.weight" in self._shapes:
-            # Llama 3's scaling, as a divisor of each frequency: LongRoPE with one set for every length says the same.
+            # Llama 3's scaling, as a divisor of each frequency: LongRoPE with one set for every length is the same.
             factors = self._floats("rope_freqs.weight")
             return {
                 **parameters,

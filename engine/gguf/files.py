@@ -1,4 +1,4 @@
-"""GGUF files by their names: the model that a file belongs to, and the part of it that it is."""
+"""GGUF files by their names: the model that a file belongs to, and its part of that model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
 _NO_MODELS = ("mmproj", "imatrix")
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
-#: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site that takes no larger ones.
+#: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site with a limit on size.
 _PIECE = re.compile(
     r"(?P<whole>.+\.gguf)[-._](?:(?:part|split)[-._]?(?:[a-z]{1,2}|\d+(?:[-_]?of[-_]?\d+)?)|\d{2,3})",
     re.IGNORECASE,
@@ -21,10 +21,10 @@ _PIECE = re.compile(
 
 
 def is_gguf(path: Path) -> bool:
-    """True of a file of that name, or one that begins so whatever its name: Ollama calls its files after their hashes.
+    """Return whether a file has GGUF's name, or its first bytes: Ollama names its files after their hashes.
 
     Raises:
-        WeightsMissing: It is a piece of a file that was cut up.
+        WeightsMissing: The file is a piece of one that was cut up.
     """
     check_whole((path,))
     if path.suffix.lower() == SUFFIX:
@@ -37,7 +37,7 @@ def is_gguf(path: Path) -> bool:
 
 
 def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
-    """GGUF models among files by their names: the first part of each, and the parts that are there.
+    """Return the GGUF models among files by their names: the first part of each, and the parts that are there.
 
     Image encoders are left out, and importance matrices.
     """
@@ -49,13 +49,13 @@ def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
 
 
 def first_part(path: Path) -> Path:
-    """The first of the parts that a file belongs to: NAME-00001-of-00003.gguf; itself where it is whole."""
+    """Return the first part of a file's model, NAME-00001-of-00003.gguf, or the file itself if it is whole."""
     part = PART.fullmatch(path.stem)
     return path if part is None else path.with_name(f"{part['stem']}-00001-of-{part['count']}{path.suffix}")
 
 
 def gguf_name(path: Path) -> str:
-    """Name of a model by its file."""
+    """Return the name of a model by its file."""
     part = PART.fullmatch(path.stem)
     return path.stem if part is None else part["stem"]
 
@@ -64,7 +64,7 @@ def check_whole(files: Iterable[Path]) -> None:
     """Refuse files that are pieces of one.
 
     Raises:
-        WeightsMissing: One is a piece of a GGUF file that was cut up.
+        WeightsMissing: A file is a piece of a GGUF file that was cut up.
     """
     for file in files:
         piece = _PIECE.fullmatch(file.name)

@@ -59,14 +59,14 @@ def end_ids_by_text(id_of: Callable[[str], int | None]) -> tuple[int, ...]:
     """Return the tokens that end a reply in a vocabulary that says nothing but their texts.
 
     Args:
-        id_of: The id of a token by its text; None where there is none.
+        id_of: Returns the id of a token by its text, or None if there is none.
     """
     ids = {text: id_of(text) for text in END_TEXTS.union(*_BETWEEN_FILES.values())}
     return _ends({index: text for text, index in ids.items() if index is not None})
 
 
 def _ends(found: Mapping[int, str]) -> tuple[int, ...]:
-    """Return those of the tokens, by their texts, that end a reply beside the others."""
+    """Return the tokens, given with their texts, that end a reply beside the others."""
     known, others = set(found.values()), set()
     if known & {"<|call|>", "<|calls|>"} and known & {"<|return|>", "<|flush|>"}:
         others.add("<|end|>")  # ends a channel here, and not the reply
@@ -76,7 +76,7 @@ def _ends(found: Mapping[int, str]) -> tuple[int, ...]:
 
 
 def read_sampling(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The advised sampling as generation_config.json would have it; nothing where the file advises none."""
+    """Return the advised sampling in the form of generation_config.json, or nothing if the file advises none."""
     advised = {
         name: metadata[f"general.sampling.{key}"]
         for key, name in _SAMPLING.items()

@@ -8,8 +8,9 @@ Layout (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md), little-endia
                   offset (uint64)
     data          begins on a multiple of ``general.alignment``; offsets count from here
 
-The package gguf reads the same, but walks every array element by element without looking at the file's end: a
-damaged count makes it run until memory is full, and 127,000 tokens with their merges take it 13 s where this takes 0.2.
+The package gguf reads the same, but walks every array element by element without regard to the file's end: a
+damaged count makes it run until memory is full, and 127,000 tokens with their merges take it 13 s where this takes
+0.2.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ _VERSIONS = (2, 3)
 _DEFAULT_ALIGNMENT = 32
 _MOST_DIMENSIONS = 4
 _STRING, _ARRAY = 8, 9
-#: Of the metadata's plain types: struct's letter.
+#: struct's letters of the metadata's plain types.
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """One tensor of a file.
+    """A tensor of a file.
 
     Attributes:
-        shape: Rows first, as torch has it.
-        stop: Behind its last.
+        shape: Shape with rows first, as in torch.
+        stop: End of its bytes.
     """
 
     name: str
@@ -74,22 +75,22 @@ class GgufHeader:
     tensors: dict[str, TensorInfo]
 
 
-#: By what tells a file from its successor: plan, config, weights and tokenizer read the same head.
+#: Headers by the file's identity: plan, config, weights and tokenizer read the same head.
 _known: WeakValueDictionary[tuple[Path, int, int, int], GgufHeader] = WeakValueDictionary()
 # A model's vocabulary, and its draft's, take a tenth of a second to read and are wanted again in the next one.
 _kept: deque[GgufHeader] = deque(maxlen=2)
 
 
 class _Damaged(Exception):
-    """Error for a file that is not what it says."""
+    """The file is not what it claims to be."""
 
 
 def read_header(path: Path) -> GgufHeader:
     """Read the head of a file; no tensor's data is touched.
 
     Raises:
-        WeightsCorrupt: It is truncated, damaged or not a GGUF file.
-        UnsupportedModel: Its version, or a tensor's type, is not one that is read.
+        WeightsCorrupt: The file is truncated, damaged or not a GGUF file.
+        UnsupportedModel: The version, or a tensor's type, is not one that is read.
     """
     try:
         status = path.stat()
@@ -121,7 +122,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 class _Reader:
-    """Walks the head; every length is checked against the bytes that are left before anything is made of it."""
+    """Walks the head; every length is checked against the remaining bytes before it is used."""
 
     def __init__(self, path: Path, data: mmap.mmap) -> None:
         self._path = path

@@ -50,7 +50,7 @@ _LAYER = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-# Gemma's blocks have norms behind attention and feed-forward network too.
+# Gemma's blocks have norms after attention and feed-forward network too.
 _SANDWICH = {
     **_LAYER,
     "post_attention_norm": "post_attention_layernorm",
@@ -61,15 +61,15 @@ _SANDWICH = {
 _FUSED = {**_LAYER, "ffn_up": "mlp.gate_up_proj"}
 
 _EXPERTS = {**_LAYER, "ffn_gate_inp": "mlp.gate"}
-# Far above all there are: a damaged number must not become a list of that many entries.
+# Far beyond every existing number: a damaged one must not become a list of that many entries.
 _MOST_EXPERTS = 1 << 16
-#: Stacks of what each expert has of its own.
+#: Stacks of the tensors that each expert has.
 _EXPERT_STACKS = {
     "ffn_gate_exps": "mlp.experts.{}.gate_proj",
     "ffn_up_exps": "mlp.experts.{}.up_proj",
     "ffn_down_exps": "mlp.experts.{}.down_proj",
 }
-#: DeepSeek's, whose heads have maps of their own from a latent.
+#: DeepSeek's stacks, whose heads have maps of their own from a latent.
 _LATENTS = {
     **_EXPERTS,
     "attn_q_a": "self_attn.q_a_proj",
@@ -113,7 +113,7 @@ _LFM2_STACKS = {
 }
 #: Modules whose weight has so many dimensions, whatever the file says.
 _DIMENSIONS = {"conv.conv": 1, "mlp.shared_expert_gate": 2}
-#: Gemma 4's, whose experts stand beside a dense network, and whose layers have inputs of their own.
+#: Gemma 4's names: its experts stand beside a dense network, and its layers have inputs of their own.
 _GEMMA4 = {
     **_SANDWICH,
     "attn_post_norm": "post_attention_layernorm",
@@ -140,10 +140,10 @@ _GEMMA4_WHOLE = {
 }
 _CORRECTIONS = ("exp_probs_b.bias", "exp_probs_b")
 
-#: Tensors that hold frequencies: the config has them.
+#: Tensors that hold frequencies, which the config has.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
 _COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
-#: Beginnings of names in encoders of images and sound, and in the projectors behind them: Ollama's files have them.
+#: Beginnings of names in encoders of images and sound, and in their projectors, which Ollama's files have.
 TOWERS = ("v.", "mm.", "a.", "vision.", "model.vision_tower.")
 
 _MOST_FREQUENCIES = 4096
@@ -153,8 +153,8 @@ _SAY_NOTHING = (
 )
 
 
-#: The quantized types that are read: those of the kernels, and what else the package gguf writes out but for types of
-#: a single model.
+#: Quantized types that are read: those of the kernels, and others that the package gguf decodes, except types of a
+#: single model.
 QUANTIZED = frozenset(
     (
         *(Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.MXFP4),
@@ -170,12 +170,13 @@ class Source:
     """Origin of a tensor.
 
     Attributes:
-        name: In the file.
-        heads: Above 0: the rows of each of so many heads were interleaved, pair by pair, for llama.cpp's own rotation.
-        offset: To be added to every value.
-        part: Of a stack, the one that it is.
-        parts: Above 0: the tensor is a stack of so many.
-        dimensions: Above 0: it is a vector, or a matrix of one row, whatever the file says.
+        name: Name in the file.
+        heads: Number of heads, each of whose rows were interleaved pair by pair for llama.cpp's own rotation; 0 for
+            none.
+        offset: Number to add to every value.
+        part: Index of the tensor in a stack.
+        parts: Number of parts in the stack; 0 if it is none.
+        dimensions: Dimensions of a vector, or of a matrix of one row, whatever the file says; 0 for the file's own.
     """
 
     name: str
@@ -191,13 +192,12 @@ class Naming:
     """Names and changes of the tensors of one architecture.
 
     Attributes:
-        layer: Modules of a layer: llama.cpp's name to Hugging Face's.
-        stacks: Stacks of a layer, and the module that a part of one is.
-        whole: Tensors of a layer that are called otherwise down to the last part, by their whole names: llama.cpp's to
-            Hugging Face's.
-        interleaved: The rows of q and k are interleaved.
+        layer: Modules of a layer: Hugging Face's name by llama.cpp's.
+        stacks: Stacks of a layer, and the module that each of their parts is.
+        whole: Tensors of a layer with other names down to the last part: Hugging Face's whole name by llama.cpp's.
+        interleaved: True if the rows of q and k are interleaved.
         norm_offset: Number that was added to every norm's weight.
-        outer: Tensors outside the layers that are named otherwise.
+        outer: Tensors outside the layers that have other names.
     """
 
     layer: Mapping[str, str]
@@ -259,10 +259,10 @@ NAMINGS = {
 def sources(
     shapes: Mapping[str, tuple[int, ...]], architecture: str, heads: int, kv_heads: int
 ) -> dict[str, Source]:
-    """The tensors of a file by Hugging Face's names, the parts of a stack each by its own; what has none keeps its own.
+    """Return a file's tensors by Hugging Face's names, each part of a stack by its own; others keep their names.
 
     Args:
-        shapes: Of the file's tensors, by their names there.
+        shapes: Shapes of the file's tensors, by their names there.
         architecture: A key of `NAMINGS`.
         heads: Query heads.
         kv_heads: Key-value heads.
@@ -299,11 +299,11 @@ def sources(
 
 
 class GgufFile:
-    """One file's tensors.
+    """Tensors of one file.
 
     Args:
-        header: Of the file.
-        sources: Its tensors by the names that they are asked for by.
+        header: Header of the file.
+        sources: Origins of its tensors, by the names that they are asked for by.
     """
 
     def __init__(self, header: GgufHeader, sources: Mapping[str, Source]) -> None:
@@ -318,10 +318,10 @@ class GgufFile:
         return tuple(self._sources)
 
     def stored(self, name: str) -> StoredTensor:
-        """Place of a tensor.
+        """Return the place of a tensor.
 
         Raises:
-            UnsupportedModel: Its type is not one that is read.
+            UnsupportedModel: The tensor's type is not one that is read.
         """
         source = self._sources[name]
         info = self._header.tensors[source.name]
@@ -338,7 +338,7 @@ class GgufFile:
         return replace(found, heads=source.heads, offset=source.offset)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor, whatever its type."""
+        """Return the shape of a tensor, whatever its type."""
         source = self._sources[name]
         shape = self._header.tensors[source.name].shape
         if source.dimensions:
@@ -346,7 +346,7 @@ class GgufFile:
         return shape[1:] if source.parts else shape
 
     def identity(self) -> str:
-        """The head, as text."""
+        """Return the head as text."""
         table = [
             (tensor.name, tensor.kind, tensor.shape, tensor.start) for tensor in self._header.tensors.values()
         ]
@@ -355,13 +355,13 @@ class GgufFile:
 
 @dataclass(frozen=True)
 class GgufModel:
-    """A model whose files were found whole.
+    """A model whose files are complete.
 
     Attributes:
-        config: As config.json would have it.
-        files: Its tensors.
+        config: Config in the form of config.json.
+        files: Files of its tensors.
         quantization: Name of its mixture of types, such as Q4_K_M; None for plain numbers.
-        text_alone: It has encoders of images or sound too, which are left out.
+        text_alone: True if it has encoders of images or sound too, which are left out.
     """
 
     config: dict[str, Any]
@@ -371,12 +371,12 @@ class GgufModel:
 
 
 def read_gguf(path: Path) -> GgufModel:
-    """Read the heads of a model's files, from a path of `find_gguf` on.
+    """Read the heads of a model's files, starting from a path of `find_gguf`.
 
     Raises:
-        WeightsMissing: A part is not there.
+        WeightsMissing: A part is missing.
         WeightsCorrupt: A file is damaged or cut short.
-        ConfigInvalid: The metadata is.
+        ConfigInvalid: The metadata is invalid.
         UnsupportedModel: Tenon cannot run the model, or read its tensors.
     """
     headers = [read_header(part) for part in all_parts(path)]
@@ -406,7 +406,7 @@ def read_gguf(path: Path) -> GgufModel:
 
 
 def _floats(headers: list[GgufHeader], name: str) -> list[float]:
-    """The numbers of a small tensor."""
+    """Return the numbers of a small tensor."""
     header = next(header for header in headers if name in header.tensors)
     tensor = header.tensors[name]
     if math.prod(tensor.shape) > _MOST_FREQUENCIES:
@@ -416,7 +416,7 @@ def _floats(headers: list[GgufHeader], name: str) -> list[float]:
 
 
 def _quantization(headers: list[GgufHeader]) -> str | None:
-    """Name of a quantized file's format, or the type of most of its weights; None where that is a plain one."""
+    """Return a quantized file's format, or the type of most of its weights, or None if that is a plain one."""
     weights: Counter[Kind] = Counter()
     for header in headers:
         for tensor in header.tensors.values():
@@ -428,5 +428,5 @@ def _quantization(headers: list[GgufHeader]) -> str | None:
         said = LlamaFileType(headers[0].metadata.get("general.file_type", LlamaFileType.GUESSED))
     except ValueError:
         return str(kind.name)
-    # Files that were put together by hand say that they hold plain numbers, or nothing.
+    # Files that were put together by hand claim plain numbers, or nothing.
     return str(kind.name if said in _SAY_NOTHING else said.name.removeprefix("MOSTLY_"))

@@ -1,4 +1,4 @@
-"""Files that a GGUF model consists of, by their names and by what they say of themselves, and what they contain.
+"""Files of a GGUF model, by their names and by their own description, and their contents.
 
 Source: llama.cpp, gguf-py/gguf/constants.py (``general.type``); convert_lora_to_gguf.py, tools/imatrix and
 tools/cvector-generator write the other kinds.
@@ -18,7 +18,7 @@ from engine.sentences import mark
 
 _NAMES_SHOWN = 3
 _SPLIT_COUNT, _SPLIT_NUMBER, _SPLIT_TENSORS = "split.count", "split.no", "split.tensors.count"
-#: Far above every model that was split: a damaged count must not become a list of that many entries.
+#: Far above every split model: a damaged count must not become a list of that many entries.
 _MOST_PARTS = 10_000
 
 _ADAPTER = mark(
@@ -38,11 +38,11 @@ _TOWER = mark(
 _VOCABULARY = mark(
     "This GGUF file holds a vocabulary and no weights, so it is no model; choose the model's own file."
 )
-#: By ``general.type``.
+#: Sentences by ``general.type``.
 _TYPES = {"adapter": _ADAPTER, "imatrix": _IMATRIX, "mmproj": _TOWER}
-#: By ``general.architecture``, where files have no type.
+#: Sentences by ``general.architecture``, for files without a type.
 _ARCHITECTURES = {"clip": _TOWER, "mmproj": _TOWER, "controlvector": _VECTOR}
-#: By the last parts of their tensors' names, where files say nothing.
+#: Sentences by the last parts of tensors' names, for files that say nothing.
 _ENDINGS = {
     ".lora_a": _ADAPTER,
     ".lora_b": _ADAPTER,
@@ -53,14 +53,14 @@ _ENDINGS = {
 
 
 def find_gguf(path: Path) -> Path | None:
-    """The GGUF file, or the first of its parts, that a model's path stands for; None for every other kind of model.
+    """Return the GGUF file, or its first part, that a model's path stands for, or None for other models.
 
     Args:
         path: A file, or a folder: one with safetensors is never taken for a GGUF model.
 
     Raises:
         ModelNotFound: The folder holds several models.
-        WeightsMissing: A part is not there, or pieces of a file were not joined.
+        WeightsMissing: A part is missing, or pieces of a file were not joined.
         WeightsCorrupt: The file cannot be read.
     """
     if path.is_file():
@@ -84,13 +84,13 @@ def find_gguf(path: Path) -> Path | None:
 
 
 def whole_models(files: Iterable[Path]) -> list[list[Path]]:
-    """GGUF models among the files of one folder, each with all of its parts.
+    """Return the GGUF models among the files of one folder, each with all of its parts.
 
-    Where names leave a choice the files' metadata decides: renamed parts are one model, and adapters, image encoders
-    and the like are none if there is a model beside them.
+    If names leave a choice the files' metadata decides: renamed parts are one model, and adapters, image encoders
+    and the like are no models if there is a model beside them.
 
     Raises:
-        WeightsMissing: A part is not there.
+        WeightsMissing: A part is missing.
     """
     named = gguf_models(files)
     if len(named) > 1:
@@ -101,7 +101,7 @@ def whole_models(files: Iterable[Path]) -> list[list[Path]]:
         try:
             model = all_parts(parts[0])
         except WeightsCorrupt:
-            model = parts  # it says so itself when it is loaded
+            model = parts  # loading it reports the error
         # A part that is there twice begins a model of its own, with the other parts of the first.
         if not any(file in other for other in found for file in model):
             found.append(model)
@@ -109,7 +109,7 @@ def whole_models(files: Iterable[Path]) -> list[list[Path]]:
 
 
 def _may_be_text_model(path: Path) -> bool:
-    """False for a file that says that it is something else."""
+    """Return False for a file that says that it is something else."""
     try:
         header = read_header(path)
     except CheckpointError:
@@ -118,12 +118,12 @@ def _may_be_text_model(path: Path) -> bool:
 
 
 def all_parts(path: Path) -> list[Path]:
-    """Every file of a model, in order, by any of them.
+    """Return every file of a model, in order, given any of them.
 
-    Parts that were renamed are found in the same folder by what they say of themselves.
+    Renamed parts are found in the same folder by their own description.
 
     Raises:
-        WeightsMissing: A part is not there.
+        WeightsMissing: A part is missing.
         WeightsCorrupt: The file cannot be read.
     """
     part = PART.fullmatch(path.stem)
@@ -149,7 +149,7 @@ def all_parts(path: Path) -> list[Path]:
 
 
 def _parts_by_metadata(path: Path) -> list[Path]:
-    """Every part of the model of a file whose name does not say that there are any; itself where it is whole."""
+    """Return every part of a file's model if its name does not tell any; the file itself if it is whole."""
     found = _siblings(path)
     missing = [number for number, file in enumerate(found, 1) if file is None]
     if missing:
@@ -165,9 +165,9 @@ def _parts_by_metadata(path: Path) -> list[Path]:
 
 
 def _siblings(path: Path) -> list[Path | None]:
-    """The parts of a file's model, in order, as their metadata say; None for one that is not in its folder.
+    """Return the parts of a file's model in order, by their metadata; None for one that is not in its folder.
 
-    Of two files of one number the one that is called most like this file is taken.
+    Of two files with one number the one with the name most like this file's is taken.
     """
     own = read_header(path).metadata
     count = own.get(_SPLIT_COUNT)
@@ -193,16 +193,16 @@ def _siblings(path: Path) -> list[Path | None]:
 
 
 def _alike(file: Path, other: Path) -> tuple[bool, int]:
-    """Ranks names by how much of their beginning is another's, which is that other one's most of all."""
+    """Rank names by the length of their shared beginning with another; that other one ranks first."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(file.name, other.name, strict=False))
     return file == other, sum(1 for _ in same)
 
 
 def other_kind(metadata: Mapping[str, Any], tensors: Collection[str]) -> str | None:
-    """The sentence on what a file holds in a text model's place, as `mark` returns it; None for a text model.
+    """Return the sentence on a file that is no text model, as `mark` returns it, or None for a text model.
 
     Args:
-        metadata: Of the file, or of the first of a model's parts.
+        metadata: Metadata of the file, or of the first of a model's parts.
         tensors: Names of its tensors, of all parts.
     """
     said = _TYPES.get(str(metadata.get("general.type")))
@@ -215,10 +215,10 @@ def other_kind(metadata: Mapping[str, Any], tensors: Collection[str]) -> str | N
 
 
 def check_text_model(metadata: Mapping[str, Any], tensors: Collection[str]) -> None:
-    """Refuse what `other_kind` names.
+    """Refuse a file that `other_kind` names.
 
     Raises:
-        UnsupportedModel: The file holds something else than a text model.
+        UnsupportedModel: The file holds something other than a text model.
     """
     said = other_kind(metadata, tensors)
     if said is not None:

@@ -18,26 +18,26 @@ F64 = int(GGMLQuantizationType.F64)
 BF16 = int(GGMLQuantizationType.BF16)
 MXFP4 = int(GGMLQuantizationType.MXFP4)
 
-#: Types whose numbers torch knows itself.
+#: Types whose numbers torch knows.
 PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torch.float64}
 
 
 def type_name(kind: int) -> str:
-    """Name of a type in llama.cpp."""
+    """Return the name of a type in llama.cpp."""
     return str(GGMLQuantizationType(kind).name)
 
 
 def block_of(kind: int) -> tuple[int, int]:
-    """Elements and bytes of a block; a single number for plain ones."""
+    """Return elements and bytes of a block, which is a single number for plain types."""
     elements, size_bytes = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
     return int(elements), int(size_bytes)
 
 
 class TensorTypes(dict[str, int]):
-    """Element types of tensors by their names; never changed once it is made, so that plans can be kept by it."""
+    """Element types of tensors by name; it never changes, so that plans can be cached by it."""
 
     @cached_property
-    def _hash(self) -> int:  # experts are ten thousands of tensors
+    def _hash(self) -> int:  # a model may have tens of thousands of experts' tensors
         return hash(frozenset(self.items()))
 
     def __hash__(self) -> int:  # type: ignore[override]
@@ -46,16 +46,16 @@ class TensorTypes(dict[str, int]):
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """One tensor of a weights file.
+    """A tensor of a weights file.
 
     Attributes:
-        name: In the file.
-        kind: Its element type, a number of GGUF's.
-        shape: Rows first.
-        heads: Above 0: the rows of each of so many heads are interleaved, pair by pair.
-        offset: To be added to every value.
-        transposed: The file has columns one behind the other, and not rows.
-        scales: File and place of MXFP4's scales, where they are a tensor of their own, as gpt-oss is published; nibbles
+        name: Name in the file.
+        kind: Element type, as GGUF's number.
+        shape: Shape with rows first.
+        heads: Number of heads, each of whose rows are interleaved pair by pair; 0 for none.
+        offset: Number to add to every value.
+        transposed: True if the file has columns one after the other, and not rows.
+        scales: File and place of MXFP4's scales if they are a tensor of their own, as gpt-oss is published; nibbles
             2i and 2i + 1 of a block share a byte then.
     """
 
@@ -72,12 +72,12 @@ class StoredTensor:
 
     @property
     def columns(self) -> int:
-        """Elements of a row; a vector is one row, for its numbers need not fill whole bytes."""
+        """Elements of a row; a vector is one row, since its numbers need not fill whole bytes."""
         return self.shape[-1]
 
     @property
     def rows(self) -> int:
-        """Rows: what a matrix has of them."""
+        """Number of rows."""
         return math.prod(self.shape[:-1])
 
     @property
@@ -88,7 +88,7 @@ class StoredTensor:
 
     @property
     def head_rows(self) -> int:
-        """Rows of the smallest piece that holds the same ones in the file and in Hugging Face's order."""
+        """Rows of the smallest piece that holds the same rows in the file and in Hugging Face's order."""
         return self.shape[0] // self.heads if self.heads and self.shape[0] % (2 * self.heads) == 0 else 1
 
     @property
@@ -98,14 +98,14 @@ class StoredTensor:
 
     @property
     def ranges(self) -> tuple[tuple[Path, int, int], ...]:
-        """Its bytes: file, beginning and number of each range."""
+        """File, beginning and number of bytes of each of its ranges."""
         if self.scales is None:
             return ((self.path, self.start, self.size_bytes),)
         size = self.size_bytes // 17
         return (self.path, self.start, 16 * size), (*self.scales, size)
 
     def rows_of(self, parts: Sequence[Tensor]) -> Tensor:
-        """Bytes of its rows, as GGUF has them, from those of all `ranges`."""
+        """Return the bytes of its rows, as in GGUF, from those of all `ranges`."""
         raw = parts[0]
         if self.transposed:
             numbers = (raw if raw.storage_offset() % 8 == 0 else raw.clone()).view(PLAIN[self.kind])
@@ -113,7 +113,7 @@ class StoredTensor:
         return raw if self.scales is None else _woven(raw, parts[1])
 
     def row_map(self, count: int) -> Tensor | None:
-        """For each of ``count`` rows, whole heads, its row in the file as int32; None where the order is the same.
+        """Return the file's row for each of ``count`` rows, whole heads, as int32, or None if the order is the same.
 
         llama.cpp rotates channels 2j and 2j + 1 of a head, Hugging Face's layout channels j and j + d/2.
         """
@@ -123,12 +123,12 @@ class StoredTensor:
         return order.view(-1, self.head_rows // 2, 2).transpose(1, 2).reshape(-1)
 
 
-# Of eight bytes at once.
+# masks for eight bytes at once
 _LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
 
 
 def _woven(nibbles: Tensor, scales: Tensor) -> Tensor:
-    """GGUF's blocks of MXFP4, 17 bytes each: the scale, then byte i with elements i and 16 + i."""
+    """Return GGUF's blocks of MXFP4, 17 bytes each: the scale, then byte i with elements i and 16 + i."""
     halves = nibbles.clone().view(torch.int64).view(-1, 2)
     first, second = halves[:, :1], halves[:, 1:]
     blocks = torch.empty(len(halves), 17, dtype=torch.uint8)

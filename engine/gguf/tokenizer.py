@@ -1,8 +1,8 @@
 """A tokenizer from a GGUF file's metadata, as a fast tokenizer of the library tokenizers.
 
-transformers reads these files too, but takes GPT-2's splitting for every name that it does not know, spells tokens that
-are no bytes anew (DeepSeek's, whose distilled models are GGUF files of Qwen and Llama) and lets the merges break tokens
-that Llama 3 keeps whole: each gives other tokens than the model learned, without a word.
+transformers reads these files too, but uses GPT-2's splitting for every unknown name, spells tokens that are no
+bytes anew (DeepSeek's, whose distilled models are GGUF files of Qwen and Llama) and lets the merges break tokens
+that Llama 3 keeps whole: each silently gives other tokens than the model learned.
 
 Source of the splits of a text before the merges apply: llama.cpp, src/llama-vocab.cpp; the patterns are those of the
 models' own tokenizer.json, which llama.cpp comes near to where its regular expressions know too little of Unicode.
@@ -62,7 +62,7 @@ _DEEPSEEK3 = (
     r"| ?[\p{P}\p{S}]+[\r\n]*" + _SPACES
 )
 _SPARK = _DEEPSEEK3.replace(r"[\r\n]*" + _SPACES, r"|[\r\n]|\s+(?!\S)|\s+")
-# Letters with an upper and a lower form, as of one version of Unicode.
+# letters with an upper and a lower form, in one version of Unicode
 _CASED = (
     "[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅ"
     "Ὀ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯ"
@@ -101,13 +101,14 @@ class Splitting:
     """Splits of one kind of vocabulary.
 
     Attributes:
-        patterns: One after the other: what matches is a piece, and so is what lies between.
-        whole_words: A piece that is a token is taken as it is, whatever the merges say.
-        starts: A text begins with the token for that, unless the file says otherwise.
-        composed: Letters and their accents are put together first (NFC), as the makers' tokenizer.json does. llama.cpp
-            leaves that out.
-        spelling: Of the tokens: as ``bytes`` in GPT-2's letters, as characters, or as characters with a mark in the
-            place of each space.
+        patterns: Patterns that apply one after the other: each match is a piece, and so is the text between
+            matches.
+        whole_words: True if a piece that is a token is taken whole, whatever the merges say.
+        starts: True if a text begins with the token for that, unless the file says otherwise.
+        composed: True if letters and their accents are composed first (NFC), as in the makers' tokenizer.json.
+            llama.cpp leaves that out.
+        spelling: Spelling of the tokens: as ``bytes`` in GPT-2's letters, as characters, or as characters with a
+            mark in the place of each space.
     """
 
     patterns: tuple[str, ...]
@@ -176,10 +177,10 @@ SPLITTINGS = {
 
 
 _SPACE = "\u2581"
-# What `read_header` makes of bytes that are no UTF-8.
+# `read_header`'s replacement of bytes that are no UTF-8.
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 _SENTENCE_PIECE = Splitting((), starts=True, spelling="marked")
-# Of tokens that stand for one byte: GPT-2's letters, and SentencePiece's names.
+# Texts of tokens that stand for one byte: GPT-2's letters, and SentencePiece's names.
 _PRINTED = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _LETTERS = [
     chr(byte if byte in _PRINTED else 0x100 + len(set(range(byte)) - _PRINTED)) for byte in range(256)
@@ -189,11 +190,11 @@ _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
 _MERGED = frozenset({TokenType.NORMAL, TokenType.USER_DEFINED})
 _SPECIAL_KEYS = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
-# Of SentencePiece, where the file names none. Source: llama.cpp, src/llama-vocab.cpp.
+# Usual ids of SentencePiece if the file names none. Source: llama.cpp, src/llama-vocab.cpp.
 _USUAL_IDS = {"bos": 1, "eos": 2, "unknown": 0}
-# Phi-3's own tokenizer drops white space behind its special tokens, but for these.
+# Phi-3's own tokenizer drops white space after its special tokens, except for these.
 _KEEPING_SPACE = frozenset({"<unk>", "<s>", "<|endoftext|>"})
-# An end of a reply is one token in the templates, whatever its kind; not where it is a word of HTML.
+# An end of a reply is one token in the templates, whatever its kind, except where it is a word of HTML.
 _ENDS = END_TEXTS - {"</s>"}
 #: Splittings of the newest models of an architecture, for names that are newer still.
 _OWN_SPLITTINGS = {
@@ -222,7 +223,7 @@ _NOT_SAID = mark(
 )
 
 
-#: Makes the merges of `merges_by_score`, or has kept them.
+#: Function that makes the merges of `merges_by_score`, or has kept them.
 Merging = Callable[[Sequence[str], Sequence[int], Sequence[float]], NDArray[np.int32]]
 
 
@@ -233,8 +234,8 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> tuple[Tokenizer, dict[str, st
         The tokenizer; the texts of its special tokens by name (``eos_token`` and the like).
 
     Raises:
-        TokenizerInvalid: There is none, or it makes no sense.
-        UnsupportedModel: It is of a kind that Tenon does not know.
+        TokenizerInvalid: There is no tokenizer, or it makes no sense.
+        UnsupportedModel: The tokenizer is of a kind that Tenon does not know.
     """
     return Vocabulary(metadata).tokenizer()
 
@@ -245,10 +246,10 @@ def byte_level(ids: dict[str, int], merges: Sequence[Sequence[str]], splitting: 
     Args:
         ids: The tokens.
         merges: Two tokens each, the first ones first.
-        splitting: Splits of a text before.
+        splitting: Splits of a text before the merges.
 
     Raises:
-        Exception: Of a merge that makes no token; the library's own kind, which has no name.
+        Exception: A merge makes no token; the error is of the library's own kind, which has no name.
     """
     backend = Tokenizer(
         models.BPE(ids, [(left, right) for left, right in merges], ignore_merges=splitting.whole_words)
@@ -272,8 +273,8 @@ def merges_by_score(
 
     Args:
         tokens: Texts of the tokens.
-        kinds: Of each, as GGUF numbers them.
-        scores: Of each.
+        kinds: Kinds of the tokens, as GGUF numbers them.
+        scores: Scores of the tokens.
 
     Returns:
         Ids of two tokens each, of the shape (merges, 2).
@@ -306,11 +307,11 @@ class Vocabulary:
     Attributes:
         spelled: Tokens that the tokenizer does not know, because their text is another token's or no UTF-8: the tokens
             that stand for the same bytes.
-        notes: What the user should know of it.
+        notes: Sentences about it for the user.
 
     Raises:
-        TokenizerInvalid: There is none, or it makes no sense.
-        UnsupportedModel: It is of a kind that Tenon does not know.
+        TokenizerInvalid: There is no vocabulary, or it makes no sense.
+        UnsupportedModel: The vocabulary is of a kind that Tenon does not know.
     """
 
     def __init__(self, metadata: Mapping[str, Any]) -> None:
@@ -357,10 +358,10 @@ class Vocabulary:
         return tuple(self._ids[letters[byte]] for byte in data if letters[byte] in self._ids)
 
     def _file_merges(self) -> list[tuple[str, str]]:
-        """Return the merges of the file, but for those of tokens that are no UTF-8.
+        """Return the merges of the file, without those of tokens that are no UTF-8.
 
         Raises:
-            ValueError: One makes no token, which the library does not survive; it refuses one of unknown halves.
+            ValueError: A merge makes no token, which would crash the library; it refuses one of unknown halves.
         """
         merges = self._value("merges")
         if no_text := _without_text(merges):
@@ -375,14 +376,14 @@ class Vocabulary:
         return self._metadata[name] if default is None else self._metadata.get(name, default)
 
     def _special(self, key: str) -> str | None:
-        """The text of a special token that the metadata names by its id."""
+        """Return the text of a special token that the metadata names by its id."""
         usual = _USUAL_IDS.get(key) if self._kind == "llama" else None
         index = self._metadata.get(f"tokenizer.ggml.{key}_token_id", usual)
         known = isinstance(index, int) and 0 <= index < len(self._tokens)
         return self._tokens[index] if known and self._tokens[index] in self._ids else None
 
     def _chosen_splitting(self) -> Splitting:
-        """Return how a text is split: by the name that the file has, or else as others of the family do."""
+        """Return the splitting of texts: by the name in the file, or else that of the family."""
         if self._kind == "gemma4" or (self._kind == "llama" and self._metadata.get("tokenizer.ggml.merges")):
             return SPLITTINGS["gemma4"]
         if self._kind == "llama":
@@ -405,10 +406,10 @@ class Vocabulary:
             merging: Makes SentencePiece's merges.
 
         Returns:
-            As `read_tokenizer` does.
+            The tokenizer and its special tokens, as in `read_tokenizer`.
 
         Raises:
-            TokenizerInvalid: It makes no sense.
+            TokenizerInvalid: The vocabulary makes no sense.
         """
         with _damage_in_words():
             return self._tokenizer(merging)

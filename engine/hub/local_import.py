@@ -125,7 +125,7 @@ def import_model(
         name: Name to install it under; None takes the folder's or the file's.
         kind: Use of the model; None lets the files say it.
         belongs_to: Repositories or names of the targets that it drafts for.
-        progress: Called as bytes are read; an exception that it raises ends the import, of which no file stays.
+        progress: Called as bytes are read; an exception that it raises ends the import and leaves no file.
         reserve_bytes: Space that has to stay free on the disk.
 
     Raises:

@@ -234,7 +234,7 @@ class Transfer:
             raise _Interrupted(error, _retry_after_s(response)) from error
         except AccessDenied as error:
             if response.history and response.url.host != response.history[0].url.host:
-                # A signed address of the storage after the hub has run out; the hub will give a new one.
+                # A signed address of the hub's storage has run out; the hub will give a new one.
                 raise _Interrupted(error) from error
             raise
         if response.status_code == 200 and offset:  # the way to the hub knows no ranges

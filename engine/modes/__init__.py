@@ -22,7 +22,7 @@ __all__ = ["MODES", "Mode", "check_options", "descriptors"]
 
 
 def descriptors() -> tuple[ModeDescriptor, ...]:
-    """Every mode that a person may choose, ``auto`` first."""
+    """Return every mode that a user may choose, ``auto`` first."""
     return (_AUTO, *(mode.descriptor for mode in MODES.values()))
 
 
@@ -30,7 +30,7 @@ def check_options(given: Mapping[str, object]) -> None:
     """Refuse options that no mode has, and values that they do not take.
 
     Raises:
-        InvalidOption: one of these.
+        InvalidOption: An option or a value is wrong in one of these ways.
     """
     known = shared_options(descriptors())
     for name, value in given.items():

@@ -36,7 +36,7 @@ def _drafter(chances: MatchChances) -> Drafter:
     return PromptLookup(chances)
 
 
-# Prompt lookup: drafts what followed the same words earlier in the text, as much of it as pays.
+# Prompt lookup: drafts the continuation of the same words earlier in the text, as much of it as pays.
 LOOKUP = Mode(
     name=mark("lookup"),
     title=mark("Lookup"),
@@ -45,7 +45,7 @@ LOOKUP = Mode(
     drafter=_drafter,
     schedule=worthwhile,
     looks_up=True,
-    # It needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
+    # It needs no second model, and its schedule drafts nothing if drafts do not pay for themselves.
     usual=mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),
 )
 

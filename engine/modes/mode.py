@@ -1,6 +1,6 @@
-"""Interface of a mode: its parts of the loop, its options, and all that is said and predicted of it.
+"""Interface of a mode: its parts of the loop, its options, and all sentences and predictions about it.
 
-A mode imports its parts where it makes them: the window and the command line read the table of modes without
+A mode imports its parts where it makes them, since the window and the command line read the table of modes without
 torch.
 """
 
@@ -74,7 +74,7 @@ AS_PUBLISHED = ModeOption(
 
 
 def nodes(usual: int) -> ModeOption:
-    """The option for the most tokens of a draft that are verified at once, beside the one before them."""
+    """Return the option for the most tokens of a draft that are verified at once, beside the one before them."""
     return ModeOption(
         "draft_nodes",
         mark("Tokens checked at once"),
@@ -86,7 +86,7 @@ def nodes(usual: int) -> ModeOption:
 
 
 def no_drafts(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    """None at all: plain decoding."""
+    """Return the schedule of plain decoding, which never drafts."""
     from engine.decoding.schedule import FixedShape
     from engine.model.token_tree import DraftShape
 
@@ -94,7 +94,7 @@ def no_drafts(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
 
 
 def searched_trees(values: Values) -> TreeShape:
-    """Trees that were searched for a draft which guesses all levels at once; as deep as it guesses."""
+    """Return the shape of searched trees for a draft that guesses all levels at once, as deep as it guesses."""
     from engine.drafting.trees import DEEPEST, TreeShape
 
     return TreeShape(values["draft_width"], DEEPEST, values["draft_nodes"], searched=True)
@@ -102,25 +102,26 @@ def searched_trees(values: Values) -> TreeShape:
 
 @dataclass(frozen=True, kw_only=True)
 class Mode(ModeDescriptor):
-    """A recipe, and what a person is told of it.
+    """A recipe, and its description for users.
 
     Attributes:
-        reason: Sentence on why it runs, where the person chose it.
+        reason: Sentence on why it runs, if the user chose it.
         schedule: Makes the schedule of one reply from the mode's options, the cost of rounds so far and the drafter.
         drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
             was loaded with the model, in a mode that takes one, and else for none.
         growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
-        committee: Makes one drafter of all drafts that are loaded for it, from the mode's options, what earlier replies
-            have shown of them, and the worth of earlier matches; None for a mode that takes one draft.
+        committee: Makes one drafter of all drafts that are loaded for it, from the mode's options, the experience
+            of earlier replies with them, and the worth of earlier matches; None for a mode that takes one draft.
         placements: Places of the target's layers, the fastest of which is taken, or the first one by a mode that is
             about a GPU. A model that fits in none of these is streamed.
-        looks_up: Its drafter finds tokens in the text, and is worth what such matches are.
-        drafts_ahead: The draft goes on while the target waits for its weights.
+        looks_up: True if its drafter finds tokens in the text, so that its worth is that of such matches.
+        drafts_ahead: True if the draft goes on while the target waits for its weights.
         pointless: Reason why it gains nothing with layers in these places and at most so many of them on a GPU;
-            empty where it may.
-        reason_in_memory: In place of the reason where nothing is read from the disk.
-        usual: Reason why ``auto`` takes it where no speed was measured; empty for a mode that it does not take then.
-        wrong_draft: Reason why it takes some kinds of draft only, and which to choose; empty for a mode that takes all.
+            empty if it may.
+        reason_in_memory: Reason to give instead if nothing is read from the disk.
+        usual: Reason why ``auto`` takes it if no speed was measured; empty for a mode that it does not take then.
+        wrong_draft: Reason why it takes only some kinds of draft, and which to choose; empty for a mode that takes
+            all.
     """
 
     reason: str
@@ -143,28 +144,28 @@ class Mode(ModeDescriptor):
 
     @property
     def descriptor(self) -> ModeDescriptor:
-        """The mode as the window and the command line are told of it."""
+        """The mode as the window and the command line describe it."""
         return ModeDescriptor(
             self.name, self.title, self.help, self.drafts, self.needs_gpu, self.options, self.takes_several
         )
 
     def refusal(self, drafts: Sequence[str]) -> str:
-        """Reason why it does not run with drafts of these kinds, or with none; empty where it does."""
+        """Return why it does not run with drafts of these kinds, or without any; empty if it does."""
         if not self.drafts or any(kind in self.drafts for kind in drafts):
             return ""
         return say(self.wrong_draft or _NO_DRAFT)
 
     def taken(self, drafts: Sequence[OfKind]) -> tuple[OfKind, ...]:
-        """Of some drafts those that it takes: all of its kinds, or the first of them."""
+        """Return the drafts that it takes: all of its kinds, or the first of them."""
         found = tuple(draft for draft in drafts if draft.kind in self.drafts)
         return found if self.takes_several else found[:1]
 
     def values(self, given: Mapping[str, Any]) -> Values:
-        """The values of its options: the given one, else the default."""
+        """Return the values of its options: the given one, else the default."""
         return {option.name: given.get(option.name, option.default) for option in self.options}
 
     def drafting_name(self, given: Mapping[str, Any]) -> str:
-        """Name of what drafts in it, in what was measured: options that change what is guessed make another of it.
+        """Return the name of its drafter in measurements, which depends on the options that change the guesses.
 
         Args:
             given: Values of options, as they were given.
@@ -173,7 +174,7 @@ class Mode(ModeDescriptor):
         return "+".join([self.name, *(one.name for one in (LOOK_UP, AS_PUBLISHED) if values.get(one.name))])
 
     def finds_matches(self, values: Values) -> bool:
-        """True if its drafts have what followed the same words in the text: always, or by an option."""
+        """Return whether its drafts use earlier occurrences of the same words: always, or by an option."""
         return self.looks_up or bool(values.get(LOOK_UP.name))
 
     def recipe(
@@ -185,14 +186,14 @@ class Mode(ModeDescriptor):
         memory: CommitteeMemory,
         chances: MatchChances,
     ) -> Recipe:
-        """The parts for one reply.
+        """Return the parts for one reply.
 
         Args:
             verifier: The rule.
             drafts: The drafters of the loaded drafts that it takes.
-            values: Of the mode's options.
-            cost: Of rounds of this mode with the loaded model; the schedule adds to it.
-            memory: What earlier replies have shown of drafts that vote; they add to it.
+            values: Values of the mode's options.
+            cost: Cost of rounds of this mode with the loaded model; the schedule adds to it.
+            memory: Experience of earlier replies with drafts that vote; they add to it.
             chances: Worth of matches in its texts; lookup adds to it.
         """
         from engine.decoding.loop import Recipe
@@ -209,7 +210,7 @@ class Mode(ModeDescriptor):
 
 
 def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    """As many nodes as pay for the draft's time; as published all of them in each round."""
+    """Return a schedule of as many nodes as pay for the draft's time; as published all of them in each round."""
     from engine.decoding.adaptive_budget import AdaptiveBudget
     from engine.decoding.schedule import FixedShape
     from engine.model.token_tree import DraftShape
@@ -222,7 +223,7 @@ def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
 
 
 def worthwhile(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    """As many nodes as pay, by their own chances."""
+    """Return a schedule of as many nodes as pay, by their own chances."""
     from engine.decoding.schedule import WorthwhileNodes
 
     largest = values.get("draft_nodes", WorthwhileNodes.LARGEST)

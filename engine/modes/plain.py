@@ -35,8 +35,8 @@ def _all_fits(placement: PlacementPlan, gpu_layers: int | None) -> str:
     return say(_NOTHING_TO_COPY) if placement.device_layers == len(placement.layers) else ""
 
 
-# All layers are computed on the GPU; those that its memory does not take are copied there for each forward. It pays
-# where many tokens share a forward, as those of a long prompt do.
+# All layers are computed on the GPU; those that do not fit into its memory are copied there for each forward. It
+# pays if many tokens share a forward, as those of a long prompt do.
 LAYER_OFFLOAD = Mode(
     name=mark("layer-offload"),
     title=mark("Layer offload"),

@@ -122,7 +122,7 @@ def _columns(part: LinearMap, start: int, stop: int) -> LinearMap:
 
 
 def _own(linear: LinearMap) -> LinearMap:
-    """Return a copy, so that the memory of which the map is a view can be freed."""
+    """Return a copy of a view, so that the memory that it views can be freed."""
     if isinstance(linear, JoinedLinear):
         return joined([_own(part) for part in linear.parts])
     assert isinstance(linear, Linear | PackedLinear), "a matrix on the host"

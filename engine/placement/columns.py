@@ -260,9 +260,7 @@ class ColumnsPlan(PlacementPlan):
         config = sizes.config
         undivided = config.mixture is not None or bool(config.convolutions or config.shapes or config.latent)
         if not room.device or not most or room.units is None or undivided:
-            return (
-                None  # layers with any of these are not divided, nor layers of which some read another's keys
-            )
+            return None  # layers with any of these, or that read another's keys, are not divided
         units, most_share = room.units(sizes, room.width), most / sizes.config.layers
         shared = room.unified and torch.device(room.device).type == "cuda"
         balanced = balanced_ratios(sizes, units, 0 if shared else room.width, most_share)
@@ -499,7 +497,7 @@ class Columns(Resident):
         return ()
 
     def new_far_rows(self, capacity_tokens: int) -> DividedRows | None:
-        """Return the device's rows of a new cache, of which it has none yet."""
+        """Return the empty store for a new cache's rows on the device."""
         if not self.boundary.share:
             return None
         return DividedRows(

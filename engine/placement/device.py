@@ -91,7 +91,7 @@ def half_type(device: torch.device) -> torch.dtype:
 
 
 class Link:
-    """The way between the host and one device; all that crosses goes through it and is counted.
+    """The way between the host and one device: all data that crosses takes it and is counted.
 
     Args:
         device: The far end; the host itself makes a link that nothing has to cross.

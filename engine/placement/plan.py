@@ -284,8 +284,7 @@ class PlacementPlan(ABC):
         """Bring the weights to where they belong.
 
         Raises:
-            TenonError: what is wrong with the checkpoint, or that it cannot be read or packed.
-        The checkpoint is damaged, or cannot be read or packed.
+            TenonError: The checkpoint is damaged, or cannot be read or packed.
         """
 
     @abstractmethod

@@ -1,9 +1,9 @@
 """``tenon train tree``: Medusa heads and prompt tokens are calibrated once for a model and a machine.
 
 Sources: Ghidorah (Wei et al. 2025), section III-C; Parallel Prompt Decoding (Chen et al. 2024; the report, section
-5.6.3). The replies are read once for the ranks of their tokens in what the draft guesses, from which the tokens of a
-round are counted for any tree; trees of the heads' own probabilities are counted too. What forwards and drafts take is
-measured by width. The planner predicts from both, and chooses the width.
+5.6.3). The replies are read once for the ranks of their tokens in the draft's guesses, from which the tokens of a
+round are counted for any tree; trees of the heads' own probabilities are counted too. The times of forwards and
+drafts are measured by width. The planner predicts from both, and chooses the width.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _GREEDY = Sampler(temperature=0.0)
-#: Tokens of the texts that forwards stand behind.
+#: Tokens of the texts that forwards come after.
 LENGTHS = (128, 1024, 4096)
-# Widths are taken in turn, so that what disturbs one of them disturbs all, and each some times in a row behind some
-# that are not counted, as replies have them: a wide forward leaves little of a small model in the processor's caches.
+# Widths are taken in turn, so that a disturbance of one disturbs all, and each some times in a row after some that
+# are not counted, as in replies: a wide forward leaves little of a small model in the processor's caches.
 _TURNS, _IN_A_ROW, _SETTLING_S = 3, 3, 0.02
-# Settled rounds of each turn; others before them are not counted, and there is room for so many.
+# Settled rounds of each turn; earlier ones are not counted, and there is room for so many.
 _ROUNDS, _OTHERS = 5, 20
 # Replies of each width, and their tokens.
 _REPLIES, _TOKENS = 4, 32
@@ -87,10 +87,10 @@ class Acceptance:
     """Outcome of replies.
 
     Attributes:
-        ids: Their token ids, one reply behind the other.
-        tokens: Number of these but the first of each reply, which comes with the prompt.
-        forwards: Of the target.
-        seconds: From the first token to the last.
+        ids: Token ids of the replies, one reply after the other.
+        tokens: Number of these without the first of each reply, which comes with the prompt.
+        forwards: Forwards of the target.
+        seconds: Seconds from the first token to the last.
     """
 
     ids: tuple[int, ...]
@@ -118,13 +118,13 @@ def replies_with(
 
     Args:
         decoder: The target.
-        drafter: Of the draft; none is asked where there are no nodes.
+        drafter: Drafter of the draft; it is not asked if there are no nodes.
         prompts: Token ids of each.
         end_ids: Tokens that end a reply.
-        nodes: Of each draft.
+        nodes: Nodes of each draft.
         count: Longest reply.
         done: Called with the number of replies so far.
-        sampler: Of the replies.
+        sampler: Sampler of the replies.
     """
     sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + nodes + 1)
     ids: list[int] = []
@@ -150,18 +150,18 @@ def settled_rounds(
     count: int,
     check: Callable[[], None] = lambda: None,
 ) -> list[RoundRecord]:
-    """Rounds of a greedy reply that no token ends, with drafts of so many nodes, once a forward takes what it does.
+    """Return settled rounds of a greedy reply that no token ends, with drafts of so many nodes.
 
     Args:
         sequence: The text, in which the prompt may stand already.
-        drafter: Of the draft.
+        drafter: Drafter of the draft.
         prompt: Token ids.
-        nodes: Of each draft.
-        count: Of these rounds.
+        nodes: Nodes of each draft.
+        count: Number of these rounds.
         check: Called between rounds; raises to cancel.
 
     Returns:
-        That many, or the last ones where the text's memory has no room for more.
+        That many rounds, or the last ones if the text's memory has no room for more.
     """
     clock = ReplyClock()
     found: list[RoundRecord] = []
@@ -196,7 +196,7 @@ def mean_acceptance_length(
     count: int,
     done: Callable[[int], None] = lambda replies: None,
 ) -> float:
-    """Tokens for each forward of the target with a feature draft's trees; arguments are those of `replies_with`."""
+    """Return the tokens for each forward with a feature draft's trees; arguments are those of `replies_with`."""
     context = max(map(len, prompts)) + count + 1
     drafter = FeatureDraft(network, shape, context, Link(torch.device("cpu")), lambda: None)
     return replies_with(decoder, drafter, prompts, end_ids, shape.nodes, count, done).length
@@ -207,15 +207,15 @@ class WidthTimes:
     """Measurements by width.
 
     Attributes:
-        forwards: By tokens of the text before, and by width: seconds of a forward with the drawing of its tokens.
-        drafts: By kind, ``True`` for the searched tree, and by nodes: seconds of a draft.
+        forwards: Seconds of a forward with the drawing of its tokens, by tokens of the text before and by width.
+        drafts: Seconds of a draft by kind, ``True`` for the searched tree, and by nodes.
     """
 
     forwards: dict[int, dict[int, float]]
     drafts: dict[bool, dict[int, float]]
 
     def speeds(self, calibration: HeadCalibration, follows: bool, length: int) -> dict[int, float]:
-        """Tokens per second by width that these times and the calibration's tokens come to."""
+        """Return the tokens per second by width that follow from these times and the calibration's tokens."""
         taus = calibration.searched if follows else calibration.grown
         forwards, drafts = self.forwards[length], self.drafts[follows]
         return {
@@ -224,7 +224,7 @@ class WidthTimes:
         }
 
     def faster(self, calibration: HeadCalibration) -> bool:
-        """True if the best width of the searched tree is as fast as that of grown ones, at least."""
+        """Return whether the best width of the searched tree is at least as fast as that of grown ones."""
         length = min(self.forwards)
         best = [max(self.speeds(calibration, kind, length).values()) for kind in (True, False)]
         return best[0] >= best[1]
@@ -233,7 +233,7 @@ class WidthTimes:
 def width_drafter(
     network: MedusaNetwork, decoder: Decoder, calibration: HeadCalibration, follows: bool
 ) -> MedusaDrafter:
-    """A drafter as the mode has it, its trees searched or grown."""
+    """Return a drafter as in the mode, with searched or grown trees."""
     config = decoder.config
     found = replace(calibration, follows=follows)
     drafter = MedusaDrafter(network, config.layers, found)
@@ -244,7 +244,7 @@ def width_drafter(
 def forward_seconds(
     sequence: TokenSequence, widths: Sequence[int], check: Callable[[], None] = lambda: None
 ) -> dict[int, float]:
-    """Measure forwards behind a text: the median for each width.
+    """Measure forwards after a text: the median for each width.
 
     Args:
         sequence: The text.
@@ -267,7 +267,7 @@ def forward_seconds(
 def measure_forwards(
     decoder: Decoder, text: Sequence[int], check: Callable[[], None] = lambda: None
 ) -> dict[int, dict[int, float]]:
-    """Measure forwards behind texts of three lengths, cut from one; as `WidthTimes` has them."""
+    """Measure forwards after texts of three lengths, cut from one; as `WidthTimes` has them."""
     most = max(1, decoder.config.context_length - WIDTHS[-1])
     lengths = sorted({min(length, most) for length in LENGTHS})
     text = list(text) * (1 + lengths[-1] // len(text))
@@ -287,7 +287,7 @@ def round_times(
     prompt: Sequence[int],
     check: Callable[[], None] = lambda: None,
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Measure rounds behind a text, in the loop that replies run in.
+    """Measure rounds after a text, in the loop that replies run in.
 
     Args:
         sequence: Has room for the text and what follows.
@@ -316,13 +316,13 @@ def measure_times(
     replies: Replies,
     check: Callable[[], None] = lambda: None,
 ) -> WidthTimes:
-    """Measure rounds behind texts of three lengths, and drafts of both kinds behind the shortest.
+    """Measure rounds after texts of three lengths, and drafts of both kinds after the shortest.
 
     Args:
         decoder: The target.
         network: The heads.
-        calibration: Theirs.
-        replies: Some of the target's.
+        calibration: Calibration of the heads.
+        replies: Some replies of the target.
         check: Called often; raises to cancel.
     """
     further = (_ROUNDS + _OTHERS) * (network.heads + 1) + WIDTHS[-1]
@@ -347,7 +347,7 @@ def measure_speeds(
     prompts: Sequence[Sequence[int]],
     end_ids: Collection[int],
 ) -> dict[int, float]:
-    """Tokens per second of the same replies by the width of all of their rounds."""
+    """Return the tokens per second of the same replies by the width of all of their rounds."""
     tokens, seconds = dict.fromkeys(WIDTHS, 0), dict.fromkeys(WIDTHS, 0.0)
     for prompt in prompts[:_REPLIES]:
         for width in WIDTHS:
@@ -372,11 +372,11 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
     """Calibrate a draft: search its tree, measure forwards and drafts by width, and keep both.
 
     Args:
-        request: For which draft.
+        request: Request that names the draft.
         out: Takes reports of progress.
 
     Raises:
-        TenonError: the request makes no sense, or the target or its heads cannot be loaded.
+        TenonError: The request makes no sense, or the target or its heads cannot be loaded.
     """
     check_texts(request)
     checkpoint = Checkpoint(find_model(request.model))
@@ -410,7 +410,7 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
         print(_NO_TIMES, file=out, flush=True)
         return count.calibration
     if placement.uses_gpu:  # both units must be as busy as they are when replies run
-        del decoder  # its memory is wanted for the other one
+        del decoder  # its memory is needed for the other one
         planned = load_model(options).target.decoder
         assert planned is not None, "a model that was just loaded has its decoder"
         decoder = planned
@@ -474,7 +474,7 @@ def _calibrate_prompt_tokens(
 
 
 def _speed_lines(times: WidthTimes, calibration: HeadCalibration, options: LoadOptions) -> list[str]:
-    """Forwards by width behind each text, and the speeds that are expected and were measured, as a table."""
+    """Return a table of forwards by width after each text, with the expected and the measured speeds."""
     lengths = sorted(times.forwards)
     plan = model_planner(options).plan.mode(GHIDORAH.name)
     speeds = {each.rows: each for each in plan.widths}

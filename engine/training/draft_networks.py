@@ -22,17 +22,18 @@ from engine.weights.checkpoint import SINGLE
 from engine.weights.draft_kind import MEDUSA_SAFETENSORS
 
 FusionName = Literal["dovetail", "eagle"]
-#: A draft's config.
+#: Name of a draft's config file.
 CONFIG = "config.json"
 MOST_BLOCKS = 6
-#: Guesses in a row that a feature draft learns, and what each counts beside the one before it: a later one is of use
-#: only where all before it held.
+#: Guesses in a row that a feature draft learns, and the weight of each beside the one before it: a later one is of
+#: use only if all before it held.
 STEPS, _NEXT_STEP = 3, 0.6
-# Of the difference between features, beside the cross-entropy.
+# Weight of the difference between features, beside the cross-entropy.
 _FEATURE_SHARE = 0.5
-# Of matrices and of the rest: a draft that begins as the best linear one would lose that to larger steps.
+# Learning rates of matrices and of the rest: a draft that begins as the best linear one would lose that by larger
+# steps.
 _RATES, _LINEAR_RATES = (0.02, 0.004), (0.006, 0.001)
-# Of the ridge regression, as a share of a column's variance: of 0.001 to 0.1 the best on texts kept aside.
+# Ridge of the regression, as a share of a column's variance: of 0.001 to 0.1 the best on texts kept aside.
 _RIDGE = 0.01
 MOST_HEADS = 16
 # Weight of a head in the loss, as a share of that of the head before it.
@@ -40,13 +41,13 @@ _NEXT_HEAD = 0.8
 
 
 class TrainedDraft(nn.Module, ABC):
-    """A draft while it is trained; what it shares with the target stays as it is.
+    """A draft in training; the weights that it shares with the target do not change.
 
     Attributes:
         rates: Learning rates of matrices and of the rest.
         course: Shares of the training after which they have risen, and after which they fall.
-        file_name: Of its weights.
-        config_name: Of its config.
+        file_name: Name of the file of its weights.
+        config_name: Name of the file of its config.
     """
 
     rates: tuple[float, float] = _RATES
@@ -56,20 +57,20 @@ class TrainedDraft(nn.Module, ABC):
 
     @property
     def beside(self) -> Mapping[str, str]:
-        """Further text files of its folder, by their names."""
+        """Further text files of its folder, by name."""
         return {}
 
     @abstractmethod
     def published_config(self) -> dict[str, Any]:
-        """Its config, in the published layout."""
+        """Return its config, in the published layout."""
 
     @abstractmethod
     def published_state(self) -> dict[str, Tensor]:
-        """The tensors of that layout."""
+        """Return its tensors, in the published layout."""
 
     @abstractmethod
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """Take over what `published_config` and `published_state` wrote; False where it is a draft of another shape."""
+        """Take over a written config and state; return False if they are of a draft of another shape."""
 
     @property
     def parameter_count(self) -> int:
@@ -86,7 +87,7 @@ class FeatureGuesser(TrainedDraft):
     Attributes:
         shares: Weight in the loss of each of its guesses in a row.
         feature_share: Weight of the difference between features beside the cross-entropy.
-        prefix: Of its parameters, left out in the file.
+        prefix: Prefix of its parameters, left out in the file.
     """
 
     token_ids: Tensor | None
@@ -100,33 +101,33 @@ class FeatureGuesser(TrainedDraft):
 
     @abstractmethod
     def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
-        """Guesses in a row, from the target's features alone.
+        """Return guesses in a row, from the target's features alone.
 
         Args:
-            embedding: (batch, length, h) of the tokens behind the features.
-            features: (batch, length, h) of the target.
+            embedding: (batch, length, h) embeddings of the tokens after the features.
+            features: (batch, length, h) features of the target.
 
         Returns:
-            (batch, length, h) for each of ``shares``: row i of guess k is what the head maps to the token behind the
+            (batch, length, h) for each of ``shares``: row i of guess k is the head's input for the token after the
             one whose embedding is in row i, from the feature k rows before; its first k rows say nothing.
         """
 
     @property
     def maps(self) -> list[Tensor]:
-        """(Vd, h) for each guess where it has an output map of its own; none where the target's head serves all."""
+        """(Vd, h) for each guess that has an output map of its own; none if the target's head serves all."""
         return []
 
     @abstractmethod
     def sizes(self) -> dict[str, Any]:
-        """Its config.json but for the tokens that it drafts."""
+        """Return its config.json without the tokens that it drafts."""
 
     def published_config(self) -> dict[str, Any]:
-        """Its config.json, in the published layout."""
+        """Return its config.json, in the published layout."""
         drafted = {} if self.token_ids is None else {"draft_vocab_size": len(self.token_ids)}
         return {**self.sizes(), **drafted}
 
     def published_state(self) -> dict[str, Tensor]:
-        """The tensors of that layout, rounded to bfloat16."""
+        """Return its tensors in the published layout, rounded to bfloat16."""
         state = {
             name.removeprefix(self.prefix): value.to(torch.bfloat16).contiguous()
             for name, value in self.named_parameters()
@@ -138,7 +139,7 @@ class FeatureGuesser(TrainedDraft):
         return state
 
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """By the names of its parameters."""
+        """Take over another draft's parameters by name."""
         own = {name.removeprefix(self.prefix): value for name, value in self.named_parameters()}
         if dict(config) != self.published_config() or not own.keys() <= state.keys():
             return False
@@ -162,13 +163,13 @@ class DraftShape:
 
 
 def shape_for(target: ModelConfig, blocks: int, fusion: FusionName) -> DraftShape:
-    """A draft for a target: blocks of the target's own size, as the paper has them (III-C).
+    """Return the shape of a draft for a target: blocks of the target's own size, as in the paper (III-C).
 
-    The layouts know no head width of its own, so a target whose heads together are not as wide as its hidden state gets
-    another number of heads.
+    The layouts have no head width of their own, so a target whose heads together are not as wide as its hidden
+    state gets another number of heads.
 
     Raises:
-        InvalidOption: ``blocks`` is not between 1 and 6.
+        InvalidOption: The number ``blocks`` is not between 1 and 6.
     """
     check_blocks(blocks)
     hidden = target.hidden_size
@@ -193,13 +194,13 @@ def shape_for(target: ModelConfig, blocks: int, fusion: FusionName) -> DraftShap
 
 
 def check_blocks(blocks: int) -> None:
-    """Refuse too few or too many."""
+    """Refuse too few or too many blocks."""
     if not 1 <= blocks <= MOST_BLOCKS:
         raise InvalidOption(f"The draft has {blocks} blocks, but it must have between 1 and {MOST_BLOCKS}.")
 
 
 class FirstLayer(nn.Module):
-    """The first block: what the fusion made goes into attention as it is."""
+    """The first block: the fusion's result goes into attention without a norm."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -218,7 +219,7 @@ class DraftNetwork(FeatureGuesser):
     """A feature draft: fusion and blocks; embedding and head are the target's.
 
     Args:
-        shape: Its sizes.
+        shape: Sizes of the draft.
         token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
     """
 
@@ -254,7 +255,7 @@ class DraftNetwork(FeatureGuesser):
                 nn.init.xavier_uniform_(weight)
 
     def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
-        """The next position's feature, guessed from the target's, then from guesses of guesses, as in a chain."""
+        """Guess the next position's feature from the target's, then from guesses of guesses, as in a chain."""
         passes: list[Passes] = [[] for _ in self.layers]
         found = [self(embedding, features, passes)]
         while len(found) < STEPS:
@@ -262,11 +263,11 @@ class DraftNetwork(FeatureGuesser):
         return found
 
     def forward(self, embedding: Tensor, features: Tensor, passes: Sequence[Passes] | None = None) -> Tensor:
-        """The next position's feature, as the draft guesses it.
+        """Guess the next position's feature.
 
         Args:
-            embedding: (batch, length, h) of the tokens behind the features.
-            features: (batch, length, h) of the target, or guesses of them.
+            embedding: (batch, length, h) embeddings of the tokens after the features.
+            features: (batch, length, h) features of the target, or guesses of them.
             passes: Keys and values of earlier steps in each block's attention.
 
         Returns:
@@ -304,7 +305,7 @@ class DraftNetwork(FeatureGuesser):
         self.fc.bias.copy_(following.mean(0) - weight @ middle)
 
     def sizes(self) -> dict[str, Any]:
-        """EAGLE's layout, or Dovetail's."""
+        """Return the sizes in EAGLE's layout, or Dovetail's."""
         kind = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu"}
         config = {**kind, **asdict(self.shape.blocks), "rope_scaling": None, "torch_dtype": "bfloat16"}
         if self.shape.fusion == "eagle":
@@ -313,7 +314,7 @@ class DraftNetwork(FeatureGuesser):
 
 
 class MedusaBlock(nn.Module):
-    """x + SiLU(W x + b), the identity at first."""
+    """A residual block, x + SiLU(W x + b), which is the identity at first."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -334,7 +335,7 @@ class MedusaNetwork(FeatureGuesser):
         heads: Number of heads, 1 to 16.
         blocks: Blocks of each head.
         own_maps: True if each has an output map of its own.
-        token_ids: As in `FeatureGuesser`.
+        token_ids: Ids of the tokens that it may draft, as in `FeatureGuesser`.
     """
 
     file_name = MEDUSA_SAFETENSORS
@@ -364,14 +365,14 @@ class MedusaNetwork(FeatureGuesser):
         """Refuse counts that are out of their range.
 
         Raises:
-            InvalidOption: One of these.
+            InvalidOption: A count is out of its range.
         """
         check_blocks(blocks)
         if not 1 <= heads <= MOST_HEADS:
             raise InvalidOption(f"The draft has {heads} heads, but it must have between 1 and {MOST_HEADS}.")
 
     def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
-        """Output of each head for the feature that it sees."""
+        """Return the output of each head for the feature that it sees."""
         found = []
         for number, head in enumerate(self._heads()):
             found.append(head[: self.blocks](features).roll(number, 1))
@@ -379,7 +380,7 @@ class MedusaNetwork(FeatureGuesser):
 
     @property
     def maps(self) -> list[Tensor]:
-        """Each head's own."""
+        """Output map of each head, if they have their own."""
         return [cast(nn.Linear, head[-1]).weight for head in self._heads()] if self.own_maps else []
 
     def _heads(self) -> list[nn.Sequential]:
@@ -392,7 +393,7 @@ class MedusaNetwork(FeatureGuesser):
             own.copy_(head)
 
     def sizes(self) -> dict[str, Any]:
-        """Medusa's names of its own counts; sizes by the names that models have."""
+        """Return Medusa's names of its own counts, and sizes by the names that models have."""
         return {
             "medusa_num_heads": len(self.heads),
             "medusa_num_layers": self.blocks,

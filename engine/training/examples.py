@@ -1,9 +1,9 @@
 """Examples to learn a draft from: texts and chats from a JSONL file, requests to the target, and no wrong answers.
 
-Where no data file gives requests, a model that was taught to chat goes on from the opening of a user's turn with what
-a user might ask (Magpie, Xu et al. 2024). Python's own documentation and sources, which are wherever Tenon is trained,
-are what it is to explain, sum up, edit and list. Answers that a rule can tell to be wrong are left out before a small
-model learns from the others: Minions (Wang et al. 2024), section 4.
+If no data file gives requests, a model that was taught to chat continues the opening of a user's turn with a
+question that a user might ask (Magpie, Xu et al. 2024). It is asked to explain, sum up, edit and list Python's own
+documentation and sources, which are wherever Tenon is trained. Answers that a rule can tell to be wrong are left
+out before a small model learns from the others: Minions (Wang et al. 2024), section 4.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
 _SHAPES = (
     '{"text": ...}, {"messages": [{"role": ..., "content": ...}]} or ShareGPT\'s {"conversations": [...]}'
 )
-#: Tokens of a request that the target writes, and of a reply.
+#: Most tokens of a request that the target writes, and of a reply.
 _LONGEST_REQUEST, _LONGEST_REPLY = 100, 256
-# Of the requests, those that the target writes itself; of these, those with a second turn.
+# Share of requests that the target writes itself, and share of these with a second turn.
 _OWN, _TWO_TURNS = 0.5, 0.25
-# Of the replies, the greedy ones; the others are sampled as chats are.
+# Share of greedy replies; the others are sampled as chats are.
 _GREEDY = 0.4
 
 _PLAIN = (
@@ -127,7 +127,7 @@ _MODULES = (
     "threading", "timeit", "types", "unittest", "urllib.parse", "uuid", "weakref", "zipfile",
 )  # fmt: skip
 _TEXT_CHARACTERS, _CODE_LINES = (160, 900), (4, 28)
-# A sum of two whole numbers, in signs or words, that is not a part of a longer one, and what it is said to be.
+# A sum of two whole numbers, in signs or words, that is not a part of a longer one, and its claimed result.
 _NUMBER = r"(-?\d{1,12})"
 _SUM = re.compile(
     rf"(?<![\d.,+*/x×÷^-])(?<![+*/x×÷^-] ){_NUMBER} ?(\+|-|\*|/|x|×|÷|plus|minus|times|divided by) ?{_NUMBER}"
@@ -139,17 +139,17 @@ _BLOCK = re.compile(r"```(python|json)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class Record:
-    """One line: a plain text, or the turns of a chat."""
+    """One line of a data file: a plain text, or the turns of a chat."""
 
     text: str = ""
     messages: tuple[ChatMessage, ...] = ()
 
 
 def read_records(path: Path) -> list[Record]:
-    """Every line of a file.
+    """Read every line of a file.
 
     Raises:
-        InvalidOption: the file cannot be read, is empty, or a line of it is not what it should be; names the line.
+        InvalidOption: The file cannot be read or is empty, or a line is invalid; the error names the line.
     """
     try:
         lines = path.read_bytes().split(b"\n")
@@ -178,7 +178,7 @@ def _record(line: bytes, number: int, path: Path) -> Record:
 
 
 def _messages(turns: Any, role: str, content: str) -> tuple[ChatMessage, ...]:
-    """The turns of a chat, or none where they are not what they should be."""
+    """Return the turns of a chat, or none if they are invalid."""
     if not isinstance(turns, list):
         return ()
     messages = []
@@ -193,7 +193,7 @@ def _messages(turns: Any, role: str, content: str) -> tuple[ChatMessage, ...]:
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    """True if a value is a string that can be written down: JSON may hold halves of characters."""
+    """Return whether a value is a string that can be encoded: JSON may hold halves of characters."""
     if not isinstance(value, str):
         return False
     try:
@@ -204,7 +204,7 @@ def _is_text(value: object) -> TypeGuard[str]:
 
 
 def examples_of(records: list[Record], tokenizer: Tokenizer, limit: int) -> Iterator[Example]:
-    """Token ids of each record, cut to ``limit``. A text is learned whole, a chat from its first reply on.
+    """Yield token ids of each record, cut to ``limit``. A text is learned whole, a chat from its first reply on.
 
     A record that is empty, or that the chat template refuses, is left out.
     """
@@ -216,7 +216,7 @@ def examples_of(records: list[Record], tokenizer: Tokenizer, limit: int) -> Iter
 
 
 def _ids(record: Record, tokenizer: Tokenizer) -> tuple[list[int], int]:
-    """Token ids of a record, and the place of the first that is to be learned."""
+    """Return the token ids of a record, and the index of the first one to be learned."""
     if not record.messages:
         return tokenizer.encode(record.text), 1
     replies = [at for at, message in enumerate(record.messages) if message.role == "assistant"]
@@ -232,7 +232,7 @@ def _ids(record: Record, tokenizer: Tokenizer) -> tuple[list[int], int]:
 
 
 def prompts_of(records: list[Record], tokenizer: Tokenizer) -> Iterator[list[int]]:
-    """Prompts that the target is to answer itself: a chat up to its first reply, or the first words of a text."""
+    """Yield prompts for the target to answer itself: a chat up to its first reply, or the first words of a text."""
     for record in records:
         if not record.messages:
             yield tokenizer.encode(" ".join(record.text.split()[:24]))
@@ -248,7 +248,7 @@ def prompts_of(records: list[Record], tokenizer: Tokenizer) -> Iterator[list[int
 
 @dataclass(frozen=True)
 class _Frame:
-    """A chat template's tokens around what is said in a chat of one or two requests."""
+    """A chat template's tokens around the contents of a chat of one or two requests."""
 
     opening: tuple[int, ...]
     closing: tuple[int, ...]
@@ -256,7 +256,7 @@ class _Frame:
 
 
 def requests(tokenizer: Tokenizer, seed: int) -> Iterator[Sequence[Turn]]:
-    """Chats to write, without end."""
+    """Yield chats to write, without end."""
     rng = random.Random(seed)
     frame = _frame(tokenizer)
     while True:
@@ -276,7 +276,7 @@ def requests(tokenizer: Tokenizer, seed: int) -> Iterator[Sequence[Turn]]:
 
 
 def answers_to(prompts: Iterator[list[int]], seed: int) -> Iterator[Sequence[Turn]]:
-    """Chats whose requests are given."""
+    """Yield chats whose requests are given."""
     rng = random.Random(seed)
     for prompt in prompts:
         yield (Turn(tuple(prompt), _reply(rng), _LONGEST_REPLY),)
@@ -295,7 +295,7 @@ def _asking(rng: random.Random) -> Sampler:
 
 
 def _frame(tokenizer: Tokenizer) -> _Frame | None:
-    """Tokens that a template puts around a request; None where they cannot be told apart from what is said."""
+    """Return the tokens that a template puts around a request, or None if they cannot be told from its contents."""
     if tokenizer.template is None:
         return None
     one, other = (tokenizer.render([ChatMessage("user", text)]) for text in ("Hello", "7 x"))
@@ -308,13 +308,13 @@ def _frame(tokenizer: Tokenizer) -> _Frame | None:
     if not told_apart or answered[-len(other) + len(opening) :] != other[len(opening) :]:
         return None
     behind = answered[len(one) : len(answered) - (len(other) - len(opening))]
-    # The reply itself goes; what ends it, the target writes.
+    # The reply itself goes; the target writes its end.
     ends = [at for at, token in enumerate(behind) if token in tokenizer.end_ids]
     return _Frame(tuple(opening), tuple(closing), tuple(behind[ends[0] :])) if ends else None
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> list[int]:
-    """The beginning that two sequences share."""
+    """Return the beginning that two sequences share."""
     return [first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
 
 
@@ -336,7 +336,7 @@ def _request(rng: random.Random) -> str:
 
 @cache
 def _material() -> tuple[tuple[str, str, str], ...]:
-    """Names, texts and sources of Python's own functions and classes."""
+    """Return names, texts and sources of Python's own functions and classes."""
     found: dict[str, tuple[str, str, str]] = {}
     for module in map(import_module, _MODULES):
         for name, member in inspect.getmembers(module):
@@ -351,7 +351,7 @@ def _material() -> tuple[tuple[str, str, str], ...]:
 
 
 def _source(function: object) -> str:
-    """The code of a function without its docstring; empty where it is not there, or too short or too long."""
+    """Return a function's code without its docstring, or an empty text if it is missing, too short or too long."""
     try:
         lines = inspect.getsourcelines(function)[0]  # type: ignore[arg-type]
     except (OSError, TypeError):
@@ -368,11 +368,11 @@ def _source(function: object) -> str:
 
 
 def is_wrong(reply: str, token_ids: Sequence[int] = ()) -> bool:
-    """True if a rule tells that an answer is wrong; what no rule knows counts as right.
+    """Return whether a rule tells that an answer is wrong; an answer that no rule knows counts as right.
 
     Args:
-        reply: Its text.
-        token_ids: The same as tokens, which show whether it goes round in a circle.
+        reply: Text of the reply.
+        token_ids: Tokens of the reply, which show whether it goes round in a circle.
     """
     if loop_start(token_ids) is not None:
         return True
@@ -392,7 +392,7 @@ def _adds_up(first: str, sign: str, second: str, said: str) -> bool:
 def _parses(language: str, text: str) -> bool:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes, which are none of ours
+            warnings.simplefilter("ignore")  # odd escapes, which are none of ours
             ast.parse(text) if language == "python" else json.loads(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

@@ -1,4 +1,4 @@
-"""Features of whole texts, which a draft learns from: computed by the target, kept in memory and in a folder."""
+"""Features of whole texts, from which a draft learns: computed by the target, kept in memory and in a folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KIND = "text"
 #: Features that are kept, as bfloat16: their rounding is a tenth of the noise that training adds.
 _KEPT_BYTES = 1 << 30
 _SUFFIX = ".texts.safetensors"
-# Texts of a file.
+# Number of texts in a file.
 _EACH = 64
 
 
@@ -34,8 +34,8 @@ class Example:
 
     Attributes:
         ids: Token ids.
-        learn: For each of them, whether the target would have to write it: a prompt's tokens are read only.
-        features: (at least len(ids) - 1, h) what the target made of it, where that is known.
+        learn: True for each token that the target would have to write; a prompt's tokens are only read.
+        features: (at least len(ids) - 1, h) features that the target computed for it, if they are known.
     """
 
     ids: tuple[int, ...]
@@ -45,12 +45,12 @@ class Example:
 
 @dataclass(frozen=True)
 class FeatureBatch:
-    """Rows of one length, with what the target made of them.
+    """Rows of one length, with the target's features for them.
 
     Attributes:
-        kind: Names its loss in the progress line.
+        kind: Name of its loss in the progress line.
         tokens: (rows, length) int64.
-        features: (rows, length, h), the target's hidden states behind its final norm.
+        features: (rows, length, h), the target's hidden states after its final norm.
         learn: (rows, length) bool, True for tokens that are to be drafted.
     """
 
@@ -66,7 +66,7 @@ class FeatureBatch:
 
 
 def features_of(decoder: Decoder, texts: Sequence[Sequence[int]]) -> list[Tensor]:
-    """The features of each text, (its length, h).
+    """Return the features of each text, (its length, h).
 
     Texts are put side by side into one forward, where a mask keeps each to itself: the products are wider, and so
     faster, than those of one text after the other.
@@ -102,13 +102,13 @@ def _groups(texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
 
 
 def batch_of(decoder: Decoder, kind: str, examples: Sequence[Example]) -> FeatureBatch:
-    """Examples with their features, padded to the longest."""
+    """Return examples with their features, padded to the longest."""
     made = iter(features_of(decoder, [example.ids for example in examples if example.features is None]))
     return pad(kind, examples, (next(made) if one.features is None else one.features for one in examples))
 
 
 def pad(kind: str, examples: Sequence[Example], features: Iterable[Tensor]) -> FeatureBatch:
-    """One batch of rows whose features are known."""
+    """Make one batch of rows whose features are known."""
     length = max(len(example.ids) for example in examples)
     rows = list(features)
     tokens = torch.zeros(len(examples), length, dtype=torch.long)
@@ -128,7 +128,7 @@ class ExampleSupply:
     Args:
         decoder: The target.
         examples: Texts to learn from; features that are known already are not computed again.
-        tokens: Tokens of a step, about.
+        tokens: Approximate tokens of a step.
         seed: Seed of the order.
         batches: Batches that a step's tokens are divided into.
     """
@@ -144,7 +144,7 @@ class ExampleSupply:
         self._order: Iterator[list[int]] = iter(())
 
     def next(self) -> list[FeatureBatch]:
-        """The next step's batches."""
+        """Return the next step's batches."""
         return [self._batch() for _ in range(self._batches)]
 
     def _batch(self) -> FeatureBatch:
@@ -187,10 +187,10 @@ class TextFolder:
 
     Args:
         path: The folder, made if it is missing.
-        target: Names the target, whose texts and features no other draft may learn.
+        target: Name of the target, whose texts and features no other draft may learn.
 
     Raises:
-        InvalidOption: It cannot be read, or holds another target's texts.
+        InvalidOption: The folder cannot be read, or holds another target's texts.
         OutOfDisk: The folder cannot be made.
     """
 
@@ -207,7 +207,7 @@ class TextFolder:
         self._files = len(self._found())
 
     def read(self) -> Iterator[Example]:
-        """Examples that the folder holds."""
+        """Yield the examples that the folder holds."""
         for path in self._found():
             try:
                 with safe_open(path, "pt") as file:
@@ -230,10 +230,10 @@ class TextFolder:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits.
+        """Write the waiting texts.
 
         Raises:
-            OutOfDisk: It cannot be written.
+            OutOfDisk: The texts cannot be written.
         """
         if not self._waiting:
             return

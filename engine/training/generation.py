@@ -20,22 +20,22 @@ from engine.model.sampling import Sampler
 from engine.text.repetition import loop_start
 from engine.training.features import Example
 
-#: Texts at once. With AMX 64 tokens together come ten times as fast as one by one, and 256 hardly faster than 64.
+#: Texts written at once. With AMX 64 tokens together come ten times as fast as one by one, and 256 hardly faster.
 WIDTH = 64
 # New texts are begun while a forward has fewer rows than this.
 _FORWARD_ROWS = 320
-# Tokens after which a text is searched for a circle again.
+# Tokens after which a text is searched for a loop again.
 _LOOK_EVERY = 32
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A part of a text: what is given, and how it is gone on with.
+    """A part of a text: the given tokens, and how the target continues them.
 
     Attributes:
-        given: Token ids.
+        given: Given token ids.
         sampler: Draws the tokens with which the target goes on.
-        limit: Most tokens that it writes.
+        limit: Most tokens that the target writes.
     """
 
     given: tuple[int, ...]
@@ -50,12 +50,12 @@ class _Text:
     turns: Sequence[Turn]
     ids: list[int] = field(default_factory=list)
     own: list[bool] = field(default_factory=list)
-    rows: int = 0  # of its tokens, the first ones, that the cache holds
+    rows: int = 0  # number of its first tokens that the cache holds
     turn: int = -1
     written: int = 0  # in this turn
 
     def go_on(self) -> bool:
-        """Begin the next turn; False where there is none."""
+        """Begin the next turn; return False if there is none."""
         self.turn += 1
         if self.turn == len(self.turns):
             return False
@@ -68,7 +68,7 @@ class _Text:
         return True
 
     def take(self, logits: Tensor, row: int, end_ids: Collection[int], longest: int) -> bool:
-        """Take the next token; returns whether the text goes on."""
+        """Take the next token; return whether the text goes on."""
         turn = self.turns[self.turn]
         token = turn.sampler.pick(logits, row, len(self.ids), self.ids)
         self.ids.append(token)
@@ -83,7 +83,7 @@ class _Text:
         return self.written < turn.limit
 
     def example(self, features: Tensor) -> Example:
-        """The text so far; nothing follows its last token, so that token's features are not known."""
+        """Return the text so far; nothing follows its last token, so that token's features are not known."""
         kept = min(len(self.ids), self.rows + 1)
         return Example(tuple(self.ids[:kept]), tuple(self.own[:kept]), features[: kept - 1].clone())
 
@@ -94,12 +94,12 @@ class Writer:
     Args:
         decoder: The target, its layers on the host.
         end_ids: Tokens that end a turn.
-        longest: Tokens of a text.
-        width: Texts at once.
+        longest: Most tokens of a text.
+        width: Most texts at once.
         check: Called between layers; raises to cancel.
 
     Attributes:
-        capacity: Rows of the cache, of which the texts that are being written take no more than ``width * longest``.
+        capacity: Rows of the cache, of which the texts in progress take at most ``width * longest``.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Writer:
         self.capacity = width * longest + _FORWARD_ROWS + longest
         self._cache = decoder.new_cache(self.capacity)
         self._cache.begin(longest)
-        self._held = 0  # rows in the cache, of texts that have ended too
+        self._held = 0  # rows in the cache, including those of texts that have ended
         self._texts: list[_Text | None] = [None] * width
         #: Where in the cache the rows of each text lie.
         self._places = numpy.zeros((width, longest), dtype=numpy.int32)
@@ -126,7 +126,7 @@ class Writer:
         """Write texts and hand them out in the order in which they end.
 
         Args:
-            asked: Need not end; what is as long as a text may be is passed over.
+            asked: Texts to write, which need not end; turns after a text has reached its full length are skipped.
             count: Number of texts; None for as many as are asked for.
         """
         fitting = (text for text in map(_Text, asked) if text.go_on() and 0 < len(text.ids) < self._longest)
@@ -143,7 +143,7 @@ class Writer:
                     yield text.example(self._features[at])
 
     def unfinished(self) -> Iterator[Example]:
-        """Hand out the texts that were being written, as far as they got, once no more is wanted."""
+        """Yield the unfinished texts as far as they got, once no more are wanted."""
         for at, text in enumerate(self._texts):
             if text is not None and text.rows:
                 self._texts[at] = None
@@ -160,7 +160,7 @@ class Writer:
                 rows += len(begun.ids)
 
     def _forward(self, running: Sequence[tuple[int, _Text]]) -> Tensor:
-        """Read what the cache lacks of all texts; returns the (texts, V) logits behind them."""
+        """Read the tokens that the cache lacks of all texts; return the (texts, V) logits after them."""
         new = [(at, place) for at, text in running for place in range(text.rows, len(text.ids) - 1)]
         silent = len(new)
         new += [(at, len(text.ids) - 1) for at, text in running]

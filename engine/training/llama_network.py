@@ -1,7 +1,7 @@
 """A lean Llama network for training: plain torch, no cache, weights named as in the Hugging Face layout.
 
-The engine and transformers read what this writes; a test compares the logits of both. The type that trainings multiply
-in is chosen here too: bfloat16 is half as much to read, but many processors have no products of it.
+The engine and transformers read its files; a test compares the logits of both. The type of products in training is
+chosen here too: bfloat16 is half as much to read, but many processors have no products of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-# Rows, inputs and outputs of the products that are timed, as in a layer of a small model, and how often each is.
+# Rows, inputs and outputs of the timed products, as in a layer of a small model, and the number of times for each.
 _ROWS, _INPUTS, _OUTPUTS, _TYPE_TURNS = 256, 576, 1536, 5
 
 
@@ -40,7 +40,7 @@ class Shape:
         return self.hidden_size // self.num_attention_heads
 
     def as_config(self, special: Mapping[str, int | None]) -> dict[str, Any]:
-        """The ``config.json`` of a network of this shape; ``special`` holds the ids of the special tokens."""
+        """Return the ``config.json`` of a network of this shape; ``special`` holds the ids of the special tokens."""
         return {
             "architectures": ["LlamaForCausalLM"],
             "model_type": "llama",
@@ -76,7 +76,7 @@ class Norm(nn.Module):
 
 
 def rotary_table(shape: Shape, length: int) -> tuple[Tensor, Tensor]:
-    """Cosines and sines of the first ``length`` positions, (length, head_dim) each, float32."""
+    """Return cosines and sines of the first ``length`` positions, (length, head_dim) each, float32."""
     exponent = torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim
     angle = torch.outer(torch.arange(length).float(), shape.rope_theta**-exponent)
     angle = torch.cat((angle, angle), dim=-1)
@@ -84,7 +84,7 @@ def rotary_table(shape: Shape, length: int) -> tuple[Tensor, Tensor]:
 
 
 def rotate(states: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rotary position embedding of ``states`` (batch, heads, length, head_dim), halves rotated as in Llama."""
+    """Rotate ``states`` (batch, heads, length, head_dim) by position, in halves as Llama does."""
     first, second = states.chunk(2, dim=-1)
     return states * cosine + torch.cat((-second, first), dim=-1) * sine
 
@@ -110,11 +110,11 @@ class Attention(nn.Module):
 
         Args:
             hidden: Rows.
-            cosine: Of their rotation.
-            sine: Of their rotation.
-            earlier: Keys and values of earlier passes over the same rows, to which this one's are added. In pass k,
-                row i sees the first pass's rows up to i - k, then row i - k + m of each pass m up to this one: what a
-                draft sees that has guessed k features in a row.
+            cosine: Cosines of the rows' rotation.
+            sine: Sines of the rows' rotation.
+            earlier: Keys and values of earlier passes over the same rows, to which this pass adds its own. In pass
+                k, row i sees the first pass's rows up to i - k, then row i - k + m of each pass m up to this one,
+                like a draft that has guessed k features in a row.
         """
         batch, length, width = hidden.shape
         head_dim = self.shape.head_dim
@@ -161,7 +161,7 @@ class FeedForward(nn.Module):
 
 
 class Layer(nn.Module):
-    """One decoder layer."""
+    """A decoder layer."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class Layer(nn.Module):
 class Network(nn.Module):
     """A Llama decoder with tied embeddings.
 
-    ``forward`` gives hidden states rather than logits: the loss needs logits at answer positions only, and the
+    ``forward`` returns hidden states rather than logits: the loss needs logits at answer positions only, and the
     vocabulary projection is a fifth of the work.
     """
 
@@ -211,7 +211,7 @@ class Network(nn.Module):
                 nn.init.normal_(weight, std=self.shape.hidden_size**-0.5)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Final hidden states (batch, length, hidden_size) of ``tokens`` (batch, length)."""
+        """Return final hidden states (batch, length, hidden_size) of ``tokens`` (batch, length)."""
         length = tokens.shape[1]
         hidden = self.embed_tokens(tokens)
         cosine, sine = self.cosine[:length].to(hidden.dtype), self.sine[:length].to(hidden.dtype)
@@ -221,11 +221,11 @@ class Network(nn.Module):
         return out
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Vocabulary logits of ``hidden`` (..., hidden_size)."""
+        """Return vocabulary logits of ``hidden`` (..., hidden_size)."""
         return functional.linear(hidden, self.embed_tokens.weight)
 
     def hugging_face_state(self) -> dict[str, Tensor]:
-        """The weights under the names that Hugging Face's Llama uses."""
+        """Return the weights under the names that Hugging Face's Llama uses."""
         return {f"model.{name}": value.detach() for name, value in self.state_dict().items()}
 
     @property
@@ -236,7 +236,7 @@ class Network(nn.Module):
 
 @cache
 def product_type() -> torch.dtype:
-    """The faster one of bfloat16 and float32 here, by the best times of one product in each."""
+    """Return the faster one of bfloat16 and float32 here, by the best times of one product in each."""
     best: dict[torch.dtype, float] = {}
     pairs = [
         (torch.ones(_ROWS, _INPUTS, dtype=each), torch.ones(_OUTPUTS, _INPUTS, dtype=each))

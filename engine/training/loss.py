@@ -1,4 +1,4 @@
-"""The loss of a draft against the target's distributions, over its guesses in a row, and what these are worth.
+"""The loss of a draft against the target's distributions, over its guesses in a row, and the worth of these.
 
 EAGLE-3's training-time test (Li et al. 2025, section 3.2): a draft goes on from its own guesses and learns from them.
 A share of EAGLE-1's smooth-L1 between features (Li et al. 2024, section 4.2) stays: a small draft sees few texts.
@@ -34,10 +34,10 @@ class TargetEnds:
     """The target's embedding and head, which the draft shares and does not change.
 
     Attributes:
-        embedding: V rows of h.
-        head: (Vd, h), its rows of the tokens that the draft may draft.
-        token_ids: (Vd,) int64, which these are; None for all.
-        soft_cap: Of its logits, or None.
+        embedding: Map from tokens to V rows of h.
+        head: (Vd, h) rows of the target's head for the tokens that the draft may draft.
+        token_ids: (Vd,) int64 ids of these tokens; None for all.
+        soft_cap: Soft cap of the logits, or None.
     """
 
     embedding: Embedding
@@ -47,28 +47,28 @@ class TargetEnds:
 
     @classmethod
     def of(cls, decoder: Decoder, token_ids: Tensor | None = None) -> TargetEnds:
-        """Those of a target, for these tokens, (Vd,) int64, or all."""
+        """Return the ends of a target for these tokens, (Vd,) int64, or for all."""
         config, source = decoder.config, decoder.source
         ids = torch.arange(config.vocabulary_size) if token_ids is None else token_ids
         return cls(source.embedding, rows_of(source.head, ids), token_ids, config.logit_soft_cap)
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """(..., h) of token ids."""
+        """Return the (..., h) embeddings of token ids."""
         return self.embedding(tokens.flatten()).float().view(*tokens.shape, -1)
 
     def for_products(self) -> TargetEnds:
-        """The same with the head in the type that is multiplied in: gradients need no more than bfloat16."""
+        """Return the ends with the head in the type of products: gradients need no more than bfloat16."""
         return replace(self, head=self.head.to(product_type()))
 
     def logits(self, features: Tensor, own: Tensor | None = None) -> Tensor:
-        """(..., Vd) of (..., h) features in the head's type, by the head or by a draft's own map, (Vd, h)."""
+        """Map (..., h) features in the head's type to (..., Vd), by the head or by a draft's own map, (Vd, h)."""
         if own is not None:
             return functional.linear(features.to(self.head.dtype), own.to(self.head.dtype))
         logits = functional.linear(features.to(self.head.dtype), self.head)
         return logits if self.soft_cap is None else torch.tanh(logits / self.soft_cap) * self.soft_cap
 
     def tokens(self, logits: Tensor, count: int) -> Tensor:
-        """(..., count) the likeliest tokens of (..., Vd) logits, by the target's ids."""
+        """Return the (..., count) likeliest tokens of (..., Vd) logits, by the target's ids."""
         likeliest = logits.topk(min(count, logits.shape[-1])).indices
         return likeliest if self.token_ids is None else self.token_ids[likeliest]
 
@@ -76,16 +76,16 @@ class TargetEnds:
 def guesses(
     network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch
 ) -> tuple[list[Tensor], Tensor, Tensor]:
-    """The draft's features, guess by guess, and the target's, (rows, length, h) each; and where they are learned.
+    """Return the draft's features by guess and the target's, (rows, length, h) each, and where they are learned.
 
-    Row i of a guess is for the feature of position i + 1, from which the token at i + 2 is drafted.
+    Row i of a guess is the feature of position i + 1, from which the token at i + 2 is drafted.
     """
     found = network.guesses(ends.embed(batch.tokens[:, 1:-1]), batch.features[:, :-2])
     return found, batch.features[:, 1:-1], batch.learn[:, 2:]
 
 
 def draft_loss(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> Tensor:
-    """The loss of a batch, a mean over the tokens that are to be drafted."""
+    """Return the loss of a batch, the mean over the tokens to be drafted."""
     found, features, learn = guesses(network, ends, batch)
     wanted = learn.clone()
     wanted[:, : len(found) - 1] = False
@@ -102,15 +102,15 @@ def draft_loss(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -
 class Entropy(torch.autograd.Function):
     """Mean cross-entropy of the draft's and the target's logits, its gradient computed along.
 
-    Logits are most of a step's numbers: autograd would keep them, and pass over them a dozen times. Probabilities of 16
-    bits are enough for gradients; the sum that is reported is of the first rows.
+    Logits are most of a step's numbers: autograd would keep them, and pass over them a dozen times. Probabilities
+    of 16 bits suffice for gradients; the reported sum is of the first rows.
     """
 
     @staticmethod
     def forward(
         ctx: Any, true: Tensor, ends: TargetEnds, shares: Sequence[float], *learned: Tensor
     ) -> Tensor:
-        """(n, h) of the target and of each guess, behind these the guesses' own maps, (Vd, h) each, or none."""
+        """Take (n, h) of the target and of each guess, then the guesses' own maps, (Vd, h) each, or none."""
         count = max(1, len(true))
         total = torch.zeros(())
         gradients = [torch.zeros_like(each) for each in learned]
@@ -136,7 +136,7 @@ class Entropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of what the draft learned and of its maps; the other inputs have none."""
+        """Return the gradients of the draft's guesses and of its maps; the other inputs have none."""
         return (None, None, None, *(gradient * outer[0] for gradient in ctx.saved_tensors))
 
 
@@ -146,14 +146,14 @@ class Scores:
 
     Attributes:
         tau: Tokens for each forward of the target, with chains of as many likeliest tokens as it has guesses.
-        accuracies: For each guess, the share of tokens that were among its `TOPS` likeliest ones.
+        accuracies: Share of tokens among the `TOPS` likeliest ones, for each guess.
     """
 
     tau: float
     accuracies: tuple[tuple[float, ...], ...] = ()
 
     def lines(self) -> list[str]:
-        """A table for a person."""
+        """Return a table for users."""
         head = "".join(f"{f'top {top}':>9}" for top in TOPS)
         rows = (
             f"{place:>5}{''.join(f'{100 * share:>7.1f} %' for share in shares)}"
@@ -164,13 +164,13 @@ class Scores:
 
 @torch.no_grad()
 def score(network: FeatureGuesser, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
-    """Verdict of the target's texts on a draft's guesses."""
+    """Score a draft's guesses by the target's texts."""
     steps = len(network.shares)
     tokens = forwards = 0
     right, seen = torch.zeros(steps, len(TOPS)), torch.zeros(steps, 1)
     for batch in batches:
         found, _, learn = guesses(network, ends, batch)
-        # Chains that begin so early that the text has all of their tokens.
+        # Chains that begin early enough for the text to have all of their tokens.
         last = learn.shape[1] - steps + 1
         if last < 1:
             continue
@@ -194,7 +194,7 @@ class FeatureObjective:
     """The objective of a draft that guesses from features, for `engine.training.trainer`.
 
     Args:
-        ends: Of the target.
+        ends: Ends of the target.
         kept_aside: Batches that are only scored.
     """
 
@@ -206,5 +206,5 @@ class FeatureObjective:
         return draft_loss(network, self._ends, batch)
 
     def score(self, network: FeatureGuesser) -> Scores:
-        """On the texts kept aside."""
+        """Score the draft on the texts kept aside."""
         return score(network, self._ends, self._kept_aside)

@@ -50,18 +50,19 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
 HeadName = Literal["own", "shared"]
 
-# A step's tokens, fewer where the draft's vocabulary is large since each has a row of logits, and the longest text.
+# Tokens of a step, fewer if the draft's vocabulary is large since each has a row of logits, and of the longest
+# text.
 _STEP_TOKENS, _STEP_LOGITS = 2000, 1 << 26
-# Those of a step of prompt tokens: a few thousand numbers learn more from many steps than from exact ones.
+# Tokens of a step of prompt tokens: a few thousand numbers learn more from many steps than from exact ones.
 _FEW_TOKENS = 640
 _LONGEST = 640
-# Of the minutes, those that the target may write in.
+# Share of the minutes in which the target may write.
 _WRITING = 0.5
-# One text in twenty is kept aside to score on, as in EAGLE, but no more than score quickly.
+# One text in twenty is kept aside to score on, as in EAGLE, but no more than can be scored quickly.
 _KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
-# Count of a token of a low id, which is a frequent one in most vocabularies, beside the counts of seen tokens.
+# Count added for a token of a low id, which is frequent in most vocabularies, beside the counts of seen tokens.
 _ASSUMED = 500.0
-# Tokens that the best linear draft is computed from.
+# Tokens from which the best linear draft is computed.
 _LINEAR_TOKENS = 60_000
 
 
@@ -75,9 +76,9 @@ class TextRequest:
         generate: Most texts that the target writes, to the requests of the data or to its own; None to take the data as
             it is, or without it to write for as long as there is time.
         minutes: Most minutes of writing and all that follows, together.
-        texts: A folder that keeps what the target writes; what it holds is taken too.
+        texts: Folder that keeps the target's texts; the texts that it holds are taken too.
         threads: CPU threads, None for the usable cores.
-        seed: Of everything random.
+        seed: Seed of everything random.
     """
 
     model: str
@@ -97,14 +98,14 @@ class TrainRequest(TextRequest):
         blocks: 1 to 6: transformer blocks, or residual blocks of each Medusa head.
         width: Hidden size of a small model.
         fusion: dovetail or eagle, of a feature draft.
-        out: The draft's folder; a draft of the same shape that it holds is gone on from.
+        out: Folder of the draft; training continues from a draft of the same shape in it.
         vocabulary: Tokens that it may draft, the most frequent ones; None for all.
         kind: A feature draft, Medusa heads, prompt tokens, or a small model.
-        heads: Of Medusa, or prompt tokens: 1 to 16; None for 4 heads or 3 tokens.
-        head: Whose output maps the heads have.
+        heads: Number of Medusa heads, or of prompt tokens: 1 to 16; None for 4 heads or 3 tokens.
+        head: Owner of the output maps of the heads.
         members: Embeddings of each prompt token.
-        mask: Which of these see each other.
-        loss: Of prompt tokens.
+        mask: Rule of which of these see each other.
+        loss: Loss of prompt tokens.
     """
 
     blocks: int
@@ -128,10 +129,10 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         out: Takes reports of progress.
 
     Returns:
-        True if it ran to its end; False when Ctrl-C ended it early, with the best so far written.
+        True if it ran to its end; False if Ctrl-C ended it early, with the best draft so far written.
 
     Raises:
-        TenonError: the request makes no sense, or the target cannot be loaded.
+        TenonError: The request makes no sense, or the target cannot be loaded.
     """
     check_texts(request)
     _check(request)
@@ -200,16 +201,16 @@ def run(request: TrainRequest, out: TextIO) -> bool:
 def texts_of(
     request: TextRequest, checkpoint: Checkpoint, out: TextIO, goes_on: bool = False
 ) -> tuple[Decoder, list[Example]]:
-    """Load a target, and read or write its texts; those without a token to guess are left out.
+    """Load a target, and read or write its texts; texts without a token to guess are left out.
 
     Args:
         request: The texts that are wanted.
-        checkpoint: The target's.
+        checkpoint: Checkpoint of the target.
         out: Takes reports of progress.
-        goes_on: Ctrl+C ends the writing alone, where there are texts to go on with.
+        goes_on: True if Ctrl+C ends only the writing, provided that there are texts to go on with.
 
     Raises:
-        KeyboardInterrupt: Ctrl+C; texts that were written are kept in the request's folder.
+        KeyboardInterrupt: The user pressed Ctrl+C; texts that were written are kept in the request's folder.
     """
     config = read_config(checkpoint)
     records = [] if request.data is None else read_records(request.data)
@@ -227,7 +228,7 @@ def texts_of(
 
 
 def _without_wrong_answers(examples: Sequence[Example], tokenizer: Tokenizer, out: TextIO) -> list[Example]:
-    """Those whose replies no rule tells to be wrong."""
+    """Return the examples whose replies no rule tells to be wrong."""
     right = []
     for example in examples:
         reply = [token for token, learn in zip(example.ids, example.learn, strict=True) if learn]
@@ -239,7 +240,7 @@ def _without_wrong_answers(examples: Sequence[Example], tokenizer: Tokenizer, ou
 
 
 def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example]) -> None:
-    """Calibrate a draft that was just written on the texts that were kept aside, where its kind has trees to count.
+    """Calibrate a new draft on the texts that were kept aside, if its kind has trees to count.
 
     Raises:
         OSError: The calibration cannot be written.
@@ -270,10 +271,10 @@ def _longest(config: ModelConfig) -> int:
 def _maker(
     request: TrainRequest, target: ModelConfig
 ) -> tuple[type[TrainedDraft], Callable[[Tensor | None], TrainedDraft]]:
-    """The class of the draft, and what makes one for tokens that it may draft.
+    """Return the class of the draft, and a function that makes one for tokens that it may draft.
 
     Raises:
-        InvalidOption: its shape makes no sense.
+        InvalidOption: The shape makes no sense.
     """
     if request.kind == "feature":
         return DraftNetwork, partial(DraftNetwork, shape_for(target, request.blocks, request.fusion))
@@ -294,7 +295,7 @@ def check_texts(request: TextRequest) -> None:
     """Refuse values that are out of their range.
 
     Raises:
-        InvalidOption: One of these.
+        InvalidOption: A value is out of its range.
     """
     if request.generate is not None and request.generate < 1:
         raise InvalidOption(
@@ -322,7 +323,7 @@ def _check(request: TrainRequest) -> None:
 
 
 def _load(checkpoint: Checkpoint, config: ModelConfig, model: str) -> Decoder:
-    """The target in its own format, as it will be when the draft is used."""
+    """Load the target in its own format, as it will be when the draft is used."""
     options = LoadOptions(model=model, mode="plain")
     weights = model_planner(options).load_plan(options).weights
     if weights.packed:
@@ -340,7 +341,7 @@ def _write(
     out: TextIO,
     goes_on: bool,
 ) -> list[Example]:
-    """Texts of the target's own, those kept from before first."""
+    """Return texts of the target's own, earlier ones first."""
     kept = None if request.texts is None else TextFolder(request.texts, request.model)
     found = [] if kept is None else list(kept.read())
     if found:
@@ -379,7 +380,7 @@ def _write(
 
 
 def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) -> Tensor | None:
-    """The ids that come most often, ascending; None for all."""
+    """Return the most frequent ids, ascending, or None for all."""
     if count is None or count >= size:
         return None
     learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]
@@ -389,7 +390,7 @@ def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) 
 
 
 def begin_ordinary(network: PromptTokenNetwork, decoder: Decoder, examples: Sequence[Example]) -> None:
-    """Let prompt tokens begin as the texts' most frequent ones, as these enter the first layer."""
+    """Begin prompt tokens as the texts' most frequent tokens, as these enter the first layer."""
     places, members, _ = network.embeddings.shape
     ids = _frequent_tokens(examples, decoder.config.vocabulary_size, places * members)
     assert ids is not None, "there are fewer prompt tokens than tokens"

@@ -1,4 +1,4 @@
-"""Prompt tokens for training: some embeddings that a frozen target is asked with at random places of its own texts.
+"""Prompt tokens for training: embeddings that ask a frozen target at random places of its own texts.
 
 Source: Parallel Prompt Decoding (Chen et al. 2024; the report, sections 4.3 and 6.1.2): random insertion, the target's
 own distributions in the place of one token each, a decay over distance. Many insertions share a forward, each seeing
@@ -29,14 +29,15 @@ from engine.weights.draft_kind import ADAPTER_CONFIG, ADAPTER_SAFETENSORS
 LossName = Literal["forward", "reverse", "hard"]
 LOSSES: tuple[LossName, ...] = get_args(LossName)
 MOST_PLACES = 16
-# Weight of a place in the loss, as a share of that of the place before it.
+# Weight of a place in the loss, as a share of the weight of the place before it.
 _NEXT_PLACE = 0.8
-# Learning rate of the report, for all that is trained.
+# Learning rate of the report, for all trained weights.
 _RATE = 0.01
-# That of a new set, as a share of the root mean square of the embeddings that it begins as. Of SmolLM2's, 0.12, it is
-# 0.05: after as many steps the divergence is 0.56 nats lower than by the report's (BENCHMARKS.md).
+# Learning rate of a new set, as a share of the root mean square of the embeddings that it begins as. With
+# SmolLM2's, 0.12, it is 0.05: after as many steps the divergence is 0.56 nats lower than by the report's
+# (BENCHMARKS.md).
 _RATE_SHARE = 0.4
-# Of the points of a text that ask for something each so many-th is scored.
+# Each so many-th of the points of a text that ask for something is scored.
 _SCORED_EACH = 4
 
 
@@ -45,9 +46,9 @@ class PromptTokenNetwork(TrainedDraft):
 
     Args:
         target: The target.
-        places: Of the tokens that they ask for, m.
-        members: Of each place's ensemble, n.
-        mask: Who sees whom.
+        places: Number of places of the tokens that they ask for, m.
+        members: Members of each place's ensemble, n.
+        mask: Rule of which row sees which.
     """
 
     rates = (0.0, _RATE)
@@ -66,7 +67,7 @@ class PromptTokenNetwork(TrainedDraft):
         """Refuse counts that are out of their range.
 
         Raises:
-            InvalidOption: One of these.
+            InvalidOption: A count is out of its range.
         """
         if not 1 <= places <= MOST_PLACES:
             raise InvalidOption(
@@ -79,16 +80,16 @@ class PromptTokenNetwork(TrainedDraft):
 
     @torch.no_grad()
     def begin_as(self, embeddings: Tensor) -> None:
-        """Let them begin as ordinary embeddings, (m * n, h), as they enter the first layer; the rate follows these."""
+        """Begin as ordinary embeddings, (m * n, h), as they enter the first layer; the rate follows their size."""
         self.embeddings.copy_(embeddings.view_as(self.embeddings))
         self.rates = (0.0, _RATE_SHARE * float(embeddings.square().mean().sqrt()))
 
     def tokens(self) -> PromptTokens:
-        """As the engine runs them."""
+        """Return the prompt tokens as the engine runs them."""
         return PromptTokens(self.embeddings.detach().clone(), self.mask)
 
     def published_config(self) -> dict[str, Any]:
-        """As PEFT writes it for prompt tuning, with the names of the report's own code."""
+        """Return the config as PEFT writes it for prompt tuning, with the names of the report's own code."""
         places, members, hidden = self.embeddings.shape
         return {
             "peft_type": "PROMPT_TUNING",
@@ -106,11 +107,11 @@ class PromptTokenNetwork(TrainedDraft):
         }
 
     def published_state(self) -> dict[str, Tensor]:
-        """One tensor, (m * n, h) float32."""
+        """Return the one tensor, (m * n, h) float32."""
         return {TENSOR: self.embeddings.detach().flatten(0, 1).contiguous()}
 
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """Those of the same places, members and mask."""
+        """Take over prompt tokens of the same places, members and mask."""
         if dict(config) != self.published_config() or TENSOR not in state:
             return False
         with torch.no_grad():
@@ -120,11 +121,11 @@ class PromptTokenNetwork(TrainedDraft):
 
 @dataclass(frozen=True)
 class _Insertions:
-    """Places of texts behind which prompt tokens stand.
+    """Places of texts after which prompt tokens stand.
 
     Attributes:
         points: (rows, K) int64, the last token that each insertion sees.
-        asked: (rows, K, m) bool, where the target's own tokens say what is to be guessed.
+        asked: (rows, K, m) bool, True where the target's own tokens are to be guessed.
     """
 
     points: Tensor
@@ -132,15 +133,15 @@ class _Insertions:
 
     @classmethod
     def of(cls, learn: Tensor, places: int, count: int | None) -> _Insertions:
-        """Random ones, or some of all.
+        """Choose insertions at random, or some of all.
 
         Args:
             learn: (rows, length) bool, tokens that are to be drafted.
-            places: m.
+            places: Number of places, m.
             count: K, at random points; None for each fourth of those that ask for something.
         """
         rows, length = learn.shape
-        # Behind point i the first place guesses token i + 2: the target says i + 1 itself.
+        # After point i the first place guesses token i + 2: the target says i + 1 itself.
         wanted = functional.pad(learn, (0, places + 2))
         asks = wanted[:, 2 : length + 2]
         if count is None:
@@ -152,7 +153,7 @@ class _Insertions:
         return cls(points, ahead.cumprod(-1).bool())
 
     def pieces(self, members: int) -> Iterator[_Insertions]:
-        """Some at once, so that about `ROWS_AT_ONCE` rows of prompt tokens run together."""
+        """Yield some at a time, so that about `ROWS_AT_ONCE` rows of prompt tokens run together."""
         rows, count, places = self.asked.shape
         step = max(1, ROWS_AT_ONCE // (rows * places * members))
         for start in range(0, count, step):
@@ -165,7 +166,7 @@ class PromptTokenObjective:
 
     Args:
         twin: The target.
-        ends: Its head, for all tokens.
+        ends: Head of the target, for all tokens.
         kept_aside: Batches that are only scored.
         loss: "forward", KL of the target's and the guessed distribution; "reverse", the other way round, as equation
             4.1 of the report writes it; "hard", cross-entropy of the tokens that were written.
@@ -177,13 +178,13 @@ class PromptTokenObjective:
         self._twin, self._ends, self._kept_aside, self._loss = twin, ends.for_products(), kept_aside, loss
 
     def loss(self, network: PromptTokenNetwork, batch: FeatureBatch) -> Tensor:
-        """Of one batch, a mean over places by their shares."""
+        """Return the loss of one batch, a mean over places by their shares."""
         places, members, _ = network.embeddings.shape
         count = max(1, round(ROWS_EACH * batch.tokens.shape[1] / (places * members)))
         inserted = _Insertions.of(batch.learn, places, count)
         _, cache = self._twin.read(batch.tokens)
         weights = _weights(inserted.asked.sum((0, 1)))
-        # Gradients are made along: what they need of all rows, or of their logits, would fill memory.
+        # Gradients are computed along: keeping all rows for them, or their logits, would fill memory.
         total, gradient = torch.zeros(()), torch.zeros_like(network.embeddings)
         for piece in inserted.pieces(members):
             with torch.enable_grad():
@@ -196,7 +197,7 @@ class PromptTokenObjective:
 
     @torch.no_grad()
     def score(self, network: PromptTokenNetwork) -> Scores:
-        """Verdict of the target's texts on what the prompt tokens guess."""
+        """Score the prompt tokens' guesses by the target's texts."""
         places, members, _ = network.embeddings.shape
         tokens = forwards = 0
         right, seen = torch.zeros(places, len(TOPS)), torch.zeros(places, 1)
@@ -223,7 +224,7 @@ class PromptTokenObjective:
 
     @torch.no_grad()
     def mean(self, network: PromptTokenNetwork) -> float:
-        """The loss at all that `score` asks for: the same places whatever an ensemble is, unlike those of `loss`."""
+        """Return the loss at the places of `score`, which do not depend on the ensemble, unlike those of `loss`."""
         places, members, _ = network.embeddings.shape
         every = [_Insertions.of(batch.learn, places, None) for batch in self._kept_aside]
         weights = _weights(torch.stack([inserted.asked.sum((0, 1)) for inserted in every]).sum(0))
@@ -236,7 +237,7 @@ class PromptTokenObjective:
         return float(total)
 
     def _behind(self, network: PromptTokenNetwork, cache: Any, inserted: _Insertions, length: int) -> Tensor:
-        """(rows, K, m, n, h) behind the final norm, what the head maps after each prompt token."""
+        """Return (rows, K, m, n, h) after the final norm, the head's input for each prompt token."""
         rows, count = inserted.points.shape
         places, members, hidden = network.embeddings.shape
         probes = network.tokens().behind([places])
@@ -250,7 +251,7 @@ class PromptTokenObjective:
         return found.view(rows, count, places, members, hidden)
 
     def _logits(self, hidden: Tensor) -> Tensor:
-        """(..., V) of (..., n, h): averages, of rows where the head is a plain map."""
+        """Map (..., n, h) to averaged (..., V) logits; rows are averaged if the head is a plain map."""
         if self._ends.soft_cap is None:
             return self._ends.logits(hidden.mean(-2))
         return self._ends.logits(hidden).mean(-2)
@@ -258,7 +259,7 @@ class PromptTokenObjective:
     def _divergence(
         self, hidden: Tensor, batch: FeatureBatch, inserted: _Insertions, weights: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The sum over all that is asked for, by its place's weight, and its gradients by (rows, K, m, n, h)."""
+        """Return the sum of losses by their place's weight, and its gradients by (rows, K, m, n, h)."""
         total, gradient = torch.zeros(()), torch.zeros_like(hidden)
         every = inserted.asked.nonzero()
         for start in range(0, len(every), LOGIT_ROWS):
@@ -274,7 +275,7 @@ class PromptTokenObjective:
         return total, gradient
 
     def _each(self, logs: Tensor, batch: FeatureBatch, row: Tensor, at: Tensor) -> Tensor:
-        """(N,) losses of (N, V) guessed log-probabilities of the tokens behind these of the texts."""
+        """Return (N,) losses of (N, V) guessed log-probabilities of the tokens after these of the texts."""
         if self._loss == "hard":
             return -logs.gather(1, batch.tokens[row, at + 1, None]).squeeze(1)
         with torch.no_grad():
@@ -288,6 +289,6 @@ class PromptTokenObjective:
 
 
 def _weights(asked: Tensor) -> Tensor:
-    """(m,) of one loss of each place, of which there are so many: shares that sum to 1 decay from place to place."""
+    """Return the (m,) weight of one loss of each place, given their counts; shares decay and sum to 1."""
     shares = _NEXT_PLACE ** torch.arange(len(asked))
     return shares / shares.sum() / asked.clamp_min(1)

@@ -1,4 +1,4 @@
-"""A small model that learns to say what the target says: a draft that needs no hidden rows.
+"""A small model that learns to write like the target: a draft that needs no hidden rows.
 
 Source: Minions (Wang et al. 2024), section 4: the target answers prompts, answers that are wrong are left out, and
 small models learn the others, each of them from another kind of prompt. Here they learn the target's whole
@@ -36,9 +36,9 @@ class SmallNetwork(TrainedDraft):
 
     Args:
         target: The target.
-        tokenizer: Of the target, which goes into the folder too.
-        width: Its hidden size.
-        blocks: Its layers.
+        tokenizer: Tokenizer of the target, which goes into the folder too.
+        width: Hidden size of the model.
+        blocks: Number of its layers.
     """
 
     rates = (0.02, 0.004)
@@ -57,7 +57,7 @@ class SmallNetwork(TrainedDraft):
         """Refuse sizes that are out of their range.
 
         Raises:
-            InvalidOption: One of these.
+            InvalidOption: A size is out of its range.
         """
         check_blocks(blocks)
         if not _WIDTH_STEP <= width <= _MOST_WIDTH or width % _WIDTH_STEP:
@@ -78,16 +78,16 @@ class SmallNetwork(TrainedDraft):
         return dict(zip(TOKENIZER_FILES, texts, strict=True))
 
     def published_config(self) -> dict[str, Any]:
-        """Llama's."""
+        """Return Llama's config."""
         ends = sorted(self._tokenizer.end_ids)
         return self.model.shape.as_config({"bos_token_id": None, "eos_token_id": ends[0] if ends else None})
 
     def published_state(self) -> dict[str, Tensor]:
-        """Llama's, bfloat16."""
+        """Return Llama's tensors, in bfloat16."""
         return {name: value.bfloat16() for name, value in self.model.hugging_face_state().items()}
 
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """A model of the same sizes."""
+        """Take over a model of the same sizes."""
         if dict(config) != self.published_config() or state.keys() != self.published_state().keys():
             return False
         self.model.load_state_dict(
@@ -100,7 +100,7 @@ class SmallObjective:
     """The objective of a small model, for `engine.training.trainer`.
 
     Args:
-        ends: Of the target, for all tokens.
+        ends: Ends of the target, for all tokens.
         kept_aside: Batches that are only scored.
     """
 
@@ -108,7 +108,7 @@ class SmallObjective:
         self._ends, self._kept_aside = ends.for_products(), kept_aside
 
     def loss(self, network: SmallNetwork, batch: FeatureBatch) -> Tensor:
-        """Of one batch: cross-entropy with the target's distributions, a mean over the tokens to be drafted."""
+        """Return the loss of one batch: cross-entropy with the target's distributions, a mean over drafted tokens."""
         learn = batch.learn[:, 1:]
         hidden = network.model(batch.tokens[:, :-1])[learn].float()
         true = batch.features[:, :-1][learn]
@@ -117,7 +117,7 @@ class SmallObjective:
 
     @torch.no_grad()
     def score(self, network: SmallNetwork) -> Scores:
-        """Verdict of the target's texts on its guesses."""
+        """Score its guesses by the target's texts."""
         forwards = 0
         right, seen = torch.zeros(_CHAIN, len(TOPS)), torch.zeros(_CHAIN, 1)
         for batch in self._kept_aside:
@@ -130,7 +130,7 @@ class SmallObjective:
                 matches = likeliest == said[:, piece, None]
                 hits[:, piece] = torch.stack([matches[..., :top].any(-1) for top in TOPS], -1)
             forwards += int(learn.sum())
-            # Behind guesses that held a chain has the true text, which its next guess is then a guess of.
+            # After guesses that held a chain has the true text, so its next guess is one that follows that.
             holds = learn
             for ahead in range(_CHAIN):
                 asked = holds & functional.pad(learn, (0, ahead))[:, ahead:]

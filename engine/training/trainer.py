@@ -35,9 +35,9 @@ from engine.training.prompt_tokens import PromptTokenNetwork
 from engine.training.small_model import TOKENIZER_FILES
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
-# How often time is looked at, and the gap above which the process was stopped: a busy machine is not as late as that.
+# Interval of looks at the time, and the gap above which the process was stopped: a busy machine is not that late.
 _TICK_S, _STOPPED_S = 0.5, 5.0
-# Time between two evaluations, at least, beside what one takes.
+# Least time between two evaluations, beside the time of one.
 _BETWEEN_EVALUATIONS = 10
 #: Files of a draft's folder.
 FILES = {
@@ -55,7 +55,7 @@ D_in = TypeVar("D_in", bound=TrainedDraft, contravariant=True)
 
 
 def orthogonalise(matrix: Tensor, steps: int = 5) -> Tensor:
-    """The nearest semi-orthogonal matrix, roughly, of ``matrix`` (rows, columns)."""
+    """Return roughly the nearest semi-orthogonal matrix of ``matrix`` (rows, columns)."""
     a, b, c = NEWTON_SCHULZ
     tall = matrix.shape[0] > matrix.shape[1]
     # Not in batches, which CPUs multiply several times as slowly.
@@ -78,7 +78,7 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """One update of every weight."""
+        """Update every weight once."""
         for group in self.param_groups:
             for weight in group["params"]:
                 if weight.grad is None:
@@ -91,7 +91,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def optimizers(network: nn.Module, matrix_rate: float, other_rate: float) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the layers, AdamW for the rest."""
+    """Return Muon for the matrices of the layers, and AdamW for the rest."""
     maps = {id(weight) for weight in getattr(network, "maps", ())}
     matrices: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
@@ -109,7 +109,7 @@ def optimizers(network: nn.Module, matrix_rate: float, other_rate: float) -> lis
 class RunningTime:
     """Seconds since this was made, less those in which the process was stopped or the machine slept.
 
-    Nothing says that a process was stopped, so a thread looks at the time twice a second: what is missing between two
+    Nothing tells that a process was stopped, so a thread looks at the time twice a second: time missing between two
     looks was not run.
 
     Args:
@@ -124,7 +124,7 @@ class RunningTime:
         threading.Thread(target=self._look, name="running-time", daemon=True).start()
 
     def seconds(self) -> float:
-        """So far."""
+        """Return the seconds so far."""
         with self._lock:
             now = self._now()
             gap, self._last = now - self._last, now
@@ -140,16 +140,16 @@ class RunningTime:
 
 @cache
 def running_time() -> RunningTime:
-    """The process's own."""
+    """Return the process's own running time."""
     return RunningTime()
 
 
 class Sample(Protocol):
-    """A batch, as far as the trainer looks into it."""
+    """A batch, as far as the trainer needs it."""
 
     @property
     def kind(self) -> str:
-        """Names its loss in the progress line, and its share in the step."""
+        """Name of its loss in the progress line, and of its share in the step."""
         ...
 
     @property
@@ -166,7 +166,7 @@ class Supply(Protocol[S]):
     """Source of steps."""
 
     def next(self) -> list[S]:
-        """The next step's batches, one of each kind."""
+        """Return the next step's batches, one of each kind."""
         ...
 
 
@@ -183,7 +183,7 @@ class Progress:
 class Schedule:
     """Length and learning rates of a training: the rates rise over the warm-up, then fall to zero by a cosine.
 
-    The course is one of time, or of ``steps`` where these are given, so that trainings of unlike cost learn alike.
+    The course is one of time, or of ``steps`` if these are given, so that trainings of unlike cost learn alike.
     """
 
     minutes: float
@@ -197,13 +197,13 @@ class Schedule:
     evaluate_s: float = 300.0
 
     def done(self, progress: Progress) -> float:
-        """The share of the course that is done."""
+        """Return the share of the course that is done."""
         if self.steps is not None:
             return progress.step / self.steps
         return progress.elapsed_s / (self.minutes * 60)
 
     def factor(self, progress: float) -> float:
-        """The share of the full rate when this share of the course is done."""
+        """Return the share of the full rate when this share of the course is done."""
         if progress < self.warmup_share:
             return 0.05 + 0.95 * progress / self.warmup_share
         if progress < self.hold_share:
@@ -219,10 +219,10 @@ class Trainer(Generic[N, S]):
         schedule: times and rates.
         loss: the loss of one batch.
         shares: the weight of each batch's loss, by kind.
-        checkpoint: where to keep the state; an existing file is resumed from.
-        threads: how many batches of a step are worked on at once, each by one thread. Threads that share a batch
-            wait for each other at every operation, which is far slower when other programs are busy too.
-        out: where progress is reported, standard output by default.
+        checkpoint: File of the state; training resumes from an existing one.
+        threads: Number of batches of a step that are worked on at once, each by one thread. Threads that share a
+            batch wait for each other at every operation, which is far slower when other programs are busy too.
+        out: Stream for reports of progress, standard output by default.
     """
 
     def __init__(
@@ -247,7 +247,7 @@ class Trainer(Generic[N, S]):
             self._resume(checkpoint)
 
     def step(self, batches: list[S]) -> dict[str, float]:
-        """Learn from one batch of each kind; gives the loss of each."""
+        """Learn from one batch of each kind; return the loss of each."""
         factor = self.schedule.factor(self.schedule.done(self.progress))
         losses: dict[str, float] = {}
         weights = list(self.network.parameters())
@@ -334,11 +334,11 @@ class Objective(Protocol[D_in]):
     """Loss that a draft learns by, and its score."""
 
     def loss(self, network: D_in, batch: FeatureBatch) -> Tensor:
-        """Of one batch, a mean over the tokens that are to be drafted."""
+        """Return the loss of one batch, the mean over the tokens to be drafted."""
         ...
 
     def score(self, network: D_in) -> Scores:
-        """On texts that it has not learned."""
+        """Score the network on texts that it has not learned."""
         ...
 
 
@@ -348,8 +348,8 @@ class Outcome(Generic[D]):
 
     Attributes:
         network: The best state, by the texts that were kept aside.
-        scores: Its scores there.
-        interrupted: It was stopped before its time was up.
+        scores: Scores of that state on these texts.
+        interrupted: True if it was stopped before its time was up.
     """
 
     network: D
@@ -366,11 +366,11 @@ def train(
     steps: int | None = None,
     threads: int = 1,
 ) -> Outcome[D]:
-    """Train until the time is up or the person presses Ctrl-C, and keep the best state.
+    """Train until the time is up or the user presses Ctrl-C, and keep the best state.
 
     Args:
         network: Trained in place.
-        objective: Its loss and its scores.
+        objective: Loss and scores of the draft.
         supply: Steps.
         minutes: Length of the training.
         out: Takes reports of progress.
@@ -403,11 +403,11 @@ def train(
 
 
 def read_draft(folder: Path, kind: type[TrainedDraft], make: Callable[[Tensor | None], D]) -> D | None:
-    """The draft that a training wrote into a folder; None where there is none of this shape.
+    """Read the draft that a training wrote into a folder, or return None if there is none of this shape.
 
     Args:
         folder: The folder.
-        kind: Its class, which names its files.
+        kind: Class of the draft, which names its files.
         make: Makes a network of the shape for the tokens that it may draft, as `FeatureGuesser` takes them.
     """
     try:
@@ -437,5 +437,5 @@ def write_draft(network: TrainedDraft, folder: Path) -> None:
     for name in own:
         os.replace(folder / f"{name}.tmp", folder / name)
         os.chmod(folder / name, 0o644)
-    for name in FILES.difference(own):  # of another draft that was here
+    for name in FILES.difference(own):  # files of another draft that was here
         (folder / name).unlink(missing_ok=True)

@@ -1,9 +1,9 @@
 """Counts of trees on a target's replies: of Medusa heads' trees and of dynamic sparse trees for prompt tokens.
 
-Sources: Ghidorah (Wei et al. 2025), section III-C.1; Parallel Prompt Decoding (Chen et al. 2024; the report, section
-5.6.3). The replies are read once for the ranks of their tokens in the heads, or of the tokens that follow in probes
-after each token, from which the tokens of a round are counted for any tree; trees of the heads' own probabilities are
-counted too.
+Sources: Ghidorah (Wei et al. 2025), section III-C.1; Parallel Prompt Decoding (Chen et al. 2024; the report,
+section 5.6.3). The replies are read once for the ranks of their tokens in the heads, or of the tokens that follow
+in probes after each token, from which the tokens of a round are counted for any tree; trees of the heads' own
+probabilities are counted too.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 _CPU = torch.device("cpu")
 Replies = Sequence[tuple[Tensor, tuple[int, ...]]]
 """Hidden rows, (n - 1, h), and tokens, n, of each reply, as `ranks_of` takes them."""
-# Rows of a forward that reads a reply, about.
+# Approximate rows of a forward that reads a reply.
 _ROWS = 128
 
 
@@ -61,9 +61,10 @@ class Count:
     """Count of trees on replies.
 
     Attributes:
-        calibration: For the heads.
+        calibration: Calibration for the heads.
         greedy: Tokens of a round by `WIDTHS`, with the nodes of the largest products of accuracies.
-        searched: The same with the best tree that was found for each width, whether a larger one begins with it or not.
+        searched: Tokens of a round with the best tree found for each width, whether a larger one begins with it or
+            not.
     """
 
     calibration: HeadCalibration
@@ -71,7 +72,7 @@ class Count:
     searched: tuple[float, ...]
 
     def lines(self) -> list[str]:
-        """Tables for a person."""
+        """Return tables for users."""
         counted = self.calibration
         columns = ("greedy", "searched", "kept", "grown")
         rows = zip(WIDTHS, self.greedy, self.searched, counted.searched, counted.grown, strict=True)
@@ -87,7 +88,7 @@ class Count:
 
 
 def network_of(heads: MedusaDraft, folder: Path, decoder: Decoder) -> MedusaNetwork:
-    """Heads as they are when they draft."""
+    """Load heads as they are when they draft."""
     weights = heads.host_format(lambda: {}, library.available() is not None)
     source, cap = decoder.source, decoder.config.logit_soft_cap
     return load_medusa(HeadCheckpoint(folder), source.head, source.dtype, cap, weights, _CPU)
@@ -99,7 +100,7 @@ def count_trees(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> C
     Args:
         network: The heads.
         decoder: The target.
-        replies: Some of the target's.
+        replies: Some replies of the target.
     """
     log = RankLog(tuple(ranks_of(network, hidden, tokens) for hidden, tokens in replies))
     greedy = [greedy_tree(log.accuracies, width - 1) for width in WIDTHS]
@@ -120,7 +121,7 @@ def count_trees(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> C
 
 
 def replies_of(decoder: Decoder, examples: Sequence[Example]) -> Iterator[tuple[Tensor, tuple[int, ...]]]:
-    """Hidden rows, (n - 1, h), and tokens, n, of each reply, as `ranks_of` takes them."""
+    """Yield hidden rows, (n - 1, h), and tokens, n, of each reply, as `ranks_of` takes them."""
     for example in examples:
         features = features_of(decoder, [example.ids])[0] if example.features is None else example.features
         place = 0
@@ -132,7 +133,7 @@ def replies_of(decoder: Decoder, examples: Sequence[Example]) -> Iterator[tuple[
 
 
 def grown_tokens(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> tuple[float, ...]:
-    """Tokens of a round by width with trees of the heads' own probabilities."""
+    """Return the tokens of a round by width with trees of the heads' own probabilities."""
     config = decoder.config
     drafter = MedusaDrafter(network, config.layers)
     lengths: list[list[list[int]]] = [[] for _ in WIDTHS]
@@ -159,7 +160,7 @@ def grown_tokens(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> 
 
 
 def replies_in(examples: Sequence[Example]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Each reply of some texts, and all that stands before it."""
+    """Yield each reply of some texts, and all tokens before it."""
     for example in examples:
         place = 0
         for learned, run in groupby(example.learn):
@@ -172,14 +173,14 @@ def replies_in(examples: Sequence[Example]) -> Iterator[tuple[tuple[int, ...], t
 def probe_ranks(
     decoder: Decoder, tokens: PromptTokens, before: Sequence[int], reply: Sequence[int]
 ) -> NDArray[numpy.uint8]:
-    """The log of one reply of n tokens; (n - 1, m), as in `RankLog`."""
+    """Return the ranks of one reply of n tokens, (n - 1, m), as in `RankLog`."""
     behind_each = tokens.count * tokens.members
     step = max(1, _ROWS // (1 + behind_each))
     sequence = TokenSequence(Target(decoder), len(before) + len(reply) + step * (1 + behind_each))
     sequence.prefill(before[:-1], lambda: None) if len(before) > 1 else None
     found = numpy.full((len(reply) - 1, tokens.count), NO_RANK, dtype=numpy.uint8)
     for start in range(0, len(reply) - 1, step):
-        # Behind each of these tokens stand probes; the root is what the reply says next.
+        # Probes stand after each of these tokens; the root is the reply's next token.
         read = [before[-1], *reply][start : min(start + step, len(reply) - 1)]
         draft = Draft.chain(read[1:])
         draft = Draft(draft.tokens, draft.parents, probes=tokens.behind([tokens.count] * len(read)))
@@ -198,12 +199,12 @@ def probe_ranks(
 def count_probes(
     decoder: Decoder, tokens: PromptTokens, replies: Sequence[tuple[Sequence[int], Sequence[int]]]
 ) -> tuple[PromptTokenCalibration | None, RankLog]:
-    """Dynamic sparse trees for each of `WIDTHS`, and the log that they were counted from; None where no guess holds.
+    """Return dynamic sparse trees for each of `WIDTHS`, or None if no guess holds, and the log they are counted from.
 
     Args:
         decoder: The target.
         tokens: The prompt tokens.
-        replies: Some of the target's, behind what stands before them.
+        replies: Some replies of the target, each with the tokens before it.
     """
     log = RankLog(tuple(probe_ranks(decoder, tokens, before, reply) for before, reply in replies))
     trees = trees_by_rows(PathCounts(log), [width - 1 for width in WIDTHS], tokens.members)
@@ -220,7 +221,7 @@ def count_probes(
 
 
 def probe_lines(calibration: PromptTokenCalibration, log: RankLog, members: int) -> list[str]:
-    """Tables for a person: accuracies by place; tokens of a round by rows, with full and random trees beside them."""
+    """Return tables for users: accuracies by place; tokens of a round by rows, beside full and random trees."""
     counts, chance = PathCounts(log), random.Random(1)
     lines = [
         "place" + "".join(f"{f'top {top}':>10}" for top in TOPS),

@@ -1,6 +1,6 @@
 """A target that gradients pass through: transformers' class of its family, filled with the checkpoint's tensors.
 
-The engine's own forward is for inference alone: it writes its cache in place and multiplies what is packed.
+The engine's own forward is for inference alone: it writes its cache in place and multiplies packed matrices.
 """
 
 from __future__ import annotations
@@ -27,25 +27,26 @@ from engine.training.llama_network import product_type
 from engine.training.loss import TargetEnds
 from engine.weights.checkpoint import Checkpoint
 
-#: Rows of prompt tokens for each token of a text in a step; rows that run at once, and whose logits are held at once.
+#: Rows of prompt tokens for each token of a text in a step; rows that run at once, and rows whose logits are in
+#: memory.
 ROWS_EACH, ROWS_AT_ONCE, LOGIT_ROWS = 1.0, 256, 128
-# Nats of difference to the engine's distributions, in the mean: 16 bits and the kernels' 8-bit activations come to a
-# tenth of it, another rotation or norm to several nats.
+# Mean difference to the engine's distributions in nats that is allowed: 16 bits and the kernels' 8-bit activations
+# give a tenth of it, another rotation or norm several nats.
 _CLOSE = 0.1
-# Of transformers' code, and of what allocators hold back.
+# Memory of transformers' code, and memory that allocators hold back.
 _LIBRARY_BYTES = 150 << 20
-# Tokens that are compared.
+# Number of tokens that are compared.
 _COMPARED = 48
-# What checkpoints have around a router's matrix, and transformers has not.
+# Module around a router's matrix that checkpoints have and transformers has not.
 _ROUTER_LAYER = ".layer"
 
 
 class Twin:
-    """The model, frozen.
+    """The target's model, frozen.
 
     Args:
-        checkpoint: The target's.
-        dtype: Of weights and activations; None for the one that products are fast in.
+        checkpoint: Checkpoint of the target.
+        dtype: Type of weights and activations; None for the one with fast products.
 
     Raises:
         InvalidOption: transformers is not installed, or does not know the family as the checkpoint has it.
@@ -54,7 +55,7 @@ class Twin:
     def __init__(self, checkpoint: Checkpoint, dtype: torch.dtype | None = None) -> None:
         dtype = dtype or product_type()
         try:
-            # By its name: a packaged Tenon leaves it out.
+            # Imported by name: a packaged Tenon leaves it out.
             transformers: Any = importlib.import_module("transformers")
         except ImportError as error:
             raise InvalidOption(
@@ -89,7 +90,7 @@ class Twin:
         self._cache: type[Any] = transformers.DynamicCache
         self._body: Any = model.eval().requires_grad_(False).base_model
         if hasattr(self._body, "embedding_multiplier"):
-            # Prompt tokens enter the first layer as they are, and the engine's norm has the factor of the logits.
+            # Prompt tokens enter the first layer unchanged, and the engine's norm has the factor of the logits.
             self._body.embed_tokens.weight.mul_(self._body.embedding_multiplier)
             self._body.norm.weight.div_(config.logits_scaling)
             self._body.embedding_multiplier = 1.0
@@ -99,22 +100,22 @@ class Twin:
 
     @torch.no_grad()
     def read(self, tokens: Tensor) -> tuple[Tensor, Any]:
-        """Read texts, (rows, length) int64: (rows, length, h) behind the final norm, and their keys and values."""
+        """Read texts, (rows, length) int64; return (rows, length, h) after the final norm, and keys and values."""
         cache = self._cache()
         hidden: Tensor = self._body(input_ids=tokens, past_key_values=cache, use_cache=True).last_hidden_state
         return hidden, cache
 
     def ask(self, cache: Any, embeddings: Tensor, sees: Tensor, positions: Tensor) -> Tensor:
-        """Run rows behind texts that were read.
+        """Run rows after texts that were read.
 
         Args:
-            cache: Of the texts; afterwards it is as it was.
-            embeddings: (rows, n, h), which gradients go to.
-            sees: (rows, n, length + n) bool, who sees whom.
+            cache: Keys and values of the texts; they are the same afterwards.
+            embeddings: (rows, n, h) embeddings, which get gradients.
+            sees: (rows, n, length + n) bool, True where a row sees another.
             positions: (rows, n) int64.
 
         Returns:
-            (rows, n, h) behind the final norm.
+            (rows, n, h) rows after the final norm.
         """
         rows, count, every = sees.shape
 
@@ -142,10 +143,10 @@ class Twin:
         return hidden
 
     def compare(self, decoder: Decoder, ends: TargetEnds, text: Tensor, tokens: PromptTokens) -> None:
-        """Compare with the engine: a text, (length,) int64, and prompt tokens behind it.
+        """Compare with the engine on a text, (length,) int64, and prompt tokens after it.
 
         Raises:
-            InvalidOption: The family is computed otherwise; named with the difference.
+            InvalidOption: The family is computed differently; the error names the difference.
         """
         text = text[:_COMPARED]
         sequence = TokenSequence(Target(decoder), len(text) + tokens.count * tokens.members + 1)
@@ -180,7 +181,7 @@ class Twin:
 def _named_as_stored(
     model: nn.Module, experts: FamilyExperts | None, stored: Collection[str]
 ) -> dict[str, Tensor]:
-    """The model's numbers by the names that a checkpoint has for them: transformers stacks what experts have each."""
+    """Return the model's numbers by their names in a checkpoint: transformers stacks the experts' tensors."""
     found = {name: weight.detach() for name, weight in model.named_parameters()}
     # A router's correction is no parameter there.
     found |= {name: buffer for name, buffer in model.named_buffers() if name in stored}
@@ -202,18 +203,18 @@ def _named_as_stored(
 
 
 def training_bytes(config: ModelConfig, tokens: int, vocabulary_size: int, threads: int) -> int:
-    """Memory that the twin and a step with it take: as much as was measured, or up to a tenth more.
+    """Return the bytes of the twin and a step with it: as much as was measured, or up to a tenth more.
 
     Args:
-        config: Of the target.
-        tokens: Of the texts of a step.
-        vocabulary_size: Of its head.
-        threads: Among which these are divided; each runs rows of its own.
+        config: Config of the target.
+        tokens: Tokens of the texts of a step.
+        vocabulary_size: Size of the head's vocabulary.
+        threads: Threads among which these are divided; each runs rows of its own.
     """
     product = product_type()
     weights = DENSE_BF16 if product is DENSE_BF16.dense else weight_format("fp32")
     of_row = 10 * config.hidden_size + 3 * config.intermediate_size
-    # Keys and values of the texts as they were read, and once for each head behind every layer for the gradients.
+    # Keys and values of the texts as they were read, and once for each head after every layer for the gradients.
     of_token = 7 * config.heads * config.head_dim
     numbers = config.layers * (threads * ROWS_AT_ONCE * of_row + tokens * of_token)
     logits = threads * 24 * LOGIT_ROWS * vocabulary_size
@@ -224,13 +225,13 @@ def check_memory(config: ModelConfig, tokens: int, vocabulary_size: int, threads
     """Refuse a training for which there is no memory, before anything is loaded for it.
 
     Args:
-        config: Of the target.
-        tokens: Of the texts of a step.
-        vocabulary_size: Of its head.
-        threads: As in `training_bytes`.
+        config: Config of the target.
+        tokens: Tokens of the texts of a step.
+        vocabulary_size: Size of the head's vocabulary.
+        threads: Number of threads, as in `training_bytes`.
 
     Raises:
-        InvalidOption: It needs more than is free.
+        InvalidOption: The training needs more memory than is free.
     """
     needed, free = training_bytes(config, tokens, vocabulary_size, threads), available_memory_bytes()
     if needed > free:

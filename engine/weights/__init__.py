@@ -1,1 +1,1 @@
-"""Checkpoint files: what they hold and how their bytes are read."""
+"""Checkpoint files: their contents, and reads of their bytes."""

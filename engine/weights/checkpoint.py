@@ -1,6 +1,6 @@
 """A checkpoint: a Hugging Face folder of config.json and safetensors weights, or GGUF; in one file or in parts.
 
-Its outline is what config.json and the index of the weights say of it, where the weights are not there.
+If the weights are not there, its outline is read from config.json and the index of the weights.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NO_WEIGHTS = mark(
 )
 
 
-# A file's identity is read at this many places, so many bytes at each.
+# A file's identity is read at so many places, so many bytes at each.
 _PROBES, _PROBE_BYTES = 16, 64
 
 
@@ -63,28 +63,28 @@ WeightsFile = SafetensorsFile | GgufFile
 
 
 class Checkpoint:
-    """A model whose files were found whole: a folder of safetensors, or GGUF. No weight is read before it is asked for.
+    """A model whose files are complete: a folder of safetensors, or GGUF. Weights are read only when asked for.
 
     Args:
         path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
 
     Attributes:
         folder: Folder of the files.
-        config: config.json as it is, or what a GGUF file says in its place.
-        from_gguf: The config comes from a GGUF file's metadata, and not from config.json.
-        generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
+        config: config.json as it is, or the metadata of a GGUF file in its place.
+        from_gguf: True if the config comes from a GGUF file's metadata, and not from config.json.
+        generation_config: generation_config.json, or a GGUF file's part of it; empty if there is none.
         architecture: ``architectures[0]`` of the config.
         quantization: Name of a quantized model's mixture of types, such as Q4_K_M; None for plain numbers.
         names: The names of all tensors.
-        types: Their element types, numbers of GGUF's; those that cannot be read are left out.
+        types: Element types of the tensors, as GGUF's numbers; unreadable types are left out.
         files: The weights files by their paths.
         size_bytes: Size of all weights files.
-        text_alone: A GGUF file has encoders of images or sound too, which are left out.
+        text_alone: True if a GGUF file has encoders of images or sound too, which are left out.
 
     Raises:
         ModelNotFound: There is nothing at this path, or more than one GGUF model.
         ConfigInvalid: The config is missing, unreadable, or names no architecture.
-        WeightsMissing: There are no weights, or a part is not there.
+        WeightsMissing: There are no weights, or a part is missing.
         WeightsCorrupt: A file is truncated or not what its name says.
         UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read.
     """
@@ -126,10 +126,10 @@ class Checkpoint:
         self.size_bytes = sum(file.size_bytes for file in self._files)
 
     def _take_scales(self) -> dict[str, tuple[Path, int]]:
-        """File and place of each tensor's scales, which are no tensors to others.
+        """Return file and place of each tensor's scales, which are no tensors to others.
 
         Raises:
-            WeightsCorrupt: A tensor's blocks or scales are cut, or not there.
+            WeightsCorrupt: A tensor's blocks or scales are cut, or missing.
         """
         found = {}
         files = [file for file in self._files if isinstance(file, SafetensorsFile)]
@@ -158,22 +158,22 @@ class Checkpoint:
         return found
 
     def packed_path(self, weights: str) -> Path:
-        """Path of the model's weights in a packed format, beside it."""
+        """Return the path of the model's weights in a packed format, beside it."""
         return self.folder / f"{self._packed_name}-{weights}.packed"
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor; KeyError when there is none of this name."""
+        """Return the shape of a tensor; raise KeyError if there is none of this name."""
         return self._file_of[name].shape(name)
 
     def stored(self, name: str) -> StoredTensor:
-        """Place of a tensor. Raises UnsupportedModel for one of a type that cannot be read."""
+        """Return the place of a tensor. Raises UnsupportedModel for a type that cannot be read."""
         found = self._file_of[name].stored(name)
         if name not in self._scales:
             return found
         return replace(found, size_bytes=found.size_bytes // 16 * 17, scales=self._scales[name])
 
     def stored_bytes(self, name: str) -> int:
-        """Bytes of a tensor in its file."""
+        """Return the bytes of a tensor in its file."""
         return self.stored(name).size_bytes
 
     @property
@@ -194,7 +194,7 @@ class Checkpoint:
 
         Args:
             name: The tensor.
-            target: Of the tensor's shape, any floating type, any device; may be a slice of a larger one.
+            target: Tensor of the same shape, of any floating type on any device; may be a slice of a larger one.
             check: Called before each piece; raises to cancel.
 
         Yields:
@@ -210,9 +210,9 @@ class Checkpoint:
             yield piece.raw.nbytes
 
     def digest(self) -> str:
-        """A hash of the config and of what tells every file from others: the key of what is cached.
+        """Return a hash of the config and of the identity of every file, as the key of cached results.
 
-        The system's own marks and a few places all over the file count beside what it says of itself: a file of other
+        The system's own marks and a few places all over the file count beside its own description: a file of other
         weights may have the same head and the same size.
         """
         digest = hashlib.sha256(json.dumps(self.config, sort_keys=True).encode())
@@ -229,12 +229,12 @@ class Checkpoint:
 
 
 def is_finite(values: Tensor) -> bool:
-    """True if no number is a NaN or an infinity: their sum tells, unless they are so large that each must be asked."""
+    """Return whether no number is a NaN or an infinity, by their sum, or one by one if that is too large."""
     return bool(values.sum(dtype=torch.float32).isfinite()) or bool(values.isfinite().all())
 
 
 def not_finite(stored: StoredTensor) -> WeightsNotFinite:
-    """The error for a tensor that holds what is no number."""
+    """Return the error for a tensor that holds a NaN or an infinity."""
     return WeightsNotFinite(
         "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download the file "
         "again, or use another one.",
@@ -244,10 +244,10 @@ def not_finite(stored: StoredTensor) -> WeightsNotFinite:
 
 
 def piece_values(piece: Piece) -> Tensor:
-    """Values of a tensor's rows, in Hugging Face's order: (rows, columns) float32, or plain as they are."""
+    """Return a tensor's rows in Hugging Face's order: (rows, columns) float32, or plain numbers as they are."""
     stored = piece.stored
     found = values(stored.kind, piece.raw, stored.columns)
-    # A vector is one row, and its numbers are what was interleaved.
+    # A vector is one row, and its numbers were interleaved.
     order = stored.row_map(piece.count if len(stored.shape) > 1 else stored.columns)
     if order is not None:
         found = found[order.long()] if len(stored.shape) > 1 else found[:, order.long()]
@@ -255,16 +255,16 @@ def piece_values(piece: Piece) -> Tensor:
 
 
 def published_quantization(config: dict[str, Any]) -> str | None:
-    """The quantization that a config.json tells of and Tenon reads: MXFP4, as gpt-oss is published in."""
+    """Return the quantization that a config.json names and Tenon reads: MXFP4, as gpt-oss is published in."""
     told = config.get("quantization_config")
     return "MXFP4" if isinstance(told, dict) and told.get("quant_method") == "mxfp4" else None
 
 
 def read_config_file(folder: Path, name: str = "config.json") -> dict[str, Any]:
-    """config.json of a folder, or what is in its place.
+    """Read config.json of a folder, or the file in its place.
 
     Raises:
-        ConfigInvalid: It is missing or unreadable.
+        ConfigInvalid: The file is missing or unreadable.
     """
     path = folder / name
     if not path.is_file():
@@ -285,9 +285,9 @@ def read_config_file(folder: Path, name: str = "config.json") -> dict[str, Any]:
 
 
 def read_generation_config(path: Path) -> dict[str, Any]:
-    """generation_config.json of a folder; of a GGUF file what it has in its place, else the one beside it.
+    """Read generation_config.json of a folder; for a GGUF file its own values, else the file beside it.
 
-    Nothing where it is missing or unreadable: it only holds defaults.
+    The result is empty if it is missing or unreadable, since it only holds defaults.
     """
     gguf = find_gguf(path)
     advised = {} if gguf is None else read_sampling(read_header(gguf).metadata)
@@ -302,10 +302,10 @@ def read_generation_config(path: Path) -> dict[str, Any]:
 
 
 def architecture_of(config: dict[str, Any]) -> str:
-    """``architectures[0]`` of a config.json.
+    """Return ``architectures[0]`` of a config.json.
 
     Raises:
-        ConfigInvalid: It names none.
+        ConfigInvalid: The config names no architecture.
     """
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
@@ -314,10 +314,10 @@ def architecture_of(config: dict[str, Any]) -> str:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a folder: its shards, or the one.
+    """Return the safetensors files of a folder: its shards, or the only one.
 
     Raises:
-        WeightsMissing: There are none, or a shard is not there.
+        WeightsMissing: There are none, or a shard is missing.
         WeightsCorrupt: The index cannot be read.
     """
     if (folder / INDEX).is_file():
@@ -363,13 +363,12 @@ class CheckpointOutline:
     """Outline of a model by config.json and the index, whether or not its weights are there.
 
     Attributes:
-        from_gguf: False: config.json is what it reads.
-        quantization: Of what is published in blocks, by config.json, whatever file is to be fetched; else of a
-            quantized file that is to be fetched, by the index, such as Q4_K_M; None without.
-        types: Empty: an outline knows of no tensor's.
-        names: The names of all tensors as the index lists them; empty without one.
-        size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
-            says.
+        from_gguf: False: it reads config.json.
+        quantization: Quantization by config.json if the model is published in blocks, whatever file is to be
+            fetched; else that of a quantized file to be fetched, by the index, such as Q4_K_M; else None.
+        types: Empty: an outline knows no tensor's type.
+        names: Names of all tensors as the index lists them; empty without one.
+        size_bytes: Size of all weights files: of those that are there, else by the index; None if neither tells.
 
     Raises:
         ModelNotFound: There is no such folder.
@@ -408,10 +407,10 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def checkpoint_or_outline(path: Path) -> Checkpoint | CheckpointOutline:
-    """A model, or its outline where config.json is here and not all of its weights are.
+    """Open a model, or its outline if config.json is here and not all of its weights are.
 
     Raises:
-        CheckpointError: There is neither.
+        CheckpointError: Neither is there.
     """
     try:
         return Checkpoint(path)

@@ -1,9 +1,9 @@
 """Ranges of files and pieces of tensors, read past the page cache by threads into memory of one's own.
 
-Weights that are read once for each forward would only push other pages out of the system's cache, and their copy would
-be memory that nobody planned. So the file is opened with O_DIRECT where the system and the file system know it;
-elsewhere it is read as usual and its pages are given back. Tensors are read in pieces of whole rows, in the order of
-the disk, ahead of the thread that takes them.
+Weights that are read once for each forward would only push other pages out of the system's cache, and their copy
+would be memory that nobody planned. So the file is opened with O_DIRECT if the system and the file system know it;
+elsewhere it is read as usual and its pages are given back. Tensors are read in pieces of whole rows, in the order
+of the disk, ahead of the thread that takes them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ REQUESTS = 2
 """Requests in flight, each with a thread. While one is copied or waits for its thread the other keeps the disk busy;
 the system cuts both into pieces of some hundred kB and queues these, so that more of them bring no more."""
 
-#: Bytes read between two looks at the cancel flag; the floats that 4 bits stand for are eight times as many.
+#: Bytes read between two looks at the cancel flag; the floats of 4-bit weights are eight times as many.
 PIECE_BYTES = 4 << 20
-# One more than the cores, for one waits for the disk; more than this read no disk faster.
+# One more than the cores, since one waits for the disk; more threads than this read no disk faster.
 _MOST_READERS = 9
 
 
@@ -56,7 +56,7 @@ class Extent:
 
 
 class PageMemory:
-    """Memory of so many bytes that begins on a page; its view has whole ones, as direct reads want it."""
+    """Memory of so many bytes that begins on a page; its view has whole pages, as direct reads need."""
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
@@ -71,15 +71,15 @@ class PageMemory:
         self._whole = torch.frombuffer(pages, dtype=torch.uint8)
 
     def tensor(self, start: int, size_bytes: int) -> Tensor:
-        """(size_bytes,) uint8, a view."""
+        """Return a view, (size_bytes,) uint8."""
         return self._whole[start : start + size_bytes]
 
 
 class PendingRead:
-    """A range on its way.
+    """A range that is being read.
 
     Attributes:
-        error: The reason why it could not be read; None while it can.
+        error: Reason why it could not be read; None while it can.
     """
 
     def __init__(self, size_bytes: int) -> None:
@@ -89,11 +89,11 @@ class PendingRead:
         self._done = threading.Event()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for all of it; False where it is not there by then."""
+        """Wait for all of it; return False if it is not there by then."""
         return self._done.wait(timeout_s)
 
     def finish(self) -> None:
-        """Everything that will come is there."""
+        """Note that everything that will come is there."""
         self._done.set()
 
 
@@ -111,10 +111,10 @@ class DirectReader:
 
     Attributes:
         read_bytes: Bytes read so far.
-        direct: The files at which the page cache is passed by.
+        direct: Files at which the page cache is bypassed.
 
     Raises:
-        OSError: One cannot be opened.
+        OSError: A file cannot be opened.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
@@ -133,11 +133,12 @@ class DirectReader:
             thread.start()
 
     def submit(self, extents: Sequence[Extent], memory: PageMemory) -> PendingRead:
-        """Begin to read extents, each to where the whole pages of those before it end.
+        """Begin to read extents, each to the end of the whole pages of those before it.
 
         Args:
             extents: Ranges to read.
-            memory: Nobody else's until the read is over. What follows in an extent's last page may be overwritten.
+            memory: Memory that nobody else uses until the read is over. The rest of an extent's last page may be
+                overwritten.
 
         Raises:
             OSError: The reader was closed.
@@ -162,7 +163,7 @@ class DirectReader:
         return read
 
     def abandon(self, read: PendingRead) -> None:
-        """Take back what has not begun, and wait for the blocks that have: after it the memory is free."""
+        """Take back the blocks that have not begun, and wait for the others; afterwards the memory is free."""
         with self._changed:
             kept = deque(block for block in self._blocks if block.read is not read)
             read.blocks_left -= len(self._blocks) - len(kept)
@@ -207,7 +208,7 @@ class DirectReader:
             try:
                 self._read_block(files[block.path], block)
             except Exception as problem:
-                # Whatever it is: a read that never ends would be waited for without end.
+                # Any error counts: a read that never ends would be awaited forever.
                 error = problem if isinstance(problem, OSError) else OSError(str(problem))
             with self._changed:
                 read = block.read
@@ -230,7 +231,7 @@ class DirectReader:
 
 
 def _opens_direct(path: Path) -> bool:
-    """True if the file system reads this file directly; some refuse to open it so, others to read."""
+    """Return whether the file system reads this file directly; some refuse to open it so, others to read."""
     if not hasattr(os, "O_DIRECT"):
         return False
     memory = PageMemory(ALIGNMENT_BYTES)
@@ -248,7 +249,7 @@ class Piece:
     """Some rows of a tensor, from the first on.
 
     Attributes:
-        raw: Their bytes, until the next piece is asked for.
+        raw: Bytes of the rows, which are valid until the next piece is asked for.
     """
 
     stored: StoredTensor
@@ -265,16 +266,16 @@ def read_pieces(
     keep_cached: bool = True,
     each: Callable[[Piece], None] = lambda piece: None,
 ) -> Iterator[Piece]:
-    """Read tensors, each in pieces of whole heads where its rows are interleaved.
+    """Read tensors in pieces of whole rows, or of whole heads if the rows are interleaved.
 
     Args:
-        files: Their files.
-        tensors: In any order; they come in that of the files.
+        files: Files of the tensors.
+        tensors: Tensors in any order; they come in the order of the files.
         check: Called before each piece; raises to cancel.
-        row_multiple: Of rows in each piece but the last.
-        keep_cached: The files' pages may stay in the system's page cache.
-        each: Called with each piece by the thread that has read it and before it is handed out, by several threads at
-            once: what costs time is done there, while its bytes are in the core's cache.
+        row_multiple: Multiple of rows in each piece but the last.
+        keep_cached: True if the files' pages may stay in the system's page cache.
+        each: Called with each piece by the thread that has read it, before it is handed out, and by several threads
+            at once: costly work is done there, while its bytes are in the core's cache.
 
     Raises:
         WeightsUnreadable: A file was changed, or the disk failed.
@@ -288,7 +289,7 @@ def read_pieces(
     ]
     largest = max((stored.row_bytes * count for stored, _, count in wanted), default=0)
     readers = min(torch.get_num_threads() + 1, _MOST_READERS)
-    # Memory of their own goes back to the system at the end; aligned blocks in glibc's heap leave gaps that stay.
+    # Memory of its own goes back to the system at the end; aligned blocks in glibc's heap leave lasting gaps.
     buffers = deque(PageMemory(largest).tensor(0, largest) for _ in range(min(2 * readers, len(wanted))))
     ahead: deque[tuple[Piece, Tensor, Future[None]]] = deque()
 
@@ -330,7 +331,7 @@ def read_pieces(
 
 
 def _step(stored: StoredTensor, row_multiple: int) -> int:
-    """Rows of a piece."""
+    """Return the rows of a piece."""
     if stored.whole:
         return max(1, stored.rows)
     multiple = lcm(stored.head_rows, row_multiple)

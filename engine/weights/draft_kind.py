@@ -1,6 +1,6 @@
 """Kinds of drafts, a whole model or a head that runs on its target's hidden states, and a look at pickles first.
 
-A file of PyTorch's is looked at before it is unpickled: torch would work for minutes on one that only opens lists.
+A file of PyTorch's is checked before it is unpickled: torch would work for minutes on one that only opens lists.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.outside_file import check_file, read_text_file
 
 DraftKind = Literal["model", "head"]
 
-#: Weights of heads under the names that their makers give them, beside those of models.
+#: Weights of heads under their makers' names, beside those of models.
 MEDUSA_SAFETENSORS = "medusa_lm_head.safetensors"
 MEDUSA_PICKLE = "medusa_lm_head.pt"
 #: Prompt tokens, as PEFT names its files.
@@ -26,10 +26,11 @@ ADAPTER_CONFIG, ADAPTER_SAFETENSORS, ADAPTER_PICKLE = (
     "adapter_model.safetensors",
     "adapter_model.bin",
 )
-#: Files that say what a folder holds: a model's or a draft's own, and PEFT's.
+#: Files that describe a folder: a model's or a draft's own, and PEFT's.
 CONFIGS = ("config.json", ADAPTER_CONFIG)
 PICKLES = ("pytorch_model.bin", MEDUSA_PICKLE, ADAPTER_PICKLE)
-#: Tensors of Medusa heads: a prefix, the head, the place in it, and what tells a block's matrix from the output map.
+#: Tensors of Medusa heads: a prefix, the head, the place in it, and the part that tells a block's matrix from the
+#: map.
 MEDUSA_TENSOR = re.compile(r"(medusa_head\.)?(\d{1,2})\.(\d{1,2})\.(linear\.)?(weight|bias)")
 
 # Tensors that join a token's embedding with the target's hidden state: EAGLE's names, and Dovetail's.
@@ -38,16 +39,16 @@ _HEAD_PREFIXES = ("midlayer.",)
 
 # A table of a thousand tensors takes a tenth of this.
 _MOST_BYTES = 1 << 20
-#: What the older format begins with: protocol 2 and its magic number.
+#: Beginning of the older format: protocol 2 and its magic number.
 _OLDER = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 _ENDLESS = b"(" * 64  # so many lists within one another hold no weights
 
 
 def draft_kind(folder: Path) -> DraftKind:
-    """Decide by the names of the tensors and by config.json; published heads call themselves LlamaForCausalLM.
+    """Return the kind of draft by its tensors' names and config.json; published heads claim LlamaForCausalLM.
 
-    A folder that cannot be read counts as a whole model, whose own reader says what is wrong with it; so does a file,
-    for heads come in folders.
+    A folder that cannot be read counts as a whole model, whose own reader reports the error; so does a file, since
+    heads come in folders.
     """
     if not folder.is_dir():
         return "model"
@@ -64,18 +65,18 @@ def draft_kind(folder: Path) -> DraftKind:
 
 
 def is_medusa(folder: Path) -> bool:
-    """True for a folder of Medusa heads, by the names of their tensors."""
+    """Return whether a folder holds Medusa heads, by the names of their tensors."""
     names = _tensor_names(folder) if folder.is_dir() else set()
     return any(map(MEDUSA_TENSOR.fullmatch, names)) and "model.norm.weight" not in names
 
 
 def is_prompt_tokens(folder: Path) -> bool:
-    """True for a folder of prompt tokens, by their config: other adapters count none."""
+    """Return whether a folder holds prompt tokens, by their config: other adapters count none."""
     return "num_special_tokens" in _config_keys(folder / ADAPTER_CONFIG)
 
 
 def is_parallel(folder: Path) -> bool:
-    """True for a folder of a P-EAGLE head, by its config, or by the tensor for what is not there yet."""
+    """Return whether a folder holds a P-EAGLE head, by its config, or by the tensor for missing states."""
     if not folder.is_dir():
         return False
     if _config(folder / "config.json").get("speculators_model_type") == "peagle":
@@ -84,7 +85,7 @@ def is_parallel(folder: Path) -> bool:
 
 
 def is_block(folder: Path) -> bool:
-    """True for a folder of a draft of whole blocks (DFlash, DSpark), by its config."""
+    """Return whether a folder holds a draft of whole blocks (DFlash, DSpark), by its config."""
     config = _config(folder / "config.json")
     if "speculators_model_type" in config:
         return config["speculators_model_type"] in ("dflash", "dspark")
@@ -92,12 +93,12 @@ def is_block(folder: Path) -> bool:
 
 
 def is_assistant(folder: Path) -> bool:
-    """True for a folder of a draft that reads its target's keys and values (Gemma 4's assistants), by its config."""
+    """Return whether a folder holds a draft that reads its target's keys (Gemma 4's assistants), by its config."""
     return str(_config(folder / "config.json").get("model_type")).endswith("_assistant")
 
 
 def is_mlp(folder: Path) -> bool:
-    """True for a folder of an MLP speculator, by its config."""
+    """Return whether a folder holds an MLP speculator, by its config."""
     return _config(folder / "config.json").get("model_type") == "mlp_speculator"
 
 
@@ -112,7 +113,7 @@ def _config_keys(path: Path) -> set[str]:
 
 
 def _config(path: Path) -> dict[str, Any]:
-    """A config; empty where it cannot be read."""
+    """Read a config; return an empty one if it cannot be read."""
     try:
         config = read_json(read_text_file(path))
     except (OSError, ValueError):
@@ -121,7 +122,7 @@ def _config(path: Path) -> dict[str, Any]:
 
 
 def _tensor_names(folder: Path) -> set[str]:
-    """Names alone: headers of safetensors, the index of a PyTorch file."""
+    """Return only names: headers of safetensors, the index of a PyTorch file."""
     names: set[str] = set()
     for path in folder.glob("*.safetensors"):
         try:
@@ -132,7 +133,7 @@ def _tensor_names(folder: Path) -> set[str]:
             continue
     if names:
         return names
-    import torch  # not before it is needed: what downloads models runs without
+    import torch  # not before it is needed: code that downloads models runs without
 
     for path in (*folder.glob("*.bin"), *folder.glob(MEDUSA_PICKLE)):
         try:
@@ -144,11 +145,11 @@ def _tensor_names(folder: Path) -> set[str]:
 
 
 def check_pickle(path: Path) -> None:
-    """Refuse what is no table of tensors by its looks.
+    """Refuse a file that is visibly no table of tensors.
 
     Raises:
-        ValueError: It is none.
-        OSError: It cannot be read.
+        ValueError: The file is no table of tensors.
+        OSError: The file cannot be read.
     """
     if zipfile.is_zipfile(path):
         try:

@@ -22,13 +22,13 @@ from engine.weights.draft_kind import (
 )
 from engine.weights.safetensors_file import SafetensorsFile
 
-# Safetensors files that are named for what they hold.
+# Safetensors files that are named after their contents.
 _OTHER_NAMES = (MEDUSA_SAFETENSORS, ADAPTER_SAFETENSORS)
 _WEIGHTS = {".safetensors", ".bin", ".pt"}
 
 
 class HeadCheckpoint:
-    """A head's tensors, as they are stored. A safetensors file is preferred where there are both.
+    """A head's tensors, as they are stored. A safetensors file is preferred if there are both.
 
     Attributes:
         shapes: Name and shape of every tensor.
@@ -60,14 +60,14 @@ class HeadCheckpoint:
         self.shapes = {name: file.entries[name].shape for name, file in self._file_of.items()}
 
     def digest(self) -> str:
-        """Text that names the weights in what was measured: other ones have another folder, or were written later."""
+        """Return the text that names the weights in measurements: others have another folder or a later time."""
         status = [path.stat() for path in sorted(self.folder.iterdir()) if path.suffix in _WEIGHTS]
         times = [(one.st_size, one.st_mtime_ns) for one in status]
         facts = (self.config, sorted(self.shapes.items()), str(self.folder.resolve()), times)
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def tensor(self, name: str) -> Tensor:
-        """One whole tensor, in the type it is stored in; KeyError when there is none of this name."""
+        """Return one whole tensor, in the type it is stored in; raise KeyError if there is none of this name."""
         found = self._loaded[name] if self._loaded else self._file_of[name].tensor(name)
         if found.is_floating_point() and not is_finite(found):
             raise WeightsNotFinite(
@@ -91,7 +91,7 @@ class HeadCheckpoint:
 
 
 def _read_pytorch(path: Path) -> dict[str, Tensor]:
-    """A state dict. Only tensors are unpickled, never code."""
+    """Read a state dict. Only tensors are unpickled, never code."""
     try:
         check_pickle(path)
         try:

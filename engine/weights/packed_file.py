@@ -7,13 +7,13 @@ Layout, little-endian:
     trailer, 32 bytes                offset of the index, its size, its CRC-32 (uint64 each), b"TENONPAK"
 
 The index stands at the end because the checksums are known only when the data is written, so a file that was cut
-short has no trailer and is known for what it is. A file is written under another name and renamed when it is whole:
+short is recognised by its missing trailer. A file is written under another name and renamed when it is complete:
 two processes that pack the same model do the work twice and both find a good file.
 
-A section's checksum is the CRC-32 of its pages' sums, each over 512 words of 64 bits modulo 2^64. It reads as fast as
-memory does, four times as fast as a CRC of every byte, and so every load can afford it. One flipped bit changes a
-sum whatever it is, and so does a page that was zeroed or took another's place; two flips pass only where they cancel:
-in one page, in the same bit of two words, up in one and down in the other.
+A section's checksum is the CRC-32 of its pages' sums, each over 512 words of 64 bits modulo 2^64. It is as fast as
+memory, four times as fast as a CRC of every byte, so every load can afford it. One flipped bit always changes a
+sum, and so does a page that was zeroed or took another's place; two flips pass only if they cancel: in one page, in
+the same bit of two words, up in one and down in the other.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class PackedFileUnusable(Exception):
 
 @dataclass(frozen=True)
 class PackedSection:
-    """One packed tensor.
+    """Section of one packed tensor.
 
     Attributes:
-        offset: Of its first byte; a multiple of 4096.
-        size_bytes: Its length.
-        checksum: Of its bytes, as above.
+        offset: Offset of its first byte; a multiple of 4096.
+        size_bytes: Length in bytes.
+        checksum: Checksum of its bytes, as above.
         layout: Facts for its reader: shapes and element types.
     """
 
@@ -65,13 +65,13 @@ class PackedSection:
 
 
 class PackedFile:
-    """A packed file that was found whole, as far as its index says.
+    """A packed file that is complete, as far as its index says.
 
     Attributes:
-        sections: By name.
+        sections: Sections by name.
 
     Raises:
-        PackedFileUnusable: It is not there, cut short, of another version, source or format.
+        PackedFileUnusable: The file is missing, cut short, or of another version, source or format.
     """
 
     def __init__(self, path: Path, source: str, weights: str) -> None:
@@ -103,7 +103,7 @@ class PackedFile:
         """Read (size,) uint8 of a section.
 
         Raises:
-            PackedFileUnusable: It cannot be read.
+            PackedFileUnusable: The section cannot be read.
         """
         data = torch.empty(section.size_bytes, dtype=torch.uint8)
         try:
@@ -120,7 +120,7 @@ class PackedFile:
         """Read every section once and compare its checksum; ``check`` raises to cancel.
 
         Raises:
-            PackedFileUnusable: naming the section that is damaged.
+            PackedFileUnusable: A section is damaged; the error names it.
         """
         for section in self.sections.values():
             check()
@@ -128,20 +128,20 @@ class PackedFile:
 
 
 def check_section(section: PackedSection, data: Tensor) -> None:
-    """Compare (size,) uint8 that was read of a section with its checksum.
+    """Compare (size,) uint8 that was read from a section with its checksum.
 
     Raises:
-        PackedFileUnusable: naming the section, which is damaged.
+        PackedFileUnusable: The section is damaged; the error names it.
     """
     if _checksum(data) != section.checksum:
         raise PackedFileUnusable(f"{section.name} is damaged")
 
 
 def spoil_packed_file(path: Path) -> None:
-    """Mark a file as unusable, so that whoever opens it next packs again: it loses its trailer.
+    """Mark a file as unusable by removing its trailer, so that the next one to open it packs again.
 
     Raises:
-        OSError: It cannot be written to.
+        OSError: The file cannot be written to.
     """
     with path.open("r+b") as handle:
         handle.seek(-_TRAILER.size, os.SEEK_END)
@@ -163,7 +163,7 @@ def write_packed_file(
         sections: Name, contiguous tensor of any element type, layout.
 
     Raises:
-        OSError: no room, or the folder cannot be written to; nothing is left behind.
+        OSError: There is no room, or the folder cannot be written to; no file is left behind.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = unfinished_file(path)
@@ -204,7 +204,7 @@ def _read_index(read: Callable[[int], bytes], seek: Callable[[int], int], size_b
 
 
 def _checksum(data: Tensor) -> int:
-    """Of (n,) uint8 that begins on a multiple of 8 bytes; what follows the last whole page is taken as it is."""
+    """Return the checksum of (n,) uint8 that begins on a multiple of 8 bytes; a rest after whole pages counts too."""
     whole = len(data) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
     sums = data[:whole].view(torch.int64).view(-1, ALIGNMENT_BYTES // 8).sum(1)
     return zlib.crc32(data[whole:].numpy().data, zlib.crc32(sums.numpy().data))

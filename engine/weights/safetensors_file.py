@@ -1,4 +1,4 @@
-"""One safetensors file: its header, checked against its size, and explicit reads of its bytes.
+"""A safetensors file: its header, checked against its size, and explicit reads of its bytes.
 
 Layout (https://github.com/huggingface/safetensors): 8 bytes little-endian header length N, N bytes of JSON,
 then the data; each entry's ``data_offsets`` count from the end of the header. The file is read, not mapped:
@@ -28,7 +28,7 @@ from engine.weights.watched_file import WatchedFile
 
 #: safetensors' names of the element types that are read as weights, and GGUF's numbers.
 KINDS = {"F64": F64, "F32": F32, "F16": F16, "BF16": BF16}
-#: What index tensors are stored as.
+#: Types that index tensors are stored in.
 INDEX_DTYPES = {"I64": torch.int64, "I32": torch.int32, "BOOL": torch.bool}
 OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
@@ -36,15 +36,15 @@ HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
 @dataclass(frozen=True)
 class Stack:
-    """A tensor that stacks what each expert has of its own.
+    """A tensor that stacks the tensors of all experts.
 
     Attributes:
-        names: The tensors that the rows of an expert are, its number in braces.
-        transposed: An expert has columns one behind the other.
-        interleaved: Its rows are those of two matrices by turns.
-        flat: It is a vector, one, whatever its dimensions.
-        blocks: Its rows are blocks of MXFP4 without their scales, in two dimensions.
-        rows: Rows of each of ``names``, where a head has so many of each and the heads lie behind each other in two
+        names: Names of the tensors that an expert's rows become, with its number in braces.
+        transposed: True if an expert has columns one after the other.
+        interleaved: True if its rows are those of two matrices by turns.
+        flat: True if it is one vector, whatever its dimensions.
+        blocks: True if its rows are blocks of MXFP4 without their scales, in two dimensions.
+        rows: Rows of each of ``names``, if a head has so many of each and the heads lie one after the other in two
             dimensions; the first one's columns are wanted as its rows.
     """
 
@@ -57,7 +57,7 @@ class Stack:
 
 
 def _gpt_oss(module: str, interleaved: bool) -> dict[str, Stack]:
-    """As it was trained, and as it is published: in MXFP4, the scales of its blocks apart."""
+    """Return gpt-oss's stacks as it was trained, and as published: in MXFP4, the scales of its blocks apart."""
     ends = {"": ".weight", "_bias": ".bias", "_blocks": ".weight", "_scales": SCALES}
     return {
         f"mlp.experts.{module}{end}": Stack(
@@ -90,7 +90,7 @@ STACKS: dict[str, dict[str, Stack]] = {
 
 
 def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stack]:
-    """The stacks of a model by the ends of their names; of latents each head's maps to keys and to values."""
+    """Return the stacks of a model by the ends of their names; for latents each head's maps to keys and values."""
     widths = config.get("qk_nope_head_dim"), config.get("v_head_dim")
     rows = tuple(count for count in widths if isinstance(count, int) and count > 0)
     if len(rows) == len(widths):
@@ -99,13 +99,13 @@ def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stac
     return STACKS.get(architecture, {})
 
 
-# Far above all there are: a damaged number must not become a list of that many entries.
+# Far beyond every existing number: a damaged one must not become a list of that many entries.
 _MOST_EXPERTS = 1 << 16
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One tensor as the header describes it: its bytes begin and end at offsets behind the header."""
+    """A tensor in the header: its bytes begin and end at offsets after the header."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -114,7 +114,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class _Part:
-    """One of so many equal parts of a tensor, which stacks them; or of a head the rows of one kind."""
+    """One of so many equal parts of a stack, or the rows of one kind in a head."""
 
     name: str
     index: int = 0
@@ -130,7 +130,7 @@ class SafetensorsFile:
         stacks: Tensors that are taken apart, by the ends of their names.
 
     Raises:
-        WeightsCorrupt: It is truncated or not a safetensors file.
+        WeightsCorrupt: The file is truncated or not a safetensors file.
     """
 
     def __init__(self, path: Path, stacks: Mapping[str, Stack] | None = None) -> None:
@@ -191,7 +191,7 @@ class SafetensorsFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the tensors, and of the parts of stacks in place of these."""
+        """Names of the tensors, with the parts of stacks in place of the stacks."""
         stacks = {part.name for part in self._parts.values()}
         return (*(name for name in self.entries if name not in stacks), *self._parts)
 
@@ -205,7 +205,7 @@ class SafetensorsFile:
         )
 
     def _split(self, name: str) -> Iterator[tuple[str, _Part]]:
-        """The parts of a stack by their names; none of any other tensor."""
+        """Yield the parts of a stack by their names; none of any other tensor."""
         end = next(filter(name.endswith, self._stacks), None)
         if end is None:
             return
@@ -227,7 +227,7 @@ class SafetensorsFile:
             yield name.removesuffix(end) + stack.names[own].format(expert), _Part(name, index, count, stack)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor, rows first."""
+        """Return the shape of a tensor, rows first."""
         part = self._parts.get(name)
         if part is None or part.stack is None:
             return self.entries[name].shape
@@ -244,14 +244,14 @@ class SafetensorsFile:
         return tuple(reversed(shape)) if part.stack.transposed else tuple(shape)
 
     def identity(self) -> str:
-        """Text that differs between two models: the header."""
+        """Return the header as text, which differs between two models."""
         return json.dumps(self.header, sort_keys=True)
 
     def stored(self, name: str) -> StoredTensor:
-        """Place of a tensor.
+        """Return the place of a tensor.
 
         Raises:
-            UnsupportedModel: It is not of a floating-point type that is read here.
+            UnsupportedModel: The tensor is not of a floating-point type that is read here.
         """
         part = self._parts.get(name) or _Part(name)
         entry, stack = self.entries[part.name], part.stack or Stack(())
@@ -272,7 +272,7 @@ class SafetensorsFile:
         return replace(found, transposed=stack.transposed or first)
 
     def place(self, name: str) -> tuple[int, int]:
-        """Beginning of a tensor in the file, and its bytes."""
+        """Return the beginning of a tensor in the file, and its bytes."""
         part = self._parts.get(name) or _Part(name)
         start, stop = self.entries[part.name].data_offsets
         if part.stack is not None and part.stack.rows:
@@ -288,7 +288,7 @@ class SafetensorsFile:
         """Read one whole tensor, numbers or indices, in the type it is stored in.
 
         Raises:
-            UnsupportedModel: It is of neither kind.
+            UnsupportedModel: The tensor has neither kind of type.
             WeightsCorrupt: The file ends early.
         """
         entry = self.entries[name]

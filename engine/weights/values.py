@@ -16,15 +16,15 @@ KERNEL_TYPES = frozenset(blocks.NAMES.values())
 
 
 def values(kind: int, raw: Tensor, columns: int) -> Tensor:
-    """Whole rows as floats.
+    """Return whole rows as floats.
 
     Args:
-        kind: Their element type, a number of GGUF's.
-        raw: Their bytes, uint8.
+        kind: Element type of the rows, as GGUF's number.
+        raw: Bytes of the rows, uint8.
         columns: Elements of a row.
 
     Returns:
-        (rows, columns) float32; of plain numbers in their own type, maybe the bytes themselves.
+        (rows, columns) float32; plain numbers in their own type, maybe the bytes themselves.
     """
     if kind in PLAIN:
         aligned = raw if raw.storage_offset() % PLAIN[kind].itemsize == 0 else raw.clone()
@@ -38,7 +38,7 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
 
 
 def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
-    """Values into (rows, columns) float32, without memory of their own where kernels know the type; see `values`."""
+    """Read values into (rows, columns) float32, without extra memory if kernels know the type; see `values`."""
     if kind in PLAIN or kind not in KERNEL_TYPES or not rows.is_contiguous():
         rows.copy_(values(kind, raw, rows.shape[1]))
     else:

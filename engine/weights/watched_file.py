@@ -1,4 +1,4 @@
-"""A weights file that is read while it is in use: what is written into it, cut off or put in its place is noticed."""
+"""A weights file that is read while it is in use: changes to it, cuts and replacements are noticed."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(status: os.stat_result) -> Stamp:
-    """Identity of a file in use, which may lose its name meanwhile, as far as the system knows."""
+    """Return the identity of a file in use, which may lose its name meanwhile, as far as the system knows."""
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def identity(status: os.stat_result) -> tuple[int, ...]:
-    """Identity of a file from one use to the next.
+    """Return the identity of a file from one use to the next.
 
-    The time of the last change is the system's own: whoever writes into a file can set the others back.
+    The time of the last change is the system's own: a program that writes into a file can set the others back.
     """
     changed = status.st_ctime_ns if os.name == "posix" else 0  # elsewhere it says when the file was made
     return *stamp(status), changed
 
 
 class WatchedFile:
-    """One file, opened when it is read first, by any thread. A map would end the process where the file is cut.
+    """A file opened when it is first read, by any thread. It is not mapped: a map ends the process if the file is cut.
 
     Attributes:
-        stamp: Of the file when this object was made.
-        identity: The same for what is kept of it.
+        stamp: Identity of the file while it is in use, when this object was made.
+        identity: Identity of the file for results that are kept.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,7 +46,7 @@ class WatchedFile:
 
     @property
     def changed(self) -> bool:
-        """True if another file is at this path now, or none, or this one was written to."""
+        """True if another file or none is at this path now, or this one was written to."""
         try:
             return stamp(self.path.stat()) != self.stamp
         except OSError:
@@ -58,13 +58,13 @@ class WatchedFile:
         """Read some parts.
 
         Args:
-            parts: The first byte of each, and where as many as fit go.
-            name: Of the tensor, for the sentence.
-            keep_cached: Their pages may stay in the system's page cache.
+            parts: First byte of each part, and the memory that takes as many bytes as fit.
+            name: Name of the tensor, for the sentence.
+            keep_cached: True if their pages may stay in the system's page cache.
 
         Raises:
             WeightsUnreadable: The file was changed, or the disk failed.
-            WeightsCorrupt: It ends early.
+            WeightsCorrupt: The file ends early.
         """
         try:
             file = self._opened()
@@ -87,7 +87,7 @@ class WatchedFile:
             ) from error
 
     def read_ahead(self, start: int, size_bytes: int) -> None:
-        """Let the system read what will be wanted, where it can be asked to."""
+        """Let the system read ahead, if it can be asked to."""
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._opened().fileno(), start, size_bytes, os.POSIX_FADV_WILLNEED)
 
