@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.ui.help.page import HelpPage
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, HELP, MODELS
+from app.words import tr
 from engine import sentences
 from engine.messages import MachineReported, MakePlan, ModelAdvice, PlanMade, ReportMachine, SamplingOptions
 from tests.support.machine_scene import machine, plan
@@ -151,4 +152,4 @@ def test_the_language_of_the_articles_is_told_where_the_window_has_another(
     window.help.open()
     page = window.places.page(HELP)
     said = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
-    assert ("The articles of the help are in English for now." in said) == told
+    assert (tr("The articles of the help are in English for now.") in said) == told
