@@ -128,7 +128,7 @@ class Preparer:
                     return
                 except (EOFError, OSError) as error:
                     process.join(_END_S)
-                    if not again or process.exitcode:
+                    if not again or process.exitcode != 0:
                         raise Died from error
                     self._end()  # it had left because it was idle
         except BaseException:  # an answer that is still to come would be taken for the next one's
@@ -181,15 +181,21 @@ class Preparer:
         """Yield the answers for as long as the process stays within its bounds; it is kept where it holds little."""
         import psutil  # here and not above: the processes themselves start without it
 
-        watched = psutil.Process(process.pid)
         end_s, left, held_bytes = time.monotonic() + self.clock_s, self.answer_bytes, 0
-        processor_end_s = sum(watched.cpu_times()[:2]) + time_s
+        processor_end_s: float | None = None
         while True:
             there = connection.poll(_LOOK_S)
             if cancelled():
                 raise Cancelled("")
-            with suppress(psutil.Error):  # it has ended, which the pipe tells
-                if time.monotonic() > end_s or sum(watched.cpu_times()[:2]) > processor_end_s:
+            if time.monotonic() > end_s:
+                raise TookTooLong
+            with suppress(
+                psutil.Error, OSError
+            ):  # it has ended, which the pipe tells, or no file can be opened now
+                watched = psutil.Process(process.pid)
+                used_s = sum(watched.cpu_times()[:2])
+                processor_end_s = processor_end_s or used_s + time_s
+                if used_s > processor_end_s:
                     raise TookTooLong
                 held_bytes = watched.memory_info().rss
                 if held_bytes > self.memory_bytes:
