@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.language import speak, spoken
 from app.words import tr
-from tests.support.translations import texts_in, translations
+from tests.support import translations
+from tests.support.translations import texts_in
 
 
 @pytest.fixture
