@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -75,6 +76,7 @@ class Desk:
     """Opens workspaces on one folder and asks about them."""
 
     def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self._of_others = Counter(_alive())
         self.qtbot = qtbot
         self.folder = folder
         self._open: list[Workspace] = []
@@ -113,9 +115,12 @@ class Desk:
         for workspace in self._open:
             workspace.close()
 
+    def left_behind(self) -> list[str]:
+        """Threads and processes of the app that still live, but for those of a server that other tests share."""
+        return list((Counter(_alive()) - self._of_others).elements())
 
-def left_behind() -> list[str]:
-    """Threads and processes of the app that still live."""
+
+def _alive() -> list[str]:
     if (preparers := sys.modules.get("engine.preparer")) is not None:
         preparers.QUICK.end()  # of an engine which ran in this process, and which end with this one
         preparers.SLOW.end()
@@ -133,4 +138,4 @@ def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
     desk = Desk(qtbot, tmp_path)
     yield desk
     desk.close()
-    assert left_behind() == []
+    assert desk.left_behind() == []

@@ -11,7 +11,7 @@ import pytest
 from app.bridge.engine_client import EngineClient
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
-from tests.app.bridge.conftest import Desk, left_behind
+from tests.app.bridge.conftest import Desk
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 
@@ -120,7 +120,7 @@ def test_closing_leaves_nothing_behind(desk: Desk) -> None:
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
     workspace.close()
     workspace.close()
-    assert left_behind() == []
+    assert desk.left_behind() == []
     assert desk.open().library.messages(chat)[-1].state is MessageState.STOPPED
 
 
@@ -128,7 +128,7 @@ def test_an_engine_that_ignores_everything_is_ended(desk: Desk) -> None:
     workspace = desk.open(EngineClient("tests.support.fake_engine:serve_stubbornly"))
     desk.wait(lambda: workspace.model.state.phase is EnginePhase.LOADING)
     workspace.close()
-    assert left_behind() == []
+    assert desk.left_behind() == []
 
 
 def test_a_model_that_cannot_be_loaded_says_why_and_another_can_be_chosen(desk: Desk) -> None:
@@ -239,7 +239,7 @@ def test_a_closed_workspace_starts_nothing(desk: Desk) -> None:
     workspace.close()
     workspace.turns.send(None, "say 1")
     workspace.choose_model("other")
-    assert left_behind() == []
+    assert desk.left_behind() == []
 
 
 def test_a_choice_taken_back_during_a_reply_changes_nothing(desk: Desk) -> None:
