@@ -32,7 +32,7 @@ def fill(question: bytes) -> bytes:
 
 
 def reserve(question: bytes) -> bytes:
-    bytearray(1 << 30)  # no page of it is touched
+    bytes(1 << 30)  # no page of it is touched, as a bytearray's would be
     return b""
 
 
