@@ -1,4 +1,4 @@
-"""What a screen reader is told: roles of painted widgets, and announcements of replies and notices."""
+"""Words for a screen reader: roles of painted widgets, and announcements of replies and notices."""
 
 from __future__ import annotations
 
