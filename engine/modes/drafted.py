@@ -61,7 +61,7 @@ def _tree(values: Values) -> TreeShape:
 # the CPU.
 #
 # Drafts are trees, wherever rows are cheap. A head beside the CPU's target drafts a chain with the second
-# likeliest token beside each (`engine.drafting.chain_draft`), unless width, depth or nodes of its trees are
+# likeliest token beside each (`ChainDraft` of `engine.drafting.eagle`), unless width, depth or nodes of its trees are
 # asked for. As published, each draft is a tree of all its nodes.
 #
 # Source: Zhang et al. 2024, "Dovetail: A CPU/GPU Heterogeneous Speculative Decoding for LLM Inference". What
