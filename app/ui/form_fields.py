@@ -35,10 +35,6 @@ from app.ui.theme.theme import Theme
 BOX_PX = 18
 _ICON_PX = 14
 _GAP_PX = 10
-
-
-_BOX_PX = 18
-_RADIO_BOX_GAP_PX = 10
 LONGEST_BLOCK = 2_000
 _LINE = re.compile("[^\n\r\u2029\ufdd0\ufdd1]+")  # Qt begins a new block at each of these
 _LONGEST_CLUSTER = 100
@@ -113,12 +109,12 @@ class RadioBox(QRadioButton):
     def sizeHint(self) -> QSize:
         """Return the size of the box and its words."""
         width = self.fontMetrics().horizontalAdvance(self.text())
-        return QSize(3 + _BOX_PX + _RADIO_BOX_GAP_PX + width + 2, self._theme.type.px(26))
+        return QSize(3 + BOX_PX + _GAP_PX + width + 2, self._theme.type.px(26))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint both."""
         painter = smooth(self)
-        box = QRectF(3.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
+        box = QRectF(3.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
         on = self.isChecked()
         painter.setPen(self._theme.color("acc" if on else "ctl"))
         painter.setBrush(self._theme.color("acc" if on else "bg"))
@@ -128,7 +124,7 @@ class RadioBox(QRadioButton):
             painter.setBrush(self._theme.color("onacc"))
             painter.drawEllipse(QPointF(box.center()), 3.5, 3.5)
         painter.setPen(self._theme.color("text"))
-        words = self.rect().adjusted(3 + _BOX_PX + _RADIO_BOX_GAP_PX, 0, 0, 0)
+        words = self.rect().adjusted(3 + BOX_PX + _GAP_PX, 0, 0, 0)
         painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, self.text())
 
 
