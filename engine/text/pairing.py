@@ -29,7 +29,11 @@ _TOKENS = tuple(f"tokenizer.ggml.{name}" for name in ("model", "pre", "tokens", 
 
 
 def have_one_vocabulary(target: Path, draft: Path) -> bool:
-    """Return True if two GGUF files list the same tokens: to build a second tokenizer of them takes half a second."""
+    """Return True if two GGUF files list the same tokens: to build a second tokenizer of them takes half a second.
+
+    Raises:
+        CheckpointError: A file cannot be read, or a part of it is missing.
+    """
     files = [find_gguf(model) for model in (target, draft)]
     heads = [read_header(file).metadata for file in files if file is not None]
     return len(heads) == 2 and all(heads[0].get(key) == heads[1].get(key) for key in _TOKENS)

@@ -97,7 +97,7 @@ class Preparation:
     def steps(
         self, request: Generate, context: int, alone: bool = False, counts: bool = False
     ) -> Generator[Future[Ready], None, Ready]:
-        """Prepare a request beside the engine's turns: yields what is waited for, and gives it up when it is closed.
+        """Prepare a request beside the engine's turns: yield what is waited for, and give it up when this is closed.
 
         Args:
             request: One that `check_request` has passed.
@@ -151,7 +151,7 @@ class Preparation:
 
 
 def waited_for(future: Future[Result]) -> Generator[Future[Result], None, Result]:
-    """Return what a future brings: yields it while others have their turn, and cancels it when this is closed."""
+    """Return what a future brings; yield it while others have their turn, and cancel it when this is closed."""
     try:
         while not future.done():
             yield future
