@@ -23,5 +23,5 @@ def test_the_window_says_which_list_was_damaged(desk: Desk, tmp_path: Path) -> N
     assert read_folders().added[0] == str(tmp_path / "one")
     path.write_bytes(b"{")  # while the window is open
     workspace.model_store.folders.add(str(tmp_path / "two"))
+    desk.wait(lambda: read_folders().added == (str(tmp_path / "two"),))  # written after the sentence was said
     desk.wait(lambda: len(said) == 2)
-    assert read_folders().added == (str(tmp_path / "two"),)
