@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+from contextlib import nullcontext
 from dataclasses import fields
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from engine import bounded_http
 from engine.errors import RemoteError, TenonError
 from engine.hub.endpoints import Endpoint
 from engine.messages import (
@@ -117,6 +121,25 @@ def test_an_event_of_many_lines_is_read_to_a_bound(client: EngineClient, others:
     assert sent_lines < 100_000
 
 
+def _client(body: bytes, coding: str) -> bounded_http.BoundedClient:
+    answer = httpx2.Response(200, headers={"Content-Encoding": coding}, stream=httpx2.ByteStream(body))
+    return bounded_http.BoundedClient(transport=httpx2.MockTransport(lambda request: answer))
+
+
+@pytest.mark.parametrize(("size_bytes", "fits"), [(MIB, True), (MIB + 1, False)])
+def test_an_answer_is_bounded_as_it_is_after_decompression(size_bytes: int, fits: bool) -> None:
+    bound = bounded_http.Bound(most_bytes=MIB)
+    too_long = nullcontext() if fits else pytest.raises(bounded_http.AnswerTooLong)
+    with _client(gzip.compress(bytes(size_bytes)), "gzip") as client, too_long:
+        assert len(client.get("http://desk/", extensions={"bound": bound}).content) == size_bytes
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "gzip, gzip"])
+def test_a_coding_that_nobody_asked_for_is_refused(coding: str) -> None:
+    with _client(b"{}", coding) as client, pytest.raises(httpx2.DecodingError, match="the coding"):
+        client.get("http://desk/")
+
+
 # --- figures ------------------------------------------------------------------------------------------------------
 
 ODD = st.one_of(
@@ -143,6 +166,7 @@ NAMES = ("prompt_n", "cache_n", "predicted_n", "prompt_ms", "predicted_ms", "dra
 @example(dict.fromkeys(NAMES, math.inf))
 @example(dict.fromkeys(NAMES, math.nan))
 @example(dict.fromkeys(NAMES, -1))
+@example({"predicted_n": 0, "draft_n": 5, "draft_n_accepted": 0})
 @example({"prompt_n": 5, "predicted_n": 5, "prompt_ms": math.inf, "predicted_ms": math.inf})
 def test_timings_of_a_server_are_figures_that_can_be(told_: dict[str, object]) -> None:
     check(with_llama_timings(Timings(predicted_n=3, predicted_ms=100.0, prompt_ms=10.0), told_))
