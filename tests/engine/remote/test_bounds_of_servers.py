@@ -166,7 +166,6 @@ NAMES = ("prompt_n", "cache_n", "predicted_n", "prompt_ms", "predicted_ms", "dra
 @example(dict.fromkeys(NAMES, math.inf))
 @example(dict.fromkeys(NAMES, math.nan))
 @example(dict.fromkeys(NAMES, -1))
-@example({"predicted_n": 0, "draft_n": 5, "draft_n_accepted": 0})
 @example({"prompt_n": 5, "predicted_n": 5, "prompt_ms": math.inf, "predicted_ms": math.inf})
 def test_timings_of_a_server_are_figures_that_can_be(told_: dict[str, object]) -> None:
     check(with_llama_timings(Timings(predicted_n=3, predicted_ms=100.0, prompt_ms=10.0), told_))
@@ -198,6 +197,10 @@ def test_drafts_of_a_server_are_figures_that_can_be(
     check(
         with_server_mean(Timings(), {"internal_states": [{"avg_spec_accept_length": mean} for mean in means]})
     )
+
+
+def test_a_draft_without_a_step_is_none() -> None:
+    assert with_llama_timings(Timings(), {"draft_n": 5, "draft_n_accepted": 0}) == Timings()
 
 
 def test_a_speed_over_no_time_is_none() -> None:
