@@ -44,23 +44,14 @@ _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 @dataclass(frozen=True)
 class Machine:
-    """The facts that decide which builds run here.
+    """The facts that decide which builds run here."""
 
-    Attributes:
-        system: System as `platform.system` calls it.
-        architecture: x86_64, aarch64 or another, by one name on every system.
-        glibc: Version of the GNU C library; None where the C library is another one.
-        python: Tag of this Python in names of wheels: ``cp311``.
-        nvidia: True if there is an NVIDIA card with its driver, or a Jetson.
-        wide: True if this Python has 64 bits.
-    """
-
-    system: str
-    architecture: str
-    glibc: tuple[int, int] | None
-    python: str
-    nvidia: bool = False
-    wide: bool = True
+    system: str  # system as `platform.system` calls it
+    architecture: str  # x86_64, aarch64 or another, by one name on every system
+    glibc: tuple[int, int] | None  # version of the GNU C library; None where the C library is another one
+    python: str  # tag of this Python in names of wheels: ``cp311``
+    nvidia: bool = False  # True if there is an NVIDIA card with its driver, or a Jetson
+    wide: bool = True  # True if this Python has 64 bits
 
     @property
     def older_glibc(self) -> bool:

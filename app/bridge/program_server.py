@@ -99,11 +99,7 @@ class SharedEngine(QObject):
 
 
 class ProgramServer(QObject):
-    """Switches the server on and off, and keeps it at the model that the window has.
-
-    Attributes:
-        state: State of the server.
-    """
+    """Switches the server on and off, and keeps it at the model that the window has."""
 
     changed = Signal(object)  # ServerState
     asked = Signal()  # a program wants a reply

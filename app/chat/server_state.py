@@ -19,40 +19,24 @@ class ServerPhase(str, Enum):
 
 @dataclass(frozen=True)
 class ServerState:
-    """The server.
-
-    Attributes:
-        phase: Phase.
-        address: Without a path; empty while it is off.
-        key: Key that programs send.
-        key_kept: The same key holds at the next start.
-        key_new: The key was made by this start, so that nobody has seen it yet.
-        model: Name of the model for programs.
-        sentence: Reason why it could not be started.
-    """
+    """The server."""
 
     phase: ServerPhase = ServerPhase.OFF
-    address: str = ""
-    key: str = ""
-    key_kept: bool = True
-    key_new: bool = False
-    model: str = ""
-    sentence: str = ""
+    address: str = ""  # without a path; empty while it is off
+    key: str = ""  # key that programs send
+    key_kept: bool = True  # the same key holds at the next start
+    key_new: bool = False  # the key was made by this start, so that nobody has seen it yet
+    model: str = ""  # name of the model for programs
+    sentence: str = ""  # reason why it could not be started
 
 
 @dataclass(frozen=True)
 class ProgramSettings:
-    """Settings of one kind of program.
-
-    Attributes:
-        name: Name of the program.
-        place: Place where the settings go.
-        text: To be copied.
-    """
+    """Settings of one kind of program."""
 
     name: str
-    place: str
-    text: str
+    place: str  # place where the settings go
+    text: str  # to be copied
 
 
 _TERMINAL = mark("into a terminal, before the program is started")

@@ -18,14 +18,13 @@ class SessionRecord:
     """Begins the window's log and watches for crashes; a file is there as long as Tenon runs.
 
     Attributes:
-        ended_badly: True if the run before is gone without having closed.
         crash_trace: Place where that one crashed; empty where it was ended from outside.
     """
 
     def __init__(self, folder: Path) -> None:
         self.crash_trace = crash_trace(folder, WINDOW)
         self._mark = folder / "running"
-        self.ended_badly = is_left_behind(self._mark)
+        self.ended_badly = is_left_behind(self._mark)  # True if the run before is gone without having closed
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             self._mark.write_text(f"{os.getpid()} {_started(os.getpid())}", encoding="ascii")

@@ -19,21 +19,13 @@ _PLACEHOLDER = re.compile(r"\{(?:(?P<kind>[a-z]+):)?(?P<name>[a-z_-]+)\}")
 
 @dataclass(frozen=True)
 class Article:
-    """Something that a user may want to know about Tenon.
+    """Something that a user may want to know about Tenon."""
 
-    Attributes:
-        name: Name in links and code: ``context-full``.
-        title: Title as it is shown.
-        section: The section that it stands in.
-        keywords: Other words that people use for it.
-        body: Markdown with placeholders.
-    """
-
-    name: str
-    title: str
-    section: str
-    keywords: tuple[str, ...]
-    body: str
+    name: str  # name in links and code: ``context-full``
+    title: str  # title as it is shown
+    section: str  # the section that it stands in
+    keywords: tuple[str, ...]  # other words that people use for it
+    body: str  # Markdown with placeholders
 
     def filled(self, word_for: Callable[[str, str], str]) -> str:
         """Return the body with each placeholder replaced by the word for its kind and name."""

@@ -20,16 +20,11 @@ _NOT_SETTINGS = mark("This file holds no settings of Tenon: choose one that was 
 
 @dataclass(frozen=True)
 class ImportedSettings:
-    """Content of a file of settings.
+    """Content of a file of settings."""
 
-    Attributes:
-        values: Allowed values by name.
-        unknown: Values that this version does not know; they are kept.
-        rejected: Names of those whose values are not allowed, and of settings that no longer exist.
-    """
-
-    values: dict[str, Any]
-    unknown: dict[str, Any]
+    values: dict[str, Any]  # allowed values by name
+    unknown: dict[str, Any]  # values that this version does not know; they are kept
+    # Names of those whose values are not allowed, and of settings that no longer exist
     rejected: tuple[str, ...] = ()
 
 

@@ -46,16 +46,11 @@ class CommandGroup(Enum):
 
 @dataclass(frozen=True)
 class Command:
-    """One thing to do.
+    """One thing to do."""
 
-    Attributes:
-        name: Name in code: ``new-chat``.
-        action: Title, shortcuts, icon, and whether it can be done now.
-    """
-
-    name: str
+    name: str  # name in code: ``new-chat``
     group: CommandGroup
-    action: QAction
+    action: QAction  # title, shortcuts, icon, and whether it can be done now
 
 
 class Commands(QObject):

@@ -43,7 +43,6 @@ class Toast(QFrame):
     """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it.
 
     Attributes:
-        action_button: Undoes or mends.
         details_button: Tells more.
     """
 
@@ -63,7 +62,7 @@ class Toast(QFrame):
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._title.hide()
         self._label = PlainLabel(self, wrap=True)
-        self.action_button = push_button("", self, self._act)
+        self.action_button = push_button("", self, self._act)  # undoes or mends
         name, tip = tr("Close notice"), tr("Close")
         self._close = icon_button(theme, "x", name, self, self.dismiss, side_px=28, tip=tip)
         self.details_button = push_button(tr("Show details"), self, self._tell_more, kind="link")

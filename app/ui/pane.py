@@ -15,23 +15,16 @@ _STEP_PX = 20
 
 
 class Pane(QObject):
-    """A choice for wide windows, another one for narrow ones, where the panel is an overlay.
-
-    Attributes:
-        shown: The choice where the panel stands beside the page.
-        overlay: The choice where it is an overlay.
-        narrow: True if it is one now.
-        share: Part of the panel that is seen, 0 to 1.
-    """
+    """A choice for wide windows, another one for narrow ones, where the panel is an overlay."""
 
     moved = Signal()
 
     def __init__(self, shown: bool, parent: QObject) -> None:
         super().__init__(parent)
-        self.shown = shown
-        self.overlay = False
-        self.narrow = False
-        self.share = 1.0 if shown else 0.0
+        self.shown = shown  # the choice where the panel stands beside the page
+        self.overlay = False  # the choice where it is an overlay
+        self.narrow = False  # True if it is one now
+        self.share = 1.0 if shown else 0.0  # part of the panel that is seen, 0 to 1
         self._motion = QVariantAnimation(self)
         self._motion.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._motion.valueChanged.connect(self._slide)

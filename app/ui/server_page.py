@@ -38,7 +38,6 @@ class ServerPage(PlacePage):
     """Changes nothing by itself: what is pressed here `ProgramServer` does.
 
     Attributes:
-        switch_button: On or off.
         port: Port on which the server listens.
         copy_buttons: Copy buttons of address and key, and of the settings of each program.
     """
@@ -49,7 +48,7 @@ class ServerPage(PlacePage):
         self._settings = workspace.settings
         self._before = (0.0, 0)  # when tokens were counted last, and how many there were
         self._programs: list[ProgramSettings] = []
-        self.switch_button = push_button("", self, self._switch)
+        self.switch_button = push_button("", self, self._switch)  # on or off
         self.head.addWidget(self.switch_button)
         self._lead = PlainLabel(
             tr(

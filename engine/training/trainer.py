@@ -344,17 +344,11 @@ class Objective(Protocol[D_in]):
 
 @dataclass(frozen=True)
 class Outcome(Generic[D]):
-    """Result of a training.
+    """Result of a training."""
 
-    Attributes:
-        network: The best state, by the texts that were kept aside.
-        scores: Scores of that state on these texts.
-        interrupted: True if it was stopped before its time was up.
-    """
-
-    network: D
-    scores: Scores
-    interrupted: bool
+    network: D  # the best state, by the texts that were kept aside
+    scores: Scores  # scores of that state on these texts
+    interrupted: bool  # True if it was stopped before its time was up
 
 
 def train(

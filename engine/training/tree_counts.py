@@ -58,17 +58,12 @@ _ROWS = 128
 
 @dataclass(frozen=True)
 class Count:
-    """Count of trees on replies.
+    """Count of trees on replies."""
 
-    Attributes:
-        calibration: Calibration for the heads.
-        greedy: Tokens of a round by `WIDTHS`, with the nodes of the largest products of accuracies.
-        searched: Tokens of a round with the best tree found for each width, whether a larger one begins with it or
-            not.
-    """
-
-    calibration: HeadCalibration
+    calibration: HeadCalibration  # calibration for the heads
+    # Tokens of a round by `WIDTHS`, with the nodes of the largest products of accuracies
     greedy: tuple[float, ...]
+    # Tokens of a round with the best tree found for each width, whether a larger one begins with it or not
     searched: tuple[float, ...]
 
     def lines(self) -> list[str]:

@@ -29,12 +29,7 @@ _AT_ONCE = 3
 
 
 class Forecasts(QObject):
-    """Asks for each model once, and again when something changed that decides.
-
-    Attributes:
-        known: Predictions by reference.
-        sizes: Bytes to fetch for a model of the hub, by reference.
-    """
+    """Asks for each model once, and again when something changed that decides."""
 
     changed = Signal()
 
@@ -44,8 +39,8 @@ class Forecasts(QObject):
         self._client = client
         self._worker = Worker("models-outlines", self)
         self._hub_worker = Worker("models-hub-outlines", self)
-        self.known: dict[str, Prediction] = {}
-        self.sizes: dict[str, int] = {}
+        self.known: dict[str, Prediction] = {}  # predictions by reference
+        self.sizes: dict[str, int] = {}  # bytes to fetch for a model of the hub, by reference
         self._asked: set[str] = set()
         self._waiting: list[ModelOutline] = []
         self._running: list[ModelOutline] = []  # those that the engine was asked about

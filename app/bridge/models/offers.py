@@ -37,11 +37,7 @@ def connect() -> Hub:
 
 
 class Downloads(QObject):
-    """Owns the queue, which is made when the first download is, or when one was left by an earlier run.
-
-    Attributes:
-        entries: By name, in the queue's order.
-    """
+    """Owns the queue, which is made when the first download is, or when one was left by an earlier run."""
 
     changed = Signal()
     arrived = Signal(str)  # name of a model that is whole and in its place
@@ -52,7 +48,7 @@ class Downloads(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.entries: dict[str, DownloadStatus] = {}
+        self.entries: dict[str, DownloadStatus] = {}  # by name, in the queue's order
         self._worker = Worker("models-downloads", self)
         self._queue: DownloadQueue | None = None
         self._lock = threading.Lock()

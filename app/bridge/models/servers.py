@@ -95,17 +95,13 @@ def _asked_again() -> bool:
 
 
 class HubAccess(QObject):
-    """Keeps, forgets and looks for the token; what it is never comes here.
-
-    Attributes:
-        known: True if there is a token; None while nobody has looked.
-    """
+    """Keeps, forgets and looks for the token; what it is never comes here."""
 
     told = Signal(str)  # it was looked, kept or forgotten; a sentence where that failed
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.known: bool | None = None
+        self.known: bool | None = None  # True if there is a token; None while nobody has looked
         self._worker = Worker("tenon-keyring", self)
 
     def look(self) -> None:

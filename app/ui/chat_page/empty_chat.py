@@ -213,11 +213,7 @@ class ContinueLine(QWidget):
 
 
 class HelpLine(QPushButton):
-    """Hidden but for questions that are plainly about Tenon.
-
-    Attributes:
-        article: The article that it leads to; None while it is hidden.
-    """
+    """Hidden but for questions that are plainly about Tenon."""
 
     opened = Signal(str)  # an article's name
 
@@ -226,7 +222,7 @@ class HelpLine(QPushButton):
         self.setProperty("kind", "link")
         self.setIcon(themed_icon(theme, "info", "acc"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.article: Article | None = None
+        self.article: Article | None = None  # the article that it leads to; None while it is hidden
         self.clicked.connect(self._open)
         self.hide()
 

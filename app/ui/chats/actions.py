@@ -148,9 +148,6 @@ class ErasingQuestion(RingedDialog):
         chats: To be erased.
         backups: Days of those that have one of them, the newest first.
         damaged: True if a damaged database is kept aside, which may have them.
-
-    Attributes:
-        in_copies: True if the copies are erased too.
     """
 
     def __init__(
@@ -176,7 +173,7 @@ class ErasingQuestion(RingedDialog):
             )
         if not backups and not damaged:
             said.append(tr("No backup has it."))
-        self.in_copies = TickBox(theme, tr("Erase it there, too"), self)
+        self.in_copies = TickBox(theme, tr("Erase it there, too"), self)  # True if the copies are erased too
         self.in_copies.setChecked(bool(backups) or damaged)
         self.in_copies.setVisible(bool(backups) or damaged)
         erase = push_button(tr("Erase for good"), self, self.accept, kind="danger", default=False)

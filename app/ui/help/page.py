@@ -30,18 +30,14 @@ _GAP_PX = 24
 
 
 class Contents(QWidget):
-    """Columns of links, as high as the longest.
-
-    Attributes:
-        sections: A text of links each.
-    """
+    """Columns of links, as high as the longest."""
 
     link_activated = Signal(QUrl)
 
     def __init__(self, theme: Theme, library: HelpLibrary, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.sections = []
+        self.sections = []  # a text of links each
         for section, articles in groupby(library.articles, lambda article: article.section):
             links = "\n\n".join(map(article_link, articles))
             block = ProseBlock(theme, f"### {section}\n\n{links}", parent=self)
@@ -81,9 +77,6 @@ class HelpPage(PlacePage):
     """The contents or one text, whose links lead to articles, commands and settings.
 
     Attributes:
-        search: Field for words to find.
-        contents: Every article's title.
-        body: An article, or the results of a search.
         back: The way from an article to the contents.
     """
 
@@ -95,7 +88,7 @@ class HelpPage(PlacePage):
         self._library = library
         self._text = text
         self._article: Article | None = None
-        self.search = QLineEdit(self)
+        self.search = QLineEdit(self)  # field for words to find
         self.search.setPlaceholderText(tr("Search the help"))
         self.search.setAccessibleName(tr("Search the help"))
         self.search.setClearButtonEnabled(True)
@@ -107,9 +100,9 @@ class HelpPage(PlacePage):
         self.back = push_button(tr("All articles"), self, self.show_contents, kind="link")
         self.back.setIcon(themed_icon(theme, "chevron-left", "acc"))
         self._heading = PlainLabel(self, kind="display", wrap=True)
-        self.body = ProseBlock(theme, "", parent=self)
+        self.body = ProseBlock(theme, "", parent=self)  # an article, or the results of a search
         self.body.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.contents = Contents(theme, library, self)
+        self.contents = Contents(theme, library, self)  # every article's title
         self.contents.link_activated.connect(self._follow)
         self.body.link_activated.connect(self._follow)
         self._in_english = PlainLabel(

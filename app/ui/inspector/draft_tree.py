@@ -56,25 +56,17 @@ _LOOKS: dict[Fate, tuple[str, float, str, str]] = {
 
 @dataclass(frozen=True)
 class PlacedNode:
-    """A token of the tree.
-
-    Attributes:
-        fate: End. ``corrected`` and ``plain`` are the target's own token after the path, where some
-            guess was refused and where there was none.
-        column: Depth; the root's is 0.
-        row: 0 is the path's; above it rows are negative.
-        parent: Parent's index among the placed nodes, -1 for the root.
-        score: Cumulative log-probability under the drafter, None where that is not known.
-        probes: Number of probes after it.
-    """
+    """A token of the tree."""
 
     text: str
+    # End. ``corrected`` and ``plain`` are the target's own token after the path, where some guess was refused
+    # and where there was none
     fate: Fate
-    column: int
-    row: int
-    parent: int
-    score: float | None = None
-    probes: int = 0
+    column: int  # depth; the root's is 0
+    row: int  # 0 is the path's; above it rows are negative
+    parent: int  # Parent's index among the placed nodes, -1 for the root
+    score: float | None = None  # cumulative log-probability under the drafter, None where that is not known
+    probes: int = 0  # number of probes after it
 
 
 def place_tree(record: RoundRecord) -> list[PlacedNode]:

@@ -42,9 +42,6 @@ class Inspector(QWidget):
     """Shows one reply, the model in memory and the plan.
 
     It is brought up to date after `Inspection.changed`, and only between `start` and `stop`.
-
-    Attributes:
-        updates: Number of updates so far.
     """
 
     close_requested = Signal()
@@ -56,7 +53,7 @@ class Inspector(QWidget):
         self._inspection = inspection
         self._message: Message | None = None
         self._round: int | None = None  # None follows the latest
-        self.updates = 0
+        self.updates = 0  # number of updates so far
         self.setProperty("kind", "inspector")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Inspector"))

@@ -57,19 +57,13 @@ class TokenFlow:
     """Lays tokens out in lines; those of one word stay together.
 
     It grows by tokens at its end, so that a long reply is not laid out anew for each of them.
-
-    Attributes:
-        width: Room in px.
-        row_px: Height of a line, a gap included.
-        box_px: Height of a token.
-        boxes: A rectangle for each token.
     """
 
-    width: float
-    row_px: int
-    box_px: int
+    width: float  # room in px
+    row_px: int  # height of a line, a gap included
+    box_px: int  # height of a token
     measure: Callable[[TracedToken], float]
-    boxes: list[QRectF] = field(default_factory=list)
+    boxes: list[QRectF] = field(default_factory=list)  # a rectangle for each token
     _left: float = 0.0
     _top: float = 0.0
     _broken: bool = False

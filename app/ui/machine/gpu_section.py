@@ -24,7 +24,6 @@ class GpuSection(QFrame):
 
     Attributes:
         main_button: Asks for the size, fetches, pauses or goes on.
-        remove_button: Removes, and says what that frees.
     """
 
     look_requested = Signal()
@@ -44,7 +43,7 @@ class GpuSection(QFrame):
         self._line = ShareBar(theme, tr("Fetching GPU support"), self)
         self._notes = _words(self, "small")
         self.main_button = push_button("", self, self._clicked)
-        self.remove_button = push_button("", self, self.remove_requested)
+        self.remove_button = push_button("", self, self.remove_requested)  # removes, and says what that frees
         self._buttons = filled(
             QHBoxLayout(), *(self.main_button, self.remove_button, STRETCH), spacing=_GAP_PX
         )

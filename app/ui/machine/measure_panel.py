@@ -37,20 +37,13 @@ _TICKS = 4  # at most
 
 @dataclass(frozen=True)
 class Bar:
-    """A mode.
-
-    Attributes:
-        measured: Tokens per second; None where it was not measured.
-        predicted: The same as predicted; None where nothing was.
-        words: Text in the place of a bar: that it runs, or why it could not.
-        best: True if it was measured to be fastest.
-    """
+    """A mode."""
 
     title: str
-    measured: float | None = None
-    predicted: float | None = None
-    words: str = ""
-    best: bool = False
+    measured: float | None = None  # tokens per second; None where it was not measured
+    predicted: float | None = None  # the same as predicted; None where nothing was
+    words: str = ""  # text in the place of a bar: that it runs, or why it could not
+    best: bool = False  # True if it was measured to be fastest
 
 
 class Bars(QWidget):
@@ -213,12 +206,7 @@ def tick_step(most: float) -> float:
 
 
 class MeasurePanel(QFrame):
-    """A frame with bars, the result, and a button that starts and stops.
-
-    Attributes:
-        bars: Every mode.
-        button: Starts, or stops.
-    """
+    """A frame with bars, the result, and a button that starts and stops."""
 
     start_requested = Signal()
     stop_requested = Signal()
@@ -232,7 +220,7 @@ class MeasurePanel(QFrame):
             tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self, kind="sub", wrap=True
         )
         head = filled(QVBoxLayout(), title, words, spacing=4)
-        self.bars = Bars(theme, self)
+        self.bars = Bars(theme, self)  # every mode
         self._legend = Legend(theme, self)
         self._result = QFrame(self)
         self._result.setProperty("kind", "result")
@@ -251,7 +239,7 @@ class MeasurePanel(QFrame):
         self._line = ShareBar(theme, tr("Measuring"), self._progress)
         filled(QVBoxLayout(self._progress), line, self._line, margins=0, spacing=8)
         self._promise = PlainLabel(self, kind="small", wrap=True)
-        self.button = push_button("", self, self._clicked)
+        self.button = push_button("", self, self._clicked)  # starts, or stops
         filled(
             QVBoxLayout(self),
             *(head, self.bars, self._legend, STRETCH, self._result, self._progress, self._promise),
@@ -343,11 +331,7 @@ def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[Benchma
 
 
 class WidthPanel(QFrame):
-    """A frame with a bar for each width of a mode, the chosen one marked; hidden where no mode has widths.
-
-    Attributes:
-        bars: The widths.
-    """
+    """A frame with a bar for each width of a mode, the chosen one marked; hidden where no mode has widths."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

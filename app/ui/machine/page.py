@@ -235,15 +235,7 @@ def _measured_lines(measured: tuple[BenchmarkRow, ...]) -> list[str]:
 
 
 class MachinePage(PlacePage):
-    """Asks when it is shown; what changes while it is not to be seen is shown when it is.
-
-    Attributes:
-        cards: The machine's parts.
-        plan: Every mode.
-        measure: Measuring them.
-        widths: Speeds by the tokens that are checked at once.
-        gpu: GPU support, and fetching it.
-    """
+    """Asks when it is shown; what changes while it is not to be seen is shown when it is."""
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__(theme, tr("This machine"))
@@ -263,11 +255,11 @@ class MachinePage(PlacePage):
         self._below.setSpacing(8)
         self._below.addWidget(self._state_below, 1)
         self._roomy: bool | None = None
-        self.cards = Cards(theme)
-        self.plan = PlanPanel(theme)
-        self.measure = MeasurePanel(theme)
-        self.widths = WidthPanel(theme)
-        self.gpu = GpuSection(theme)
+        self.cards = Cards(theme)  # the machine's parts
+        self.plan = PlanPanel(theme)  # every mode
+        self.measure = MeasurePanel(theme)  # measuring them
+        self.widths = WidthPanel(theme)  # speeds by the tokens that are checked at once
+        self.gpu = GpuSection(theme)  # GPU support, and fetching it
         self.gpu.set_support(workspace.gpu_addon.support)
         self._looked = False  # at GPU support, which takes seconds where it was not checked yet
         self._body = filled(QHBoxLayout(), (self.plan, 62), (self.measure, 38), spacing=16)

@@ -369,13 +369,7 @@ def _first_token(row: ModePrediction) -> str:
 
 
 class PlanPanel(QFrame):
-    """A frame with head, table and notes.
-
-    Attributes:
-        model: Chooses the model.
-        context: Chooses its context.
-        table: Every mode.
-    """
+    """A frame with head, table and notes."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -386,15 +380,15 @@ class PlanPanel(QFrame):
             tr("Ways to run the model by predicted speed, fastest first"), self, kind="sub", wrap=True
         )
         words = filled(QVBoxLayout(), title, subtitle, spacing=2)
-        self.model = PickButton(theme, tr("Model to plan"), self)
-        self.context = PickButton(theme, tr("Context to plan"), self)
+        self.model = PickButton(theme, tr("Model to plan"), self)  # chooses the model
+        self.context = PickButton(theme, tr("Context to plan"), self)  # chooses its context
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(8)
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
         self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
-        self.table = PlanTable(theme, self)
+        self.table = PlanTable(theme, self)  # every mode
         self._notes = PlainLabel(self, kind="notes", wrap=True)
         self._notes.setContentsMargins(13, 9, 13, 11)
         self._notes.setAlignment(Qt.AlignmentFlag.AlignTop)

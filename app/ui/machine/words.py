@@ -24,19 +24,12 @@ _DISK_KINDS = {
 
 @dataclass(frozen=True)
 class CardWords:
-    """A card.
+    """A card."""
 
-    Attributes:
-        icon: File name of its icon.
-        name: Kind of part: processor, memory and the like.
-        title: The part itself.
-        details: Lines below.
-    """
-
-    icon: str
-    name: str
-    title: str
-    details: tuple[str, ...]
+    icon: str  # file name of its icon
+    name: str  # kind of part: processor, memory and the like
+    title: str  # the part itself
+    details: tuple[str, ...]  # lines below
 
 
 def card_words(report: MachineReport) -> list[CardWords]:

@@ -96,28 +96,17 @@ class Tag(QWidget):
 
 @dataclass(frozen=True)
 class CardContent:
-    """Content of a card.
-
-    Attributes:
-        prediction: Prediction for this machine.
-        badge: The use that it is recommended for, in the window's language.
-        installed_ref: Reference for `LoadOptions.model` if it is installed; empty if it is not.
-        download: On its way; None where it is not.
-        draft_bytes: Size of the draft that comes along; 0 for none.
-        primary: True if its button is the one of the page.
-        asked: True if the hub is being asked for it.
-        plainly: True if nothing is said of modes, formats and experts.
-    """
+    """Content of a card."""
 
     model: ListedModel
-    prediction: Prediction
-    badge: str
-    installed_ref: str = ""
-    download: DownloadStatus | None = None
-    draft_bytes: int = 0
-    primary: bool = False
-    asked: bool = False
-    plainly: bool = False
+    prediction: Prediction  # prediction for this machine
+    badge: str  # the use that it is recommended for, in the window's language
+    installed_ref: str = ""  # reference for `LoadOptions.model` if it is installed; empty if it is not
+    download: DownloadStatus | None = None  # on its way; None where it is not
+    draft_bytes: int = 0  # size of the draft that comes along; 0 for none
+    primary: bool = False  # True if its button is the one of the page
+    asked: bool = False  # True if the hub is being asked for it
+    plainly: bool = False  # True if nothing is said of modes, formats and experts
 
     @property
     def download_bytes(self) -> int:

@@ -193,19 +193,14 @@ class MoveDialog(ModelDialog):
 
 
 class FoldersDialog(ModelDialog):
-    """Shows them, and asks the store for what the user wants.
-
-    Attributes:
-        own: The buttons of Tenon's own folder, by what they do.
-        taken_out: The buttons that take an added folder out, by its path.
-    """
+    """Shows them, and asks the store for what the user wants."""
 
     def __init__(self, theme: Theme, store: ModelStore, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Folders of models"), tr("Done"), parent)
         self._store = store
         self._folders = store.folders
-        self.own: dict[str, QPushButton] = {}
-        self.taken_out: dict[str, QPushButton] = {}
+        self.own: dict[str, QPushButton] = {}  # the buttons of Tenon's own folder, by what they do
+        self.taken_out: dict[str, QPushButton] = {}  # the buttons that take an added folder out, by its path
         self._shown: tuple[object, ...] = ()
         self.cancel_button.hide()
         self._rows = QWidget(self)

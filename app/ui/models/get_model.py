@@ -186,12 +186,7 @@ class GetDialog(ModelDialog):
 
 
 class Getting(QObject):
-    """One model at a time.
-
-    Attributes:
-        asked: Reference of the model that the hub is being asked for; empty for none.
-        dialog: The one that is open.
-    """
+    """One model at a time."""
 
     changed = Signal()
     trouble = Signal(str)  # one sentence
@@ -206,8 +201,8 @@ class Getting(QObject):
         self._with_draft = False
         self._ask = False
         self._draft_for = ""
-        self.asked = ""
-        self.dialog: GetDialog | None = None
+        self.asked = ""  # reference of the model that the hub is being asked for; empty for none
+        self.dialog: GetDialog | None = None  # the one that is open
         offers.offered.connect(self._take)
         offers.refused.connect(self._refuse)
         store.access.told.connect(self._token_kept)

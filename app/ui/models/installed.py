@@ -38,25 +38,16 @@ from engine.sentences import paragraph
 
 @dataclass(frozen=True)
 class InstalledContent:
-    """Content of a row.
+    """Content of a row."""
 
-    Attributes:
-        entry: The model.
-        in_use: True if it answers, or guesses for what answers.
-        speed: The predicted speed in words; empty for none.
-        read_share: Part of it that has been read, where it is being checked; None where it is not.
-        pairs: Pairs as a draft, as far as they are known.
-        draft: A draft that could be fetched for it; None for none.
-        only_continues: True if it has no way of writing a chat, and only continues texts.
-    """
-
-    entry: InstalledEntry
-    in_use: bool = False
-    speed: str = ""
+    entry: InstalledEntry  # the model
+    in_use: bool = False  # True if it answers, or guesses for what answers
+    speed: str = ""  # the predicted speed in words; empty for none
+    # Part of it that has been read, where it is being checked; None where it is not
     read_share: float | None = None
-    pairs: tuple[DraftPair, ...] = ()
-    draft: ListedModel | None = None
-    only_continues: bool = False
+    pairs: tuple[DraftPair, ...] = ()  # pairs as a draft, as far as they are known
+    draft: ListedModel | None = None  # a draft that could be fetched for it; None for none
+    only_continues: bool = False  # True if it has no way of writing a chat, and only continues texts
 
 
 def name_of(entry: InstalledEntry) -> str:

@@ -46,17 +46,12 @@ _GAP_PX = 16
 
 @dataclass(frozen=True)
 class RowContent:
-    """Content of a row.
-
-    Attributes:
-        prediction: Prediction for this machine; None while that is not known.
-        size_bytes: Size of the download; None while that is not known.
-        state: Text in place of Get: "Installed", or the progress of its download; empty for the button.
-    """
+    """Content of a row."""
 
     model: ListedModel
-    prediction: Prediction | None = None
-    size_bytes: int | None = None
+    prediction: Prediction | None = None  # prediction for this machine; None while that is not known
+    size_bytes: int | None = None  # size of the download; None while that is not known
+    # Text in place of Get: "Installed", or the progress of its download; empty for the button
     state: str = ""
 
 

@@ -27,7 +27,6 @@ class ModelShelf:
 
     Attributes:
         listed: The models of the table, before filters.
-        read_share: Part that has been read of a model being checked or imported.
     """
 
     def __init__(self, workspace: Workspace, store: ModelStore) -> None:
@@ -35,7 +34,7 @@ class ModelShelf:
         self._store = store
         self._catalogue = {model.reference: model for model in store.offers.catalogue()}
         self.listed: tuple[ListedModel, ...] = tuple(self._catalogue.values())
-        self.read_share = 0.0
+        self.read_share = 0.0  # part that has been read of a model being checked or imported
 
     def model(self, reference: str) -> ListedModel:
         """One of those in the table."""

@@ -54,11 +54,7 @@ class ClosingQuestion(PlainQuestion):
 
 
 class SettingsDialog(RingedDialog):
-    """A page of rows at a time, a search over all of them, and what Apply would do at the foot.
-
-    Attributes:
-        pending: Choices that are not in force yet.
-    """
+    """A page of rows at a time, a search over all of them, and what Apply would do at the foot."""
 
     applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
 
@@ -68,7 +64,7 @@ class SettingsDialog(RingedDialog):
         self._theme = theme
         self._workspace = workspace
         self._desk = workspace.settings_desk
-        self.pending = PendingSettings(workspace.settings)
+        self.pending = PendingSettings(workspace.settings)  # choices that are not in force yet
         self._said = ""
         self.setMinimumSize(_LEAST)
         settings = workspace.settings

@@ -31,18 +31,14 @@ class Field(QWidget):
     """One control, or several that belong together.
 
     It has no focus proxy: with one, Tab comes back to the proxy and never leaves the page.
-
-    Attributes:
-        controls: In the order of the Tab key.
-        wide: True if it needs the row's whole width.
     """
 
     edited = Signal()  # by the user; not when a value is shown
-    wide = False
+    wide = False  # True if it needs the row's whole width
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.controls: list[QWidget] = []
+        self.controls: list[QWidget] = []  # in the order of the Tab key
         self._line = filled(QHBoxLayout(self), margins=0, spacing=12)
 
     def add(self, control: QWidget, name: str, help_text: str, stretch: int = 0) -> None:

@@ -198,11 +198,7 @@ class Head(QWidget):
 
 
 class PageList(QFrame):
-    """The same pages twice: `box` is put where the narrow dialog has room for it.
-
-    Attributes:
-        box: The pages as a field.
-    """
+    """The same pages twice: `box` is put where the narrow dialog has room for it."""
 
     chosen = Signal(int)
 
@@ -211,7 +207,7 @@ class PageList(QFrame):
         self._theme = theme
         self.setProperty("kind", "dialog-nav")
         self._model = QStandardItemModel(self)
-        self.box = ListBox(theme, parent)
+        self.box = ListBox(theme, parent)  # the pages as a field
         for number, page in enumerate(pages):
             item = QStandardItem(themed_icon(theme, page.icon), f" {tr(page.title)}")
             item.setAccessibleText(tr(page.title))

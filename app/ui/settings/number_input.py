@@ -34,9 +34,6 @@ class NumberBox(QDoubleSpinBox):
 
     On the way to 100 stand 1 and 10, so that too small a number waits for the next key, and is mended once the
     field is left. One that is too large cannot become right by more keys: the most is taken at once.
-
-    Attributes:
-        notice: Says which end of the range was taken in place of the typed number; empty for none.
     """
 
     noticed = Signal()  # the notice is another
@@ -44,7 +41,7 @@ class NumberBox(QDoubleSpinBox):
     def __init__(self, number: Number, parent: QWidget) -> None:
         super().__init__(parent)
         self._number = number
-        self.notice = ""
+        self.notice = ""  # says which end of the range was taken in place of the typed number; empty for none
         self.setDecimals(number.places)
         self.setSingleStep(number.step)
         self.setRange(number.least - (number.step if number.empty else 0), number.most)

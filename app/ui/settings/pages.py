@@ -57,12 +57,7 @@ class SectionHead(QWidget):
 
 
 class PageView(QWidget):
-    """Made when it is shown first, or searched.
-
-    Attributes:
-        rows: Rows of the settings on it, by name.
-        action_rows: The other rows, by name.
-    """
+    """Made when it is shown first, or searched."""
 
     edited = Signal(str)  # the name of a setting
     reset = Signal(str)
@@ -72,8 +67,8 @@ class PageView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.page = page
-        self.rows: dict[str, SettingRow] = {}
-        self.action_rows: dict[str, ActionRow] = {}
+        self.rows: dict[str, SettingRow] = {}  # rows of the settings on it, by name
+        self.action_rows: dict[str, ActionRow] = {}  # the other rows, by name
         self.title = PlainLabel(tr(page.title), self, kind="section")
         self.title.hide()
         self._fields = fields

@@ -44,7 +44,6 @@ class SettingRow(QWidget):
     """Laid out by `fit`, as words that wrap need it.
 
     Attributes:
-        field: Changes the setting.
         reset_button: Brings the usual value back.
     """
 
@@ -63,7 +62,7 @@ class SettingRow(QWidget):
         name = tr("Reset {setting}", setting=title)
         self.reset_button = icon_button(theme, "rotate-ccw", name, self, self.reset)
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.field: Field
+        self.field: Field  # changes the setting
 
     def put_field(self, field: Field) -> None:
         """Take in the field that changes the setting."""

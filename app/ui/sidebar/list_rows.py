@@ -41,28 +41,17 @@ def age_group(updated_at: float, today: date) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A group's head (without id), a chat, or a message that was found.
-
-    Attributes:
-        conversation_id: The chat; None for a head.
-        pinned: True if the chat stands above the others.
-        hit: The message that was found.
-        folder: The folder that it is in, or is the head of.
-        archived: True if the chat is archived.
-        group: Name by which a folding head is remembered.
-        folded: True if it is folded.
-        count: Number of chats in a folding head.
-    """
+    """A group's head (without id), a chat, or a message that was found."""
 
     title: str
-    conversation_id: int | None = None
-    pinned: bool = False
-    hit: SearchHit | None = None
-    folder: str = ""
-    archived: bool = False
-    group: str = ""
+    conversation_id: int | None = None  # the chat; None for a head
+    pinned: bool = False  # True if the chat stands above the others
+    hit: SearchHit | None = None  # the message that was found
+    folder: str = ""  # the folder that it is in, or is the head of
+    archived: bool = False  # True if the chat is archived
+    group: str = ""  # name by which a folding head is remembered
     folded: bool = False
-    count: int = 0
+    count: int = 0  # number of chats in a folding head
 
 
 def folder_group(folder: str) -> str:

@@ -243,11 +243,6 @@ class Theme(QObject):
         dark: True or False fixes the theme; None follows the system.
         family: Text family; empty takes the system's.
         code_family: Code family; empty takes the system's.
-
-    Attributes:
-        formulas: Formulas as pictures, in these colours and sizes.
-        lexers: Part code into its words, so that they can be coloured.
-        compact: True if rows and messages stand closer together.
     """
 
     changed = Signal()
@@ -258,12 +253,12 @@ class Theme(QObject):
         super().__init__()
         self._fixed = dark
         self._families = (family, code_family)
-        self.compact = False
+        self.compact = False  # True if rows and messages stand closer together
         self._scale = scale
         self._system_scale = system_text_scale()
         self.type = self._typography()
-        self.formulas = Formulas(self)
-        self.lexers = Lexers(self)
+        self.formulas = Formulas(self)  # formulas as pictures, in these colours and sizes
+        self.lexers = Lexers(self)  # part code into its words, so that they can be coloured
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 

@@ -179,14 +179,10 @@ class CodeHighlighter(QSyntaxHighlighter):
 
 
 class CodeText(SelectableText, QTextEdit):
-    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do.
-
-    Attributes:
-        hidden: Number of characters in the shown code that nobody would see without their boxes.
-    """
+    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do."""
 
     grown = Signal()  # more of the code is to be shown
-    hidden = 0
+    hidden = 0  # number of characters in the shown code that nobody would see without their boxes
 
     def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
         super().__init__(parent)

@@ -60,17 +60,12 @@ class JumpButton(LabelledButton):
 
 
 class MessageSpan:
-    """Grows and shrinks at both ends; where widgets stand is the transcript's business.
-
-    Attributes:
-        older: The messages above those that are widgets, oldest first.
-        newer: The messages below them, oldest first.
-    """
+    """Grows and shrinks at both ends; where widgets stand is the transcript's business."""
 
     def __init__(self, views: MessageViews) -> None:
         self._views = views
-        self.older: list[Message] = []
-        self.newer: list[Message] = []
+        self.older: list[Message] = []  # the messages above those that are widgets, oldest first
+        self.newer: list[Message] = []  # the messages below them, oldest first
 
     @property
     def messages(self) -> list[Message]:
@@ -155,7 +150,6 @@ class MessageColumn(QScrollArea):
 
     Attributes:
         message_views: The messages that are widgets now, and their requests.
-        selection: The selection over several blocks.
     """
 
     def __init__(
@@ -184,7 +178,7 @@ class MessageColumn(QScrollArea):
         self._builder.timeout.connect(self._build_slice)
         self._trimmer = QTimer(self, singleShot=True, interval=_TRIM_MS)
         self._trimmer.timeout.connect(self._trim)
-        self.selection = TranscriptSelection(self, self.message_views)
+        self.selection = TranscriptSelection(self, self.message_views)  # the selection over several blocks
         theme.changed.connect(self._restyle)
 
     @property

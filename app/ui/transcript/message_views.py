@@ -34,7 +34,6 @@ class MessageViews(QObject):
         parent: Of this object; takes the keyboard from widgets that are taken away.
 
     Attributes:
-        all: The widgets, oldest first.
         model_change: The model of a reply where another one wrote the reply before it, by the reply's id; else empty.
         one_text: True of a chat that is one text, which replies go on with.
     """
@@ -61,7 +60,7 @@ class MessageViews(QObject):
         self._alternatives = alternatives
         self._column = column
         self._parent = parent
-        self.all: list[MessageView] = []
+        self.all: list[MessageView] = []  # the widgets, oldest first
         self.model_change: Callable[[int], str] = lambda _: ""
         self.one_text: Callable[[], bool] = lambda: False
         self._by_id: dict[int, MessageView] = {}

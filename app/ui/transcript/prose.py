@@ -49,16 +49,13 @@ class Beginning:
         edit: Shows the text; the button stands in it, below the text.
         marks: Places that a search finds in the text, shown or not.
         grown: Called when more is to be shown: asks `of` again.
-
-    Attributes:
-        text: All of the text.
     """
 
     def __init__(self, edit: QTextEdit, marks: TextMarks, grown: Callable[[], object]) -> None:
         self._edit = edit
         self._marks = marks
         self._grown = grown
-        self.text = ""
+        self.text = ""  # all of the text
         self._most = 0
         self._shown = 0
         self._words = ""

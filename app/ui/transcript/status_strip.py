@@ -31,23 +31,15 @@ _INSET_PX = 6  # the icon, not the button's edge, stands in line with the text
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of the strip.
+    """One figure of the strip."""
 
-    Attributes:
-        before: Words before the value.
-        value: The value, which stands out.
-        after: Words after it.
-        widest: A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows.
-        rank: Order of leaving figures out where there is no room: the highest first, 0 never.
-        help: One sentence for a figure that needs it, else empty.
-    """
-
-    before: str
-    value: str
-    after: str
+    before: str  # words before the value
+    value: str  # the value, which stands out
+    after: str  # words after it
+    # A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows
     widest: str
-    rank: int
-    help: str = ""
+    rank: int  # order of leaving figures out where there is no room: the highest first, 0 never
+    help: str = ""  # one sentence for a figure that needs it, else empty
 
     @property
     def text(self) -> str:
@@ -57,19 +49,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class ReplyStatus:
-    """Everything the strip shows.
+    """Everything the strip shows."""
 
-    Attributes:
-        live: True if the reply is still to come or coming.
-        dot: Role of the dot's colour, empty for none.
-        phrase: Words at the left.
-        figures: Figures after them.
-    """
-
-    live: bool
-    dot: str = ""
-    phrase: str = ""
-    figures: tuple[Figure, ...] = ()
+    live: bool  # True if the reply is still to come or coming
+    dot: str = ""  # role of the dot's colour, empty for none
+    phrase: str = ""  # words at the left
+    figures: tuple[Figure, ...] = ()  # figures after them
 
     @property
     def text(self) -> str:

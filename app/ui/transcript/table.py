@@ -97,11 +97,7 @@ def _capped(natural: Sequence[float], least: Sequence[float], cap: float) -> lis
 
 
 class TableCell:
-    """One cell: a document, laid out at a column's width.
-
-    Attributes:
-        natural_width: Width in px when nothing in it is wrapped.
-    """
+    """One cell: a document, laid out at a column's width."""
 
     def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
         self.markdown = markdown
@@ -122,7 +118,7 @@ class TableCell:
         self.awaited = place_formulas(self.document, formulas, theme)
         mark_inline_code(self.document, theme)
         self.document.setTextWidth(-1)
-        self.natural_width = self.document.idealWidth() + 1
+        self.natural_width = self.document.idealWidth() + 1  # width in px when nothing in it is wrapped
         self._has_formulas = bool(formulas)
 
     @cached_property

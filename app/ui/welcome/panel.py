@@ -85,12 +85,7 @@ class Hero(QWidget):
 
 
 class WelcomePanel(QScrollArea):
-    """Shows what is known so far; nothing on it waits for anything else, and the composer below takes words at once.
-
-    Attributes:
-        hero: Says hello, and who answers.
-        cards: The models that suit this computer.
-    """
+    """Shows what is known so far; nothing on it waits for anything else, and the composer below takes words at once."""
 
     chat_requested = Signal(str)  # an installed model's reference
     file_requested = Signal()
@@ -114,9 +109,9 @@ class WelcomePanel(QScrollArea):
         self.setWidget(content)
         self.getting = Getting(theme, self._store, self)
         self._shelf = ModelShelf(workspace, self._store)
-        self.hero = Hero(content)
+        self.hero = Hero(content)  # says hello, and who answers
         self.head = SectionHead(tr("Better models for this computer"), content)
-        self.cards = CardGrid(theme, content)
+        self.cards = CardGrid(theme, content)  # the models that suit this computer
         self.links = (
             self._link("folder-open", tr("I have a model file"), self.file_requested),
             self._link("package", tr("All models"), self.models_requested),
