@@ -66,11 +66,7 @@ def _qt() -> QApplication:
 
 
 def run(paths: Sequence[str] = ()) -> int:
-    """Open the window, or have the one that is open take over; returns the exit code.
-
-    Args:
-        paths: Files to open there; absolute.
-    """
+    """Open the window with files (absolute paths), or have the one that is open take over; return the exit code."""
     keep_private()
     for folder in (config_folder(), log_folder()):  # that of the chats is closed where it is opened
         with suppress(OSError):

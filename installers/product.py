@@ -93,11 +93,7 @@ def system() -> str:
 
 
 def executable(console: bool = False) -> str:
-    """Return the program's file name on this system.
-
-    Args:
-        console: On Windows the one for terminals, beside the one that opens no terminal; elsewhere they are one.
-    """
+    """Return the program's file name on this system; Windows has another one for terminals."""
     if sys.platform == "win32":
         return f"{COMMAND}-cli.exe" if console else f"{NAME}.exe"
     return COMMAND

@@ -104,7 +104,6 @@ class Journal(QObject):
 
         Args:
             conversation_id: Nothing is written for one that is gone.
-            message_ids: New or changed messages.
             then: Called when they are on the disk, safe from a power cut too, or when that failed: a full disk ends no
                 conversation.
         """

@@ -95,12 +95,7 @@ class Machine(QObject):
         replies.waits.connect(self._say_waits)
 
     def options(self, model: str, context: int | None) -> LoadOptions:
-        """Options that a model is planned and measured with: the settings, but for its context.
-
-        Args:
-            model: A bundled model's name, a folder or a file.
-            context: Tokens; None for what the settings say.
-        """
+        """Options that a model is planned and measured with: the settings, but for its context where one is given."""
         options = load_options(self._settings, model)
         return options if context is None else replace(options, context=context)
 

@@ -215,8 +215,7 @@ class Workspace(QObject):
     def erase_everything(self, with_settings: bool = False) -> None:
         """Erase every conversation, preset and backup, and what settings say of them; no undo. See `Archive.erased`.
 
-        Args:
-            with_settings: Put all other settings back to their defaults too. Installed models stay in any case.
+        Installed models stay, and all other settings too unless ``with_settings`` puts them back to their defaults.
         """
         self.shelf.clear()
         self.unsent.clear()

@@ -46,16 +46,11 @@ class Measuring:
 def time_left_s(
     mode_costs: Sequence[float], replies_each: int, done: float, elapsed_s: float
 ) -> float | None:
-    """Time that the rest takes, from what was done so far took.
+    """Estimate the time that the rest takes from what was done so far took; None where too little is done to tell.
 
     Args:
         mode_costs: Expected time of a reply in each mode, in order and in any unit.
-        replies_each: Replies of a mode.
         done: Replies done, in all modes; a part of one counts as that.
-        elapsed_s: Since the first began.
-
-    Returns:
-        None where too little is done to tell.
     """
     total = sum(mode_costs) * replies_each
     past, rest = 0.0, done

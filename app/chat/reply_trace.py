@@ -47,7 +47,6 @@ def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None
     A step emits whole tokens, so that the speed from one sample to the next jumps even where nothing changes.
 
     Args:
-        samples: In order.
         over: Samples to average, the one itself included.
     """
     speeds: list[float | None] = []

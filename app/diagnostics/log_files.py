@@ -33,12 +33,7 @@ _OWN = ("app", "engine")
 
 
 def watch_hard_crashes(folder: Path, name: str) -> None:
-    """From here on, write where a segmentation fault or an abort happens to a file.
-
-    Args:
-        folder: Folder of the logs.
-        name: Name of the process, as with its log.
-    """
+    """Write to a process's file in a folder where a segmentation fault or an abort happens, from here on."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Left open: the handler writes to it when nothing else can be done any more.
@@ -120,15 +115,7 @@ class _QuietFile(RotatingFileHandler):
 
 
 def start_log(folder: Path, name: str) -> logging.Handler | None:
-    """Write this process's log to a file from here on.
-
-    Args:
-        folder: Made where it is missing.
-        name: `WINDOW` or `ENGINE`.
-
-    Returns:
-        Handler for `stop_log`; None where nothing can be written there.
-    """
+    """Write this process's log to a file from here on; return the handler for `stop_log`, None if that cannot be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = _QuietFile(

@@ -175,8 +175,6 @@ def number(
     Args:
         default: None or a number.
         control: With digits after the point for numbers that are not whole; a larger unit is shown of whole ones.
-        help_text: One sentence.
-        title: Words beside the control.
         allowed: The range, where the control shows only a part of it.
     """
     whole = not control.places or control.unit_size > 1
@@ -291,11 +289,7 @@ class Values:
             self.on_change()
 
     def take(self, stored: Mapping[str, Any]) -> list[str]:
-        """Replace all values by stored ones.
-
-        Returns:
-            Names whose stored value is not allowed; these keep their defaults.
-        """
+        """Replace all values by stored ones; return the names of those that are not allowed and keep their defaults."""
         self.values, self.unknown = {}, {}
         declared, rejected = self.declared(), []
         for name, value in stored.items():

@@ -107,11 +107,7 @@ class SettingsFile:
         self._is_only_copy = False  # of what could not be read
 
     def read(self) -> tuple[Settings, list[str]]:
-        """Read the settings; what cannot be read gets its default.
-
-        Returns:
-            The settings, and sentences that say what was wrong with the file.
-        """
+        """Return the settings, with defaults for what cannot be read, and sentences on faults of the file."""
         settings = Settings()
         try:
             raw = read_file(self.path)

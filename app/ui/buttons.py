@@ -35,14 +35,9 @@ def push_button(
     kind: str = "",
     default: bool | None = None,
 ) -> QPushButton:
-    """Return a button with words.
+    """Return a button with words, whose look the style sheet has by ``kind``.
 
-    Args:
-        words: Words; empty for those that come later.
-        parent: The widget it is in.
-        pressed: A signal or a slot.
-        kind: Look, by the name that the style sheet has for it.
-        default: True for the one that Enter presses in a dialog, False for one that Enter never presses.
+    ``default`` is True for the one that Enter presses in a dialog, False for one that Enter never presses.
     """
     button = QPushButton(words, parent)
     if kind:
@@ -69,12 +64,8 @@ def icon_button(
     """Return a button with an icon.
 
     Args:
-        theme: Colours and sizes.
         icon: File name in assets/icons without its ending.
-        name: Name for those who cannot see it.
-        parent: The widget it is in.
         pressed: A signal or a slot.
-        icon_px: Side of the icon in px at 100 %.
         side_px: Side of the button; 0 leaves it to the layout.
         tip: Tool tip; empty for its name.
     """

@@ -77,13 +77,9 @@ class Commands(QObject):
 
         Args:
             name: A name of its own.
-            title: Name in menus and in the palette, translated.
             slot: Called when it is triggered; when it is switched, with the new state, where it is checkable.
-            group: The group that it belongs to.
             keys: Shortcuts, the one to show first.
             icon: A file of assets/icons without its ending.
-            tip: One sentence more.
-            checkable: True if it is a switch.
         """
         if name in self._commands:
             raise ValueError(f"two commands are named {name}")
@@ -263,7 +259,6 @@ class ShortcutTable(RingedDialog):
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
-        """Return the size of a column that fits the window around it."""
         px = self._theme.type.px
         return QSize(px(_WIDTH_PX), px(_HEIGHT_PX)).boundedTo(self.room(40))
 

@@ -154,13 +154,7 @@ class TrialColumn(QWidget):
         return self._difference
 
     def show_trial(self, trial: Trial | None, runs: bool, difference: int | None) -> None:
-        """Show a trial as far as it came.
-
-        Args:
-            trial: None before the first comparison.
-            runs: True if it is the one that runs now.
-            difference: The character from which on it differs from the other; None where it does not.
-        """
+        """Show a trial as far as it came, marked from the first character that differs from the other's."""
         self.mode.setEnabled(trial is None or trial.ended)
         self._set_text("" if trial is None else trial.text)
         words = state_words(trial, runs)
@@ -295,7 +289,6 @@ class ComparisonDialog(RingedDialog):
         return "" if self._verdict.isHidden() else self._sentence.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dialog the replies stand one above the other."""
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight

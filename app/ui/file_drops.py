@@ -92,7 +92,6 @@ class FileDrops(QWidget):
         return zones
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the places."""
         paint_veil(self)
         painter = smooth(self)
         for rect, icon, words, names in self.zones():
@@ -131,11 +130,9 @@ class FileDrops(QWidget):
             top += metrics.height()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Watch what the user does."""
         self._app.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Watch no longer."""
         self._app.removeEventFilter(self)
 
     def _show(self, files: list[Path]) -> None:

@@ -65,11 +65,9 @@ class ElidedLabel(PlainLabel):
     """A label of one line; the whole text is its tool tip where it is cut."""
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size of a few letters."""
         return QSize(min(super().sizeHint().width(), 40), super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint what there is room for."""
         painter = QPainter(self)
         option = QStyleOption()
         option.initFrom(self)

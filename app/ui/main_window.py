@@ -327,12 +327,10 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the toast in its corner."""
         super().resizeEvent(event)
         self._place_toast()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Place the toast above the composer, whose height is known now."""
         super().showEvent(event)
         self._place_toast()
 

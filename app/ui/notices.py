@@ -229,11 +229,9 @@ class Toast(QFrame):
             self.dismiss()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Hold the toast while the pointer is on it."""
         self._timer.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Let the toast go when the pointer leaves."""
         if not self._lasting and self.isVisible():
             self._timer.start()
 

@@ -91,16 +91,13 @@ class PaneEdge(QWidget):
         self.setAccessibleName(name)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold."""
         self._grip = event.globalPosition().x() - self._outward * self._panel.width()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer."""
         if self._grip is not None:
             self.width_wanted.emit(round(self._outward * (event.globalPosition().x() - self._grip)))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go."""
         self._grip = None
 
     def place(self) -> None:
@@ -111,7 +108,6 @@ class PaneEdge(QWidget):
         self.raise_()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move as the arrow points."""
         steps = {Qt.Key.Key_Left: -_STEP_PX, Qt.Key.Key_Right: _STEP_PX}
         step = steps.get(Qt.Key(event.key()))
         if step is None:
@@ -120,15 +116,12 @@ class PaneEdge(QWidget):
             self.width_wanted.emit(self._panel.width() + self._outward * step)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """And that it is elsewhere."""
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Nothing, but for the keyboard's focus."""
         if self.hasFocus():
             left = 0 if self._outward < 0 else self.width() - 2
             QPainter(self).fillRect(left, 0, 2, self.height(), self._theme.color("acc"))

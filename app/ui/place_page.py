@@ -53,7 +53,6 @@ class PlacePage(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Narrow pages have narrow margins."""
         super().resizeEvent(event)
         self._fit()
 
@@ -94,7 +93,6 @@ class SectionHead(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Beside or below."""
         super().resizeEvent(event)
         self._fit()
 

@@ -89,13 +89,7 @@ def bundled_drafts(reference: str) -> tuple[str, ...]:
 
 
 def paired_drafts(reference: str, kinds: Collection[str], several: bool = False) -> tuple[str, ...]:
-    """Return the drafts that a model takes if a mode needs some of these kinds and none was named.
-
-    Args:
-        reference: The model's name.
-        kinds: Kinds of draft, as modes name them.
-        several: True for all of them; else only the first.
-    """
+    """Return the drafts, or the first, that a model takes if a mode needs one of these kinds and none was named."""
     found = map(bundled_model, bundled_drafts(reference))
     names = tuple(draft.name for draft in found if draft is not None and draft.kind in kinds)
     return names if several else names[:1]

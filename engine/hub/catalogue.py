@@ -114,11 +114,7 @@ class CatalogueModel:
         return beside, expert * experts
 
     def typical_bytes(self, bits_per_weight: float) -> int:
-        """Estimate the size of its files; the hub says it exactly.
-
-        Args:
-            bits_per_weight: 16 for the original weights, `Q4_K_M_BITS` for the default quantization.
-        """
+        """Estimate the size of its files; original weights have 16 bits each. The hub says it exactly."""
         shape, whole = self.config, self.parameters
         if bits_per_weight < 16 or "quantization_config" not in shape:
             return int(whole * bits_per_weight / 8)

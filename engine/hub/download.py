@@ -178,9 +178,6 @@ class Download:
         """Fetch what is missing and put the model into its place.
 
         Args:
-            hub: Server of the files.
-            stop: Signal that ends it; the bytes that have come stay.
-            report: Called as bytes come.
             patience: Limits on trying.
             queued_bytes: Bytes that other downloads are still to bring to this disk.
             reserve_bytes: Space that has to stay free on it.

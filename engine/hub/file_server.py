@@ -194,7 +194,6 @@ class FileServer(ABC):
         place: Sentences about this server.
         connect_s: Limit of making a connection.
         stall_s: Limit of silence.
-        options: Further options of the HTTP client.
 
     Attributes:
         options: All options of the HTTP client.
@@ -225,10 +224,7 @@ class FileServer(ABC):
         """Stream a file's bytes from ``offset`` on, as they are stored; `judge` checks the status.
 
         Args:
-            url: Address of the file.
-            offset: First byte.
             bound: Bound of the answer; None for that of a small file.
-            headers: Further headers.
 
         Raises:
             The connection failed.

@@ -323,7 +323,6 @@ def verify(
     """Read and hash every file.
 
     Args:
-        model: The model.
         progress: Called with bytes read and in all; an exception that it raises ends the check.
 
     Raises:

@@ -71,12 +71,9 @@ def make_offer(
     """Look up the model that a name or a repository stands for.
 
     Args:
-        hub: The hub.
-        models: The folder of installed models.
         reference: A name of the catalogue, or ``owner/name``.
         wish: The format; ``auto`` takes GGUF if there is some.
         quantization: Quantization of a GGUF file.
-        revision: Branch, tag or commit.
         kind: Use of the model; None takes the catalogue's word, or the files'.
         name: Name to install it under.
 

@@ -108,7 +108,6 @@ def sha256_of(
     """Hash a file, in hexadecimal digits. Raises OSError if it cannot be read, or its copy not be written.
 
     Args:
-        path: The file.
         progress: Called with the bytes read so far; an exception that it raises ends the reading.
         copy: Another file that takes the bytes, and is on the disk alone in the end; None for no copy.
     """

@@ -122,7 +122,6 @@ def choose_files(
     """Choose the files to download.
 
     Args:
-        listing: The repository.
         wish: The format; ``auto`` takes GGUF if there is some.
         quantization: Quantization of a GGUF file (``Q8_0``); None takes `DEFAULT_QUANTIZATION`, or the nearest to
             it.

@@ -110,9 +110,7 @@ def replies_with(
     """Reply with drafts of so many nodes in every round.
 
     Args:
-        decoder: The target.
         drafter: Drafter of the draft; it is not asked if there are no nodes.
-        prompts: Token ids of each.
         end_ids: Tokens that end a reply.
         nodes: Nodes of each draft.
         count: Longest reply.
@@ -148,8 +146,6 @@ def settled_rounds(
     Args:
         sequence: The text, in which the prompt may stand already.
         drafter: Drafter of the draft.
-        prompt: Token ids.
-        nodes: Nodes of each draft.
         count: Number of these rounds.
         check: Called between rounds; raises to cancel.
 
@@ -234,13 +230,7 @@ def width_drafter(
 def forward_seconds(
     sequence: TokenSequence, widths: Sequence[int], check: Callable[[], None] = lambda: None
 ) -> dict[int, float]:
-    """Measure forwards after a text: the median for each width.
-
-    Args:
-        sequence: The text.
-        widths: Rows of each forward.
-        check: Called often; raises to cancel.
-    """
+    """Measure forwards after a text: the median for each width. ``check`` is called often and raises to cancel."""
     seconds: dict[int, list[float]] = {width: [] for width in widths}
     for _ in range(_TURNS):
         for width, each in seconds.items():

@@ -111,7 +111,6 @@ class FeatureGuesser(TrainedDraft):
         """Return its config.json without the tokens that it drafts."""
 
     def published_config(self) -> dict[str, Any]:
-        """Return its config.json, in the published layout."""
         drafted = {} if self.token_ids is None else {"draft_vocab_size": len(self.token_ids)}
         return {**self.sizes(), **drafted}
 
@@ -128,7 +127,6 @@ class FeatureGuesser(TrainedDraft):
         return state
 
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """Take over another draft's parameters by name."""
         own = {name.removeprefix(self.prefix): value for name, value in self.named_parameters()}
         if dict(config) != self.published_config() or not own.keys() <= state.keys():
             return False

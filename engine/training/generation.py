@@ -87,7 +87,6 @@ class Writer:
 
     Args:
         decoder: The target, its layers on the host.
-        end_ids: Tokens that end a turn.
         longest: Most tokens of a text.
         width: Most texts at once.
         check: Called between layers; raises to cancel.

@@ -103,7 +103,6 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     """Train a draft.
 
     Args:
-        request: The draft to train, and its texts.
         out: Takes reports of progress.
 
     Returns:
@@ -182,8 +181,6 @@ def texts_of(
     """Load a target, and read or write its texts; texts without a token to guess are left out.
 
     Args:
-        request: The texts that are wanted.
-        checkpoint: Checkpoint of the target.
         out: Takes reports of progress.
         goes_on: True if Ctrl+C ends only the writing, provided that there are texts to go on with.
 

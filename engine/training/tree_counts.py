@@ -93,8 +93,6 @@ def count_trees(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> C
     """Count the tokens of a round with trees of each width and kind, and keep the searched ones of one tree.
 
     Args:
-        network: The heads.
-        decoder: The target.
         replies: Some replies of the target.
     """
     log = RankLog(tuple(ranks_of(network, hidden, tokens) for hidden, tokens in replies))
@@ -197,7 +195,6 @@ def count_probes(
     """Return dynamic sparse trees for each of `WIDTHS`, or None if no guess holds, and the log they are counted from.
 
     Args:
-        decoder: The target.
         tokens: The prompt tokens.
         replies: Some replies of the target, each with the tokens before it.
     """

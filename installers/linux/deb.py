@@ -45,12 +45,7 @@ def debian_version(own: str) -> str:
 
 
 def control(installed_kb: int, glibc: str) -> str:
-    """Return the package's control file.
-
-    Args:
-        installed_kb: Size on the disk, in KiB.
-        glibc: The least version of the C library that it runs with.
-    """
+    """Return the package's control file; ``glibc`` is the least version that it runs with."""
     fields = {
         "Package": COMMAND,
         "Version": debian_version(version()),
@@ -101,12 +96,7 @@ License: various
 
 
 def files_around(root: Path, released: date) -> None:
-    """Everything of the package but the bundle and the control file.
-
-    Args:
-        root: The package's root folder.
-        released: The date to write into what wants one.
-    """
+    """Write everything of the package but the bundle and the control file."""
     share = root / "usr" / "share"
     write_share(share, released)
     about = share / "doc" / COMMAND
@@ -119,14 +109,7 @@ def files_around(root: Path, released: date) -> None:
 
 
 def build_deb(bundle: Path, work: Path, dist: Path, released: date) -> Path:
-    """Wrap the bundle.
-
-    Args:
-        bundle: Folder.
-        work: Folder for what is only needed on the way.
-        dist: Folder for the result.
-        released: The date of this version.
-    """
+    """Wrap the bundle."""
     root = work / "deb"
     shutil.rmtree(root, ignore_errors=True)
     files_around(root, released)

@@ -35,12 +35,9 @@ class Servers(QObject):
         self._asking = Worker("models-servers-asked", self)  # one that does not answer keeps nobody waiting
 
     def add(self, address: str, key: str, name: str) -> None:
-        """Ask a server what it has, and keep it; `added` or `refused` follows.
+        """Ask a server what it has, and keep it, as its host without a name; `added` or `refused` follows.
 
-        Args:
-            address: Address as the user has typed it.
-            key: Empty for none, or for the one that is kept already.
-            name: Empty for the host's.
+        An empty key is none, or the one that is kept already.
         """
 
         def then(entry: ServerEntry) -> None:

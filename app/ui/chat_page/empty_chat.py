@@ -119,7 +119,6 @@ class EmptyState(QWidget):
         self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stay a little above the middle."""
         self._place()
 
     @Slot()
@@ -188,12 +187,7 @@ class ContinueLine(QWidget):
         return self._said.text()
 
     def show_chat(self, only_continues: bool, continues: bool) -> None:
-        """Fit the line to a chat.
-
-        Args:
-            only_continues: The model has no way of writing a chat.
-            continues: The chat is one text.
-        """
+        """Fit the line to a chat, which may be one text, of a model that may have no way of writing a chat."""
         self._continues = continues
         self._said.setText(
             tr("The model goes on with your text.") if continues else tr("This model only continues texts.")

@@ -85,7 +85,6 @@ class FindBar(QFrame):
         self.next_button.setEnabled(total > 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Enter goes on, Shift+Enter back, Escape closes."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
@@ -140,12 +139,7 @@ class Finder(QObject):
         return 0
 
     def search(self, pattern: re.Pattern[str] | None, message_id: int | None = None) -> None:
-        """Look for something else; None ends the search.
-
-        Args:
-            pattern: The pattern to look for.
-            message_id: Message to begin with; by default the one where the search stands, or the one that is read.
-        """
+        """Look for something else from a message on, by default the one that is read; None ends the search."""
         begin = message_id
         if begin is None and self._at is not None:
             begin = self._at[0]

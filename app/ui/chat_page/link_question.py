@@ -91,11 +91,7 @@ class LinkQuestion(RingedDialog):
 
 
 def open_link(theme: Theme, url: QUrl, parent: QWidget) -> str:
-    """Ask whether a link is to be opened in the browser, and open it then.
-
-    Returns:
-        The reason why it is not to be opened at all; empty for one that may be.
-    """
+    """Open a link in the browser after asking; return the reason if it is not to be opened at all, else nothing."""
     # A browser takes the next words for the host where there is none.
     if url.scheme() in _OPENABLE and url.isValid() and (url.host() or url.scheme() == "mailto"):
         LinkQuestion(theme, url, parent).open()

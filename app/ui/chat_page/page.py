@@ -238,7 +238,6 @@ class ChatPage(QWidget):
         self._turns.act(message_id, Action.RETRY)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the composer as wide as the reading column."""
         super().resizeEvent(event)
         self._fit()
 

@@ -171,14 +171,12 @@ class ChatSettingsDialog(RingedDialog):
         )
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the rows, as far as the window around it lets it."""
         room = self.room(40)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         height = self._column.totalHeightForWidth(width) + self._theme.type.px(84)
         return QSize(width, height).boundedTo(room.expandedTo(QSize(340, 300)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dialog a field goes below its words."""
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight

@@ -43,12 +43,7 @@ class ModeField(ListBox):
         self._first = first
 
     def show_modes(self, modes: Sequence[Choice], chosen: str | None) -> None:
-        """Fill the list.
-
-        Args:
-            modes: In their order.
-            chosen: The one to show; None for the first entry, where there is one for no mode.
-        """
+        """Fill the list, and show the chosen mode; None is the first entry, where there is one for no mode."""
         self.clear()
         if self._first:
             self.addItem(self._first, None)

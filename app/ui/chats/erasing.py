@@ -78,13 +78,11 @@ class EraseDialog(RingedDialog):
         self.field.setFocus()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as its sentences need at its width."""
         room = self._window.width() - 40
         width = min(self._theme.type.px(_WIDTH_PX), max(320, room))
         return QSize(width, self._column.totalHeightForWidth(width))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Sentences wrap."""
         super().resizeEvent(event)
         for text in self._texts:
             text.setMinimumHeight(text.heightForWidth(self.width() - 2 * _SIDE_PX))

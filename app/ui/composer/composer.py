@@ -129,12 +129,10 @@ class ModeButton(QAbstractButton):
             self._describe()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as its words."""
         words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
         return QSize(_SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the chip."""
         painter = smooth(self)
         pressed = self.isDown() or self.popup is not None
         fill = "press" if pressed else "hover" if self.underMouse() else "raised"
@@ -213,7 +211,6 @@ class SendButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a square, or a size wide enough for the word."""
         side = self._theme.type.px(32)
         if not self._stops or self._narrow:
             return QSize(side, side)
@@ -225,7 +222,6 @@ class SendButton(QAbstractButton):
         event.accept()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the fill, then the arrow or the square with its word."""
         painter = smooth(self)
         enabled, theme = self.isEnabled(), self._theme
         fill = "acc_press" if self.isDown() else "acc_hover" if self.underMouse() else "acc"
@@ -312,20 +308,16 @@ class Composer(QWidget):
         self.prompt.setPlaceholderText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More lines, or files: what stands above it moves."""
         super().resizeEvent(event)
         self.resized.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Repaint the edge for the pointer."""
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Repaint the edge for the pointer."""
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint fill and edge; the edge is 2 px in the accent while the field has the focus."""
         painter = smooth(self)
         focused = self.prompt.hasFocus()
         edge = "acc" if focused else "sub" if self.underMouse() else "ctl"

@@ -47,7 +47,6 @@ class Contents(QWidget):
             self.sections.append(block)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out for another width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._arrange()
@@ -147,20 +146,17 @@ class HelpPage(PlacePage):
             self._fit_body()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Typing searches at once."""
         super().showEvent(event)
         self.refresh()
         self.looked_at.emit()
         self.search.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Reset the page for the next visit."""
         super().hideEvent(event)
         if not event.spontaneous():
             self.show_contents()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Set the text as wide as it is easy to read."""
         super().resizeEvent(event)
         self._fit_body()
 

@@ -307,7 +307,6 @@ class MemoryBar(LegendBar):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the rows and legends are at this width."""
         px = self._theme.type.px
         height = px(_ROW_PX) if not self._places else 0
         for place in self._places:
@@ -319,7 +318,6 @@ class MemoryBar(LegendBar):
         return QSize(300, height)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint every place, and the disk."""
         painter = smooth(self)
         if not self._places:
             self._words(painter, 0.0, "", _NO_MODEL)

@@ -70,11 +70,7 @@ class PlacedNode:
 
 
 def place_tree(record: RoundRecord) -> list[PlacedNode]:
-    """Every node of a round, the root first, then the path that held, then the target's own token, then the rest.
-
-    Args:
-        record: A round with texts; without them nothing can be placed.
-    """
+    """Every node of a round with texts: the root, the path that held, the target's own token, then the rest."""
     texts = record.texts
     if texts is None:
         return []
@@ -172,7 +168,6 @@ class DraftTree(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for every column and row."""
         if not self._nodes:
             return QSize(240, self._theme.type.px(_NODE_PX[1]))
         columns = 1 + max(node.column for node in self._nodes)
@@ -191,7 +186,6 @@ class DraftTree(QWidget):
         return place.toAlignedRect()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right: the round before or after."""
         if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and not event.modifiers():
             self.step_wanted.emit(-1 if event.key() == Qt.Key.Key_Left else 1)
         else:
@@ -214,7 +208,6 @@ class DraftTree(QWidget):
     # --- painting ---------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the lines, then the nodes; what held comes last, on top."""
         painter = smooth(self)
         if not self._nodes:
             painter.setFont(self._theme.font(TextStyle.SMALL))

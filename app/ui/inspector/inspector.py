@@ -187,7 +187,6 @@ class Inspector(QWidget):
             bar.setValue(bar.maximum())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the edge at the left, over everything."""
         super().resizeEvent(event)
         self.edge.place()
 

@@ -69,7 +69,6 @@ class PlanView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a height of a line for each row."""
         return QSize(300, self._theme.type.px(_ROW_PX) * max(1, len(self._rows)))
 
     def event(self, event: QEvent) -> bool:
@@ -83,7 +82,6 @@ class PlanView(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint every row."""
         painter = smooth(self)
         height = self._theme.type.px(_ROW_PX)
         best = max((row.expected or 0.0 for row in self._rows), default=0.0)

@@ -83,7 +83,6 @@ class InspectorSection(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rule."""
         if self._rule:
             QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
 
@@ -150,7 +149,6 @@ class Head(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Find room."""
         super().resizeEvent(event)
         self._fit()
 

@@ -164,16 +164,13 @@ class TokenLegend(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as everything is in one line."""
         places = self._places(1 << 20)
         return QSize(round(places[-1][0] + self._needed(places[-1][2])) + 1, self._line_px())
 
     def heightForWidth(self, width: int) -> int:
-        """Return a height as high as the lines are."""
         return (self._places(width)[-1][1] + 1) * self._line_px()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint swatches and words."""
         painter = smooth(self)
         painter.setFont(self._theme.font(TextStyle.SMALL))
         height = self._line_px()
@@ -274,7 +271,6 @@ class TokenView(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the lines are at this width."""
         needed = self._flow.height if self._shown else self._hint_height()
         return QSize(200, max(needed, self._theme.type.px(_ROW_PX)) + 4)
 
@@ -284,7 +280,6 @@ class TokenView(QWidget):
         return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, tr(_NOTHING)).height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out again at another width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.restyle()
@@ -292,13 +287,11 @@ class TokenView(QWidget):
     # --- choosing ---------------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose the round of a token."""
         index = self._flow.at(event.position().x() - 2, event.position().y() - 2)
         if index is not None:
             self._choose(self._tokens[index].round)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right go from round to round, up and down from line to line."""
         last = self._tokens[self._shown - 1].round if self._shown else 0
         steps = {
             Qt.Key.Key_Left: self._round - 1,
@@ -315,7 +308,6 @@ class TokenView(QWidget):
         self._choose(min(max(wanted, 1), last))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
         super().focusInEvent(event)
         self.show_round()
         self.update()
@@ -359,7 +351,6 @@ class TokenView(QWidget):
     # --- painting ---------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the tokens of the lines that are to be painted."""
         painter = smooth(self)
         if not self._shown:
             painter.setFont(self._theme.font(TextStyle.SMALL))

@@ -59,11 +59,9 @@ class VotesView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the lines and a row for each member."""
         return QSize(200, self._plot_px() + _GAP_PX + len(self._members) * self._row_px())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the weights, then the rows."""
         painter = smooth(self)
         self._paint_weights(painter)
         painter.setFont(self._theme.font(TextStyle.SMALL))

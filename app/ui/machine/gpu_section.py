@@ -84,17 +84,14 @@ class GpuSection(QFrame):
         self._arrange()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a least size as narrow as its wider button: sentences wrap."""
         widest = max(button.sizeHint().width() for button in (self.main_button, self.remove_button))
         return QSize(widest + 2 * _SIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons under one another where there is no room."""
         super().resizeEvent(event)
         self._arrange()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Text of another size needs other room."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._arrange()

@@ -73,11 +73,9 @@ class Bars(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as its rows."""
         return QSize(280, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint axis and rows."""
         if not self._bars:
             return
         painter = smooth(self)
@@ -170,11 +168,9 @@ class Legend(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """One below the other where they have no room side by side."""
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint both with their words."""
         painter = QPainter(self)
         painter.setFont(self._theme.font(TextStyle.SMALL))
         for (words, role, width, height), box in zip(self._entries(), self._boxes(), strict=True):
@@ -265,14 +261,7 @@ class MeasurePanel(QFrame):
         rows: tuple[BenchmarkRow, ...],
         report: MachineReport | None,
     ) -> None:
-        """Show how things are.
-
-        Args:
-            plan: Plan of the model that is shown, or None.
-            measuring: Progress so far.
-            rows: Results of the measurement.
-            report: The machine; None before it is known.
-        """
+        """Show the plan of the shown model, how far measuring is, and what it found."""
         self.bars.set_bars(mode_bars(plan, measuring, rows))
         self._legend.setVisible(bool(self.bars.bars))
         self._legend.set_assumed(plan is not None and not plan.measured)

@@ -67,7 +67,6 @@ class IconLabel(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it."""
         pixmap = tinted_pixmap(self._name, self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
         QPainter(self).drawPixmap(0, 0, pixmap)
 
@@ -122,12 +121,10 @@ class Cards(QWidget):
             card.set_words(one)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put as many cards side by side as there is room for."""
         super().resizeEvent(event)
         self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the frame and the lines."""
         painter = smooth(self)
         paint_box(painter, self._theme, self.rect(), 10, "raised", "line")
         for index, card in enumerate(self.cards):
@@ -157,14 +154,7 @@ def shared_text(
     measured: tuple[BenchmarkRow, ...],
     now: datetime,
 ) -> str:
-    """Everything that the page shows; no folder and no name of a user is in it.
-
-    Args:
-        report: The machine; None before it is known.
-        plan: Plan of the model that is shown, or None.
-        measured: Measured modes.
-        now: The moment.
-    """
+    """Everything that the page shows; no folder and no name of a user is in it."""
     parts = []
     if report is not None:
         parts.append("\n".join(_machine_lines(report, now)))
@@ -277,7 +267,6 @@ class MachinePage(PlacePage):
         return self._machine.options(self._model or self._workspace.settings.model, self._context)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask how things are."""
         super().showEvent(event)
         self._machine.look()
         if not self._looked:
@@ -293,7 +282,6 @@ class MachinePage(PlacePage):
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stack what has no room side by side."""
         super().resizeEvent(event)
         self._arrange()
 

@@ -85,17 +85,14 @@ class PickButton(QPushButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Words and chevron."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         words = min(metrics.horizontalAdvance(self._words) + 2, self._theme.type.px(_WIDEST_PX))
         return QSize(words + 2 * _LIST_SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:
-        """Return a width without the words, which give way."""
         return QSize(self._theme.type.px(90), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the button as the style does, then words and chevron."""
         painter = QPainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)
@@ -184,17 +181,14 @@ class PlanTable(QWidget):
         self._arrange()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as its rows are at this width."""
         return QSize(400, self._head_height() + sum(place.box.height() for place in self._places))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Wrap again."""
         super().resizeEvent(event)
         if event.oldSize().width() != self.width():
             self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the head and every row."""
         painter = QPainter(self)
         self._paint_cells(painter, 0, self._head_height(), None)
         for index, place in enumerate(self._places):
@@ -400,12 +394,7 @@ class PlanPanel(QFrame):
         return self._notes.text()
 
     def set_plan(self, plan: PlanReport | None, problem: str) -> None:
-        """Show a plan, or why there is none.
-
-        Args:
-            plan: None while there is none.
-            problem: One sentence; empty while the plan is awaited.
-        """
+        """Show a plan, or why there is none; without a problem the plan is awaited."""
         self.table.set_plan(plan)
         if plan is None:
             self._notes.setText(
@@ -416,7 +405,6 @@ class PlanPanel(QFrame):
         self._notes.setText("\n".join([*none, *plan_notes(plan)]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons under the title if there is no room beside it."""
         super().resizeEvent(event)
         px, down, along = (
             self._theme.type.px,

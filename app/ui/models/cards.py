@@ -71,17 +71,14 @@ class Tag(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as its words."""
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL_MEDIUM))
         icon = _ICON_PX + 4 if self._icon else 0
         return QSize(2 * _SIDE_PX + icon + metrics.horizontalAdvance(self.text) + 1, self._theme.type.px(22))
 
     def minimumSizeHint(self) -> QSize:
-        """Words can be elided."""
         return QSize(min(self.sizeHint().width(), self._theme.type.px(56)), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box."""
         fill, edge, words = _COLORS[self._tone]
         painter = smooth(self)
         paint_box(painter, self._theme, self.rect(), 6, fill, edge)
@@ -297,7 +294,6 @@ class CardGrid(QWidget):
         self.setVisible(bool(contents))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More or fewer columns."""
         super().resizeEvent(event)
         self._arrange()
 

@@ -30,7 +30,6 @@ class RuledRow(QWidget):
         self._theme = theme
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rule."""
         if self.y() > 1:
             QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
 
@@ -82,7 +81,6 @@ class DownloadRow(RuledRow):
             button.setAccessibleName(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow page the bar and the words go under the name."""
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         if narrow == self._narrow:

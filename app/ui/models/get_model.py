@@ -208,13 +208,11 @@ class Getting(QObject):
         store.access.told.connect(self._token_kept)
 
     def get(self, model: ListedModel, with_draft: bool, ask: bool, draft_for: str = "") -> None:
-        """Get a model.
+        """Get a model, for an installed one to be guessed for where that is named.
 
         Args:
-            model: The model to get.
             with_draft: True if its first draft comes along, unless the user says otherwise.
             ask: True to show what would come first; what is gated or large is shown in any case.
-            draft_for: Name of an installed model that it is to guess for; empty for none.
         """
         self._model, self._with_draft, self._ask, self._draft_for = model, with_draft, ask, draft_for
         self.asked = model.reference

@@ -191,13 +191,11 @@ class ModelTable(QFrame):
         self.setVisible(bool(contents))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More or fewer columns."""
         super().resizeEvent(event)
         if self._columns_shown() != self._shown:
             self._refresh()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rules between rows."""
         super().paintEvent(event)
         painter, color = QPainter(self), self._theme.color("line")
         for number, row in enumerate(self.rows):

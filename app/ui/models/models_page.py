@@ -175,7 +175,6 @@ class ModelsPage(PlacePage):
                 self.setTabOrder(before, after)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """See what changed while another page was shown."""
         super().showEvent(event)
         if self.focusWidget() is None:  # or the first button would take the focus, and its ring
             self.area.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -183,7 +182,6 @@ class ModelsPage(PlacePage):
         self._store.look_around()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the buttons' words if there is no room for all of them."""
         super().resizeEvent(event)
         for style in (Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly):
             for button in self._head_buttons:

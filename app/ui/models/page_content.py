@@ -61,11 +61,9 @@ class ModelShelf:
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 
     def cards(self, asked: str, plainly: bool = False) -> tuple[CardContent, ...]:
-        """Recommendations for this computer.
+        """Recommendations for this computer; ``asked`` is the model that the hub is being asked for.
 
-        Args:
-            asked: Reference of the model that the hub is being asked for.
-            plainly: True if nothing is said of modes, formats and experts, and no button stands out.
+        If ``plainly``, nothing is said of modes, formats and experts, and no button stands out.
         """
         contents = []
         primary = not plainly
@@ -144,7 +142,6 @@ class ModelShelf:
         """Return the rows of the table.
 
         Args:
-            chat: Only models made for conversations.
             draft: Only models that something can guess for.
             memory: Only models that are known to fit in memory.
             asked: Reference of the model that the hub is being asked for.

@@ -83,7 +83,6 @@ class SettingsDialog(RingedDialog):
         self.head.search.setFocus()
 
     def sizeHint(self) -> QSize:
-        """Return a size as the design has it, as far as the window around it lets it."""
         wanted = QSize(self._theme.type.px(_SIZE.width()), self._theme.type.px(_SIZE.height()))
         return wanted.boundedTo(self.room(_MARGIN_PX)).expandedTo(_LEAST)
 
@@ -257,7 +256,6 @@ class SettingsDialog(RingedDialog):
         self._arrangement.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dialog the pages are a field above the rows."""
         super().resizeEvent(event)
         self._arrangement.fit()
 

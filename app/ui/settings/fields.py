@@ -83,18 +83,15 @@ class ChoiceButton(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the fields beside it."""
         return QSize(120, self._theme.type.px(32))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open as a list of names does."""
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the field, what is chosen, and the arrow."""
         painter, theme = smooth(self), self._theme
         focused = self.hasFocus()
         edge = "acc" if focused else "sub" if self.underMouse() else "ctl"
@@ -141,11 +138,9 @@ class ChoiceField(Field):
         self.add(self.button, title, help_text, 1)
 
     def value(self) -> Any:
-        """Return the key of the chosen entry."""
         return self._value
 
     def show_value(self, value: Any) -> None:
-        """Show another choice."""
         self._value = value
         self.button.setText(self._words(value))
         self.button.setAccessibleName(f"{self._title}: {self.button.text()}")
@@ -277,7 +272,6 @@ class SwitchBox(QCheckBox):
         return self._box().toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box and its tick."""
         painter = smooth(self)
         paint_tick(painter, self._theme, self._box(), self)
 
@@ -295,7 +289,6 @@ class SwitchField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> bool:
-        """Return True if it is on."""
         return self.box.isChecked()
 
     def show_value(self, value: Any) -> None:
@@ -317,7 +310,6 @@ class NamesField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> Any:
-        """Return the name."""
         return self.box.currentData()
 
     def show_value(self, value: Any) -> None:
@@ -337,7 +329,6 @@ class LineField(Field):
         self.add(self.line, title, help_text, 1)
 
     def value(self) -> str:
-        """Return the text."""
         return self.line.text()
 
     def show_value(self, value: Any) -> None:
@@ -368,7 +359,6 @@ class TextField(Field):
         self.setFixedHeight(self._lines * self.edit.fontMetrics().lineSpacing() + 22)
 
     def value(self) -> str:
-        """Return the text."""
         return self.edit.toPlainText()
 
     def show_value(self, value: Any) -> None:

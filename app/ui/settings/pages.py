@@ -52,7 +52,6 @@ class SectionHead(QWidget):
         return height
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below."""
         QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
 
 
@@ -87,12 +86,9 @@ class PageView(QWidget):
             yield from (view for _, view in items if not isinstance(view, NoteRow))
 
     def show_items(self, typed: str, advanced: bool, per_model: bool) -> bool:
-        """Show what is asked for; returns whether there is any of it here.
+        """Show what is asked for; return whether there is any of it here.
 
-        Args:
-            typed: Words to search for, in whatever is here; empty for no search.
-            advanced: True if all settings are wanted; a search looks through all of them anyway.
-            per_model: True if only what a model can have of its own is wanted.
+        A search looks through advanced settings too; ``per_model`` asks for what a model can have of its own alone.
         """
         self.title.setVisible(bool(typed))
         found = columns = False

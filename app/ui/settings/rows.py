@@ -74,8 +74,6 @@ class SettingRow(QWidget):
         """Show how things stand.
 
         Args:
-            changed: True if Apply would change it.
-            usual: True if there is nothing to reset.
             in_use: The value in use, in words; empty where it is not known.
             usual_words: The value that a reset brings back, in words; empty for none.
         """
@@ -128,7 +126,6 @@ class SettingRow(QWidget):
         return total
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below, and the bar of a changed row."""
         painter, theme = QPainter(self), self._theme
         if self._changed:
             painter.fillRect(self.rect(), theme.color("surf"))
@@ -198,7 +195,6 @@ class NoteRow(QWidget):
         return height + 2 * pad
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below."""
         QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
 
 
@@ -257,7 +253,6 @@ class ActionRow(QWidget):
         """Arrange what can be done for a width."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below."""
         QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
 
 
@@ -370,11 +365,6 @@ def _figure(row: PlanRow | None) -> str:
 class RowStates:
     """Brings rows up to date.
 
-    Args:
-        workspace: Knows the model and what is in use.
-        pending: The choice.
-        choices: Know why a choice cannot be.
-
     Attributes:
         not_allowed: Reasons why a field's content is not chosen, by the name of its setting; it stays to be mended.
     """
@@ -404,11 +394,9 @@ class RowStates:
         return sampling_in_force({name: getattr(of_model, name) for name in ADVISED}, advice)
 
     def show(self, name: str, row: SettingRow, scope: str, in_use: Mapping[str, Any]) -> bool:
-        """Show how a row stands; returns whether its height is another now.
+        """Show how a row stands; return whether its height is another now.
 
         Args:
-            name: Name of the setting.
-            row: The row.
             scope: Scope as in `PendingSettings`.
             in_use: Values that the engine works with, by the names of settings.
         """

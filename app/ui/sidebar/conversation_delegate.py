@@ -111,7 +111,6 @@ class ConversationDelegate(QStyledItemDelegate):
         return self._theme.type.px(_ICON_PX)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Height of a row."""
         if index.data(HIT_ROLE) is not None:
             return QSize(120, self._theme.type.px(self._theme.spaced(_ROW_PX)) + snippet_height(self._theme))
         row: Row = index.data(ROW_ROLE)
@@ -132,7 +131,6 @@ class ConversationDelegate(QStyledItemDelegate):
         painter.restore()
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """Return a line edit over the row."""
         editor = QLineEdit(parent)
         editor.setProperty("kind", "rename")
         editor.setAccessibleName(tr("Title") if index.data(ID_ROLE) is not None else tr("Name of the folder"))
@@ -140,7 +138,6 @@ class ConversationDelegate(QStyledItemDelegate):
         return editor
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        """Inside the row's fill."""
         editor.setGeometry(option.rect.adjusted(_MARGIN_PX, 1, -_MARGIN_PX, -1))
 
     @staticmethod

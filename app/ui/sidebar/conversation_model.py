@@ -92,7 +92,6 @@ class ConversationModel(QAbstractListModel):
     # --- QAbstractListModel -----------------------------------------------------------------------------------
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """Return the number of rows, heads included."""
         return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     def data(
@@ -138,7 +137,6 @@ class ConversationModel(QAbstractListModel):
         value: Any,
         role: int = Qt.ItemDataRole.EditRole,
     ) -> bool:
-        """Ask for another title; empty ones are left as they were."""
         title = str(value).strip()
         row = self._rows[index.row()]
         if not title or title == row.title:

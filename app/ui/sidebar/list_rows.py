@@ -23,12 +23,7 @@ GROUPS = (mark("Today"), mark("Yesterday"), mark("Previous 7 days"), mark("Older
 
 
 def age_group(updated_at: float, today: date) -> str:
-    """Return the group's name.
-
-    Args:
-        updated_at: Seconds since 1970, UTC.
-        today: The local date now.
-    """
+    """Return the group's name."""
     day = datetime.fromtimestamp(updated_at).date()
     if day >= today:
         return tr(GROUPS[0])
@@ -75,8 +70,6 @@ def list_rows(
 
     Args:
         conversations: In their order, without the archived ones.
-        archived: The archived ones.
-        today: The local date; None for now.
         changed: Groups that are not as they are by themselves.
         searching: Nothing is folded then.
     """

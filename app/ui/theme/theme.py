@@ -89,15 +89,7 @@ class Formulas(QObject):
     def paint(
         self, painter: QPainter, origin: QPointF, shape: FormulaShape, em_px: float, color: QColor
     ) -> None:
-        """Paint a shape.
-
-        Args:
-            painter: Paints it.
-            origin: The left end of its baseline.
-            shape: The shape to paint.
-            em_px: Size of the font.
-            color: Colour of what has none of its own.
-        """
+        """Paint a shape from the left end of its baseline on; ``color`` is for what has none of its own."""
         ratio = painter.device().devicePixelRatioF()
         key = (shape.svg, em_px, color.rgba(), ratio)
         pixmap = self._pixmaps.get(key)
@@ -201,7 +193,6 @@ def usual_points(platform: str, desktop: str) -> float:
     """Size of the general font, in points, where nobody has changed it.
 
     Args:
-        platform: Platform as ``sys.platform`` names it.
         desktop: ``XDG_CURRENT_DESKTOP``, names with colons between them; empty where there is none.
     """
     if platform == "win32":

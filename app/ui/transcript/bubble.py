@@ -223,11 +223,9 @@ class OwnMessage(QWidget):
         return bottom + _ROW_GAP_PX + row.height()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the buttons under the pointer."""
         self.buttons.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hide the buttons when the pointer leaves."""
         self.buttons.set_seen(False)
 
     def edit(self) -> None:

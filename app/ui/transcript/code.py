@@ -90,12 +90,7 @@ def _role(kind: Any) -> str:
 def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
     """Coloured parts of each line of a code.
 
-    Args:
-        code: The whole code, or one line of it.
-        lexer: Lexer of its language.
-
-    Returns:
-        One list for each line; all empty where there is no lexer, or the code or a line of it is too long.
+    All are empty where there is no lexer, or the code or a line of it is too long.
     """
     texts = code.split("\n")
     lines: list[list[Span]] = [[] for _ in texts]
@@ -163,7 +158,6 @@ class CodeHighlighter(QSyntaxHighlighter):
             self.complete(self._code)
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line."""
         number = self.currentBlock().blockNumber()
         spans = self._spans(number, text)
         self._shown[number] = spans
@@ -210,7 +204,6 @@ class CodeText(SelectableText, QTextEdit):
         self.setAccessibleName(tr("Code"))
 
     def whole_source(self) -> str:
-        """Return the code in its fence."""
         return Block(BlockKind.CODE, self._code, self._language).source
 
     @property
@@ -269,7 +262,6 @@ class CodeText(SelectableText, QTextEdit):
             self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the code and the caret."""
         super().paintEvent(event)
         if self._caret:
             cursor = QTextCursor(self.document())
@@ -408,7 +400,6 @@ class CodeBlock(QFrame):
         self._text.marks.show_drafted(self._drafted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place head and code."""
         head = self._head_height()
         self._head.setGeometry(1, 1, self.width() - 2, head)
         self._text.setGeometry(

@@ -48,7 +48,6 @@ class FormulaPicture(QWidget):
         return QSize(max(width, round(shape.width * self._em_px) + 4), round(height) + 2 * _PADDING_Y_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it in the middle."""
         if self._shape is None:
             return
         left = (self.width() - self._shape.width * self._em_px) / 2
@@ -82,7 +81,6 @@ class FormulaBlock(SelectableWhole):
         self._show()
 
     def whole_source(self) -> str:
-        """Return the formula with its marks."""
         return self._block.source
 
     def selectables(self) -> list[Selectable]:
@@ -117,23 +115,19 @@ class FormulaBlock(SelectableWhole):
         self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give all the room to what is shown."""
         self._scroll.setGeometry(self.rect())
         self._source.setGeometry(self.rect().adjusted(0, _PADDING_Y_PX, 0, -_PADDING_Y_PX))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the transcript."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy by the usual keys."""
         if not event.matches(QKeySequence.StandardKey.Copy):
             super().keyPressEvent(event)
         elif not self.copy_selection():
             QGuiApplication.clipboard().setText(self.whole_source())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Show whether a selection reaches over it."""
         if self.selected:
             QPainter(self).fillRect(self.rect(), self.theme.color("accs"))
 

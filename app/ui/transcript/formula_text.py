@@ -55,7 +55,6 @@ class FormulaObject(QPyTextObject):
     def drawObject(
         self, painter: QPainter, rect: QRectF | QRect, doc: QTextDocument, pos: int, format: QTextFormat
     ) -> None:
-        """Paint it on the baseline that belongs to its size."""
         kind = format.toCharFormat()
         shape = self._shape(kind)
         if shape is None:

@@ -74,14 +74,7 @@ def make_room(document: QTextDocument) -> None:
 
 
 def paint_ornaments(painter: QPainter, document: QTextDocument, theme: Theme, seen: QRectF) -> None:
-    """Paint what stands behind the text.
-
-    Args:
-        painter: In the document's coordinates.
-        document: Document as laid out.
-        theme: Colours and sizes.
-        seen: The part of the document to paint.
-    """
+    """Paint what stands behind the text in the part that is seen, in the document's coordinates."""
     layout = document.documentLayout()
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

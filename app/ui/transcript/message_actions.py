@@ -63,7 +63,6 @@ class RowButton(LabelledButton):
         self.seen = True
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint nothing while it is not to be seen."""
         if self.seen or self.hasFocus():
             super().paintEvent(event)
 
@@ -151,11 +150,7 @@ class MessageActions(QWidget):
                 self._show(action, action in self._shown)
 
     def set_alternatives(self, ids: Sequence[int], message_id: int) -> bool:
-        """Set the versions of the message, oldest first; fewer than two need no arrows.
-
-        Returns:
-            True if that is new.
-        """
+        """Set the versions of the message, oldest first (fewer than two need no arrows); return True if that is new."""
         known = tuple(ids) if len(ids) > 1 and message_id in ids else ()
         if known == self._alternatives:
             return False
@@ -271,12 +266,7 @@ class MessageActions(QWidget):
 
 
 def reply_actions(reply: Message, last: bool) -> set[Action]:
-    """Return the actions that make sense, without the arrows; an error has its own button to try again.
-
-    Args:
-        reply: The reply as it is now.
-        last: True if nothing follows it.
-    """
+    """Return the actions that make sense, without the arrows; an error has its own button to try again."""
     if reply.state.unfinished:
         return set()
     possible = {Action.DELETE, Action.COMPARE}

@@ -76,7 +76,6 @@ class MessageSpan:
         """Take all widgets away, but perhaps those in use.
 
         Args:
-            messages: Every message.
             at: Widgets are built up from here, and down from here; the end by default.
             keep_used: See `MessageViews.drop`.
         """
@@ -138,7 +137,6 @@ class Ground(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Fill what has to be painted."""
         QPainter(self).fillRect(event.rect(), self._theme.color("bg"))
 
 
@@ -255,7 +253,6 @@ class MessageColumn(QScrollArea):
         bar.setValue(bar.value() + direction * bar.pageStep())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Home and End besides what a scroll area knows."""
         if event.key() == Qt.Key.Key_Home:
             if self._span.older:
                 self.show_message(self._span.older[0].id)
@@ -273,7 +270,6 @@ class MessageColumn(QScrollArea):
         self._arrange(keep=self.top_view())
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Keep the floating button above the column."""
         if event.type() == QEvent.Type.Resize:
             self._place_jump()
         return super().viewportEvent(event)

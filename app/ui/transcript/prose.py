@@ -137,7 +137,6 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self.viewport().setAutoFillBackground(False)
 
     def whole_source(self) -> str:
-        """Whole text, shown or not."""
         return self.beginning.text
 
     def fit(self, width: int) -> int:
@@ -169,16 +168,13 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self._fitted = None
 
     def sizeHint(self) -> QSize:
-        """Size as laid out last."""
         width, height = self._fitted or (0, 0)
         return QSize(width, height)
 
     def minimumSizeHint(self) -> QSize:
-        """Anything: the transcript gives the size."""
         return QSize(0, 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the transcript."""
         event.ignore()
 
 
@@ -266,7 +262,6 @@ class ProseBlock(FittedBrowser):
         self._render()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint what stands behind the text, the text and the caret."""
         painter = QPainter(self.viewport())
         paint_ornaments(painter, self.document(), self.theme, QRectF(event.rect()))
         painter.end()
@@ -389,7 +384,6 @@ class ThoughtBlock(QWidget):
             self._body.restyle()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line left of the thoughts."""
         if self._body is not None and self._button.isChecked():
             top = self._body.y()
             QPainter(self).fillRect(3, top, 2, self.height() - top, self.theme.color("line"))

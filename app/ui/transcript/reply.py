@@ -77,7 +77,6 @@ class ErrorNotice(QFrame):
         """Say what happened.
 
         Args:
-            report: From the engine or the bridge.
             has_text: True if part of the reply was written.
             can_act: True if this is the last reply, the only one that something can be done about.
             saved: True if what was written is on the disk.
@@ -170,11 +169,9 @@ class ModelChange(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """One small line with air around it."""
         return QSize(200, self._theme.type.px(_HEIGHT_PX))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint rule, words, rule."""
         painter = QPainter(self)
         font = self._theme.font(TextStyle.SMALL)
         metrics = QFontMetrics(font)

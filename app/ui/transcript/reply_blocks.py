@@ -45,7 +45,6 @@ class RuleBlock(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rule."""
         QPainter(self).fillRect(0, 4, self.width(), 1, self.theme.color("line"))
 
 
@@ -129,12 +128,7 @@ class UnconfirmedText(QWidget):
         self.update()
 
     def fit(self, first_left: int, width: int) -> int:
-        """Lay the text out and return its height in px.
-
-        Args:
-            first_left: Beginning of its first line; the others begin at 0.
-            width: Room for all of them.
-        """
+        """Lay the text out and return its height in px; its first line begins at ``first_left``, the others at 0."""
         font = self._theme.font(TextStyle.READING)
         metrics = QFontMetricsF(font)
         option = QTextOption()
@@ -156,7 +150,6 @@ class UnconfirmedText(QWidget):
         return top
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it."""
         painter = QPainter(self)
         painter.setPen(self._theme.color("mute"))
         for layout in self._lines:

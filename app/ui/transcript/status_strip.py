@@ -68,13 +68,7 @@ class ReplyStatus:
 
 
 def reply_status(message: Message, engine: EngineState, prefill: float | None) -> ReplyStatus:
-    """Return the content of a reply's strip.
-
-    Args:
-        message: The reply.
-        engine: The engine's state now.
-        prefill: Share of the prompt that is read, None before it begins.
-    """
+    """Return the content of a reply's strip; ``prefill`` is the share of the prompt that is read, None before that."""
     live = message.state is MessageState.STREAMING
     shown = speed_figures(message.statistics, live) if message.statistics else ()
     if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
@@ -257,7 +251,6 @@ class StatusStrip(QAbstractButton):
         return round(left + needed + (_PADDING_X_PX if self._status.live else 0)) + 1
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box, the dot and the figures."""
         painter = smooth(self)
         if self._status.live:
             paint_box(painter, self._theme, self.rect(), 8, "surf", "line")
@@ -351,11 +344,7 @@ class StatusStrip(QAbstractButton):
 def fit_live_foot(strip: StatusStrip, buttons: MessageActions, width: int, top: int) -> int:
     """Place the strip over the whole width, and the buttons below it; return where they end, in px.
 
-    Args:
-        strip: The figures.
-        buttons: The row of buttons.
-        width: Room for them.
-        top: End of the reply; 0 for a reply without a word.
+    ``top`` is the end of the reply; 0 for a reply without a word.
     """
     top += _STRIP_GAP_PX if top else 0
     height = strip.fit(width)

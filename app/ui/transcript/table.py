@@ -303,7 +303,6 @@ class TableGrid(QWidget):
         return "\n".join("\t".join(cell.text for cell in row) for row in self._rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint head, rules and the rows that are visible."""
         painter = smooth(self)
         path = QPainterPath()
         path.addRoundedRect(QRectF(self._frame()), 7, 7)
@@ -392,7 +391,6 @@ class TableBlock(SelectableWhole):
             self._grid.mark(self._markdown, stretches)
 
     def whole_source(self) -> str:
-        """Markdown."""
         return self._markdown
 
     def selectables(self) -> list[Selectable]:
@@ -446,11 +444,9 @@ class TableBlock(SelectableWhole):
         self._grid.set_selected(selected)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place the scrolled part inside the frame's edge."""
         self._scroll.setGeometry(1, 1, self.width() - 2, self.height() - 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the edge."""
         painter = smooth(self)
         path = QPainterPath()
         path.addRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
@@ -459,11 +455,9 @@ class TableBlock(SelectableWhole):
         painter.drawPath(path)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the transcript."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy by the usual keys."""
         if event.matches(QKeySequence.StandardKey.Copy):
             if not self.copy_selection():
                 self.copy()
@@ -471,7 +465,6 @@ class TableBlock(SelectableWhole):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy the table."""
         menu = QMenu(self)
         action = QAction(tr("Copy table"), menu)
         action.triggered.connect(self.copy)

@@ -109,7 +109,6 @@ class UnsavedBar(QFrame):
         return QSize(width, self._row.totalHeightForWidth(width))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Words wrap."""
         super().resizeEvent(event)
         self.updateGeometry()
 

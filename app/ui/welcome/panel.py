@@ -43,7 +43,6 @@ class _Icon(QWidget):
         self.setFixedSize(_ICON_PX, _ICON_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it as large as the screen's pixels allow."""
         pixmap = tinted_pixmap("tenon", "", _ICON_PX, self.devicePixelRatioF())
         QPainter(self).drawPixmap(QRectF(self.rect()), pixmap, QRectF(pixmap.rect()))
 
@@ -75,12 +74,10 @@ class Hero(QWidget):
         self.lead.setText(paragraph(words, tr("What you write stays here.")))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow page the icon gives way."""
         super().resizeEvent(event)
         self._icon.setVisible(self.width() >= _HERO_NARROW_PX)
 
     def minimumSizeHint(self) -> QSize:
-        """Words can wrap."""
         return QSize(_ICON_PX, super().minimumSizeHint().height())
 
 
@@ -154,13 +151,11 @@ class WelcomePanel(QScrollArea):
         self._order_tabs()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """See what changed meanwhile."""
         super().showEvent(event)
         self._look()
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep a column in the middle, not wider than it reads well."""
         super().resizeEvent(event)
         least = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
         side = max(least, (self.viewport().width() - self._theme.type.px(_WIDTH_PX)) // 2)
