@@ -9,8 +9,7 @@ from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintE
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from app.ui.painting import in_lines, mirrored, painted, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 
 _BAR_PX = 6
 _STEPS = 1000

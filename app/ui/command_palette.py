@@ -41,13 +41,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.boxes import filled
 from app.ui.commands import Command, Commands
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import RIGHT, in_row, paint_box, paint_words
+from app.ui.parts import PlainLabel, filled
 from app.ui.theme.icons import themed_icon, tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 COMMAND_ROLE = int(Qt.ItemDataRole.UserRole) + 1

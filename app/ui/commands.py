@@ -19,9 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme

@@ -21,17 +21,14 @@ from app.bridge.workspace import Workspace
 from app.chat.comparison import Agreement, Trial, ran_title
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit
-from app.ui.inert_text import InertDocument, PlainLabel
+from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.prose import wrap_mode
 from app.words import tr
 from engine.errors import TenonError

@@ -13,8 +13,7 @@ from app.ui.composer.prompt_edit import local_files
 from app.ui.painting import smooth
 from app.ui.shell import paint_veil
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _GAP_PX = 12

@@ -20,9 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button, push_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
 from app.ui.screen_reader import announce
 from app.ui.theme.icons import app_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms

@@ -6,9 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
 from app.ui.theme.theme import Theme
 from app.words import tr
 

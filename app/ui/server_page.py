@@ -8,15 +8,12 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.bridge.program_server import ProgramSettings, ServerPhase, ServerState, settings_of_programs
 from app.bridge.workspace import Workspace
-from app.chat.server_state import ProgramSettings, ServerPhase, ServerState, settings_of_programs
 from app.ui import figures
-from app.ui.boxes import Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
+from app.ui.parts import ElidedLabel, Flow, PlainLabel, filled, push_button
 from app.ui.place_page import PlacePage
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, set_kind
 from app.words import mark, tr
 
 _TICK_MS = 1_000

@@ -11,7 +11,6 @@ from datetime import date
 from pathlib import Path
 
 from installers.linux.desktop import write_share
-from installers.linux.elf import glibc_needed
 from installers.product import (
     COMMAND,
     CONTACT,
@@ -24,6 +23,8 @@ from installers.product import (
     version,
 )
 
+# A library that needs a symbol of a version names the version in its string table.
+_NEEDED = re.compile(rb"\0GLIBC_(\d+)\.(\d+)(?:\.\d+)?(?=\0)")
 # Packages that hold the libraries which the bundle leaves to the system (contents.py).
 DEPENDS = (
     "libstdc++6", "libgcc-s1", "libegl1", "libgl1", "libopengl0", "libglib2.0-0", "libdbus-1-3", "libfontconfig1",
@@ -32,6 +33,20 @@ DEPENDS = (
 # Without the first nothing is fetched, without the second no link and no folder opens.
 RECOMMENDS = ("ca-certificates", "xdg-utils")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def glibc_needed(bundle: Path) -> str:
+    """Return the least version of glibc that everything in a folder runs with, such as ``2.36``."""
+    newest = (2, 0)
+    for path in bundle.rglob("*"):
+        if path.is_symlink() or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            if file.read(4) != b"\x7fELF":
+                continue
+            for found in _NEEDED.finditer(file.read()):
+                newest = max(newest, (int(found[1]), int(found[2])))
+    return ".".join(map(str, newest))
 
 
 def debian_architecture() -> str:

@@ -9,12 +9,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
-from app.help.article import Article
-from app.help.library import help_library
-from app.help.question import about_tenon
-from app.ui.boxes import Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
+from app.help.library import Article, about_tenon, help_library
+from app.ui.parts import Flow, PlainLabel, filled, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr

@@ -11,12 +11,10 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidge
 
 from app.chat.conversation import Message
 from app.chat.search import SearchHit, phrase_pattern, places, search_terms, terms_pattern, visible_text
-from app.ui.boxes import filled
-from app.ui.buttons import icon_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chats.actions import ChatShelf
 from app.ui.commands import CommandGroup, Commands
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import PlainLabel, filled, icon_button
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme

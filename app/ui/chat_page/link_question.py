@@ -9,9 +9,7 @@ from PySide6.QtGui import QDesktopServices, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr

@@ -23,13 +23,11 @@ from app.chat.modes import mode_title
 from app.settings.setting import Number
 from app.settings.settings import Settings
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField, PresetRow, ThinkingField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit, TickBox
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.settings.number_input import NumberBox
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import RingedDialog

@@ -11,14 +11,11 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button
 from app.ui.choice_popup import ChoicePopup
 from app.ui.composer.prompt_edit import AttachmentRow, PromptEdit
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _BAR_PX = (56, 4)

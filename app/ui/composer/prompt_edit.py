@@ -19,12 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
 
-from app.ui.buttons import icon_button
 from app.ui.figures import extent
 from app.ui.form_fields import LongTextEdit
 from app.ui.painting import in_lines, place
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import icon_button
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import Attachment
 

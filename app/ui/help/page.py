@@ -8,12 +8,10 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.help.article import Article
-from app.help.library import HelpLibrary
-from app.ui.buttons import push_button
+from app.help.library import Article, HelpLibrary
 from app.ui.help.article_text import ARTICLE, ArticleText, article_link
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
+from app.ui.parts import PlainLabel, push_button
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme

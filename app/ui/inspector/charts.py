@@ -15,8 +15,7 @@ from app.ui.bars import HATCHED, LegendBar
 from app.ui.figures import gigabytes
 from app.ui.inspector.sections import InspectorSection
 from app.ui.painting import smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import mark, tr
 from engine.messages import MemoryPlace, MemoryShare, MemoryUse
 

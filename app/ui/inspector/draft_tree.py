@@ -24,8 +24,7 @@ from app.chat.reply_trace import Origin, TracedToken
 from app.ui import figures
 from app.ui.inspector.tokens import shown_text
 from app.ui.painting import smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import mark, tr
 from engine.messages import RoundRecord
 

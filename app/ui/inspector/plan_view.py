@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.chat.modes import PlanRow
 from app.ui import figures
 from app.ui.painting import mirrored, paint_box, painted, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import mark, tr
 
 _ROW_PX = 21

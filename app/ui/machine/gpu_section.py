@@ -8,10 +8,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayo
 
 from app.chat.machine import GpuSupport
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.figures import size
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.theme import Theme
 from app.words import tr
 

@@ -14,14 +14,10 @@ from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import progress_words, promise_words, result_words, speed_figure, speed_words
 from app.ui.painting import LEFT, RIGHT, in_lines, mirrored, paint_box, paint_words, smooth
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
 from engine.messages import BenchmarkRow, MachineReport, ModePrediction, PlanReport
 from engine.sentences import paragraph

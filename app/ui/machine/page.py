@@ -19,9 +19,7 @@ from PySide6.QtWidgets import (
 from app.bridge.workspace import Workspace
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
 from app.ui.figures import gigabytes
-from app.ui.inert_text import PlainLabel
 from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel, WidthPanel, mode_with_widths, width_bars
 from app.ui.machine.plan_panel import PlanPanel
@@ -38,6 +36,7 @@ from app.ui.machine.words import (
     usual_context,
 )
 from app.ui.painting import paint_box, smooth
+from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme

@@ -20,14 +20,12 @@ from PySide6.QtWidgets import (
 
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
 from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes
-from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import plan_notes, speed_figure
 from app.ui.painting import mirrored, paint_icon, paint_words, painted
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import STRETCH, PlainLabel, filled
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import ModePrediction, PlanReport
 

@@ -13,9 +13,6 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVB
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.wording import (
     best_mode,
     fit_title,
@@ -27,10 +24,9 @@ from app.ui.models.wording import (
     pace_in_words,
 )
 from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
+from app.ui.parts import STRETCH, ElidedLabel, Flow, PlainLabel, filled, push_button
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
 from engine.messages import DownloadStatus, Prediction
 

@@ -24,11 +24,9 @@ from app.bridge.models.store import ModelStore
 from app.chat.model_entries import FolderEntry, ImportEntry, RemovalEntry, ServerEntry
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.form_fields import RadioBox, TickBox
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.wording import joined
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr

@@ -9,13 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.bars import ShareBar
-from app.ui.boxes import filled
-from app.ui.buttons import LabelledButton
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.wording import download_words
+from app.ui.parts import ElidedLabel, LabelledButton, PlainLabel, filled
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, set_kind
 from app.words import tr
 from engine.messages import DownloadStatus
 

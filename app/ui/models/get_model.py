@@ -9,11 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 from app.bridge.models.store import ModelStore
 from app.chat.model_entries import ListedModel, Missed, OfferEntry
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
 from app.ui.form_fields import ListBox, TickBox
-from app.ui.inert_text import PlainLabel
 from app.ui.models.dialogs import ModelDialog
 from app.ui.models.wording import forecast_words, joined, licence_title, mixture_words
+from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr

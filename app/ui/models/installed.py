@@ -21,14 +21,12 @@ from app.chat.model_entries import ImportEntry, InstalledEntry, ListedModel, Rem
 from app.chat.modes import BASE_MODEL, model_name
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button, push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.cards import Tag
 from app.ui.models.dialogs import ForgettingDialog, ImportDialog, RemovalDialog, ServerDialog
 from app.ui.models.downloads import RuledRow
 from app.ui.models.wording import joined, kind_title, licence_title
 from app.ui.opener import show_folder
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr

@@ -11,14 +11,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.cards import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, set_kind
 from app.words import mark, tr
 from engine.messages import Prediction
 

@@ -13,13 +13,13 @@ from app.bridge.saved_settings import SettingsDesk
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
-from app.settings.exchange import ImportedSettings
 from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
+from app.settings.settings_file import ImportedSettings
 from app.ui import figures
-from app.ui.inert_text import PlainQuestion
 from app.ui.opener import show_folder
+from app.ui.parts import PlainQuestion
 from app.ui.settings.fields import ChoiceField, Fields
 from app.ui.settings.layout import Arrangement, Foot, Head, PageList
 from app.ui.settings.pages import PageStack, PageView

@@ -13,13 +13,12 @@ from PySide6.QtWidgets import QAbstractButton, QCheckBox, QHBoxLayout, QLineEdit
 from app.chat.modes import Choice, draft_names, mode_title, toggled
 from app.settings.setting import Names, Number, Setting, SliderScale, Switch, Words
 from app.settings.settings import Settings
-from app.ui.boxes import filled
 from app.ui.choice_popup import ChoicePopup
 from app.ui.form_fields import BOX_PX, ListBox, LongTextEdit, paint_tick
 from app.ui.painting import paint_icon, paint_words, painted, smooth
+from app.ui.parts import filled
 from app.ui.settings.number_input import NumberBox, Slider
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _ICON_PX = 14

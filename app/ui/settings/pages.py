@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.settings.pages import PAGES, Action, Item, Note, Page, Row, Section, matches
 from app.settings.settings import Settings
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
+from app.ui.parts import PlainLabel
 from app.ui.settings.fields import Fields
 from app.ui.settings.rows import NARROW_PX, ActionRow, NoteRow, SettingRow, TokenRow
 from app.ui.theme.theme import Theme

@@ -17,14 +17,11 @@ from app.chat.modes import Choice, PlanRow
 from app.settings.pages import rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button, push_button
 from app.ui.figures import speed
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
 from app.ui.settings.fields import Field, value_words
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 NARROW_PX = 600

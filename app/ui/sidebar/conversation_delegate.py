@@ -17,11 +17,9 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 from app.chat.search import SearchHit
 from app.ui import figures
 from app.ui.painting import LEFT, RIGHT, in_row, isolated, paint_box, paint_dot, paint_words
-from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
-from app.ui.sidebar.list_rows import Row
+from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE, Row
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _LINES = 2

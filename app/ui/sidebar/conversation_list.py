@@ -40,8 +40,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
-from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE, ConversationModel
-from app.ui.sidebar.list_rows import ARCHIVE_GROUP, Row
+from app.ui.sidebar.conversation_model import ARCHIVE_GROUP, HIT_ROLE, ID_ROLE, ConversationModel, Row
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr

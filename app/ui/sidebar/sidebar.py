@@ -10,18 +10,14 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, 
 
 from app.chat.search import SearchResults
 from app.ui import figures
-from app.ui.boxes import filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import paint_box, paint_words, painted, place, smooth
 from app.ui.pane import PaneEdge
+from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.places import CHAT, MODELS, PLACES
 from app.ui.sidebar.conversation_list import ConversationList
-from app.ui.sidebar.conversation_model import ConversationModel
-from app.ui.sidebar.list_rows import Row
+from app.ui.sidebar.conversation_model import ConversationModel, Row
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.sentences import paragraph
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView
 
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import ASSETS, Theme
 
-ICON_FOLDER = Path(__file__).resolve().parents[3] / "assets" / "icons"
+ICON_FOLDER = ASSETS / "icons"
 
 
 @cache

@@ -24,12 +24,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QWidget
 
 from app.chat.markdown_blocks import Block, BlockKind
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import LabelledButton
-from app.ui.inert_text import ElidedLabel, InertDocument, PlainLabel
+from app.ui.parts import STRETCH, ElidedLabel, InertDocument, LabelledButton, PlainLabel, filled
 from app.ui.theme.icons import themed_icon
-from app.ui.theme.theme import Theme, title_of
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme, title_of
 from app.ui.transcript.formula_text import OBJECT
 from app.ui.transcript.hidden_signs import HIDDEN, insert_code
 from app.ui.transcript.prose import SHOWN, Beginning

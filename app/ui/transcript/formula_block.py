@@ -16,9 +16,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.chat.formula import Formula, FormulaShape
 from app.chat.markdown_blocks import Block
-from app.ui.inert_text import PlainLabel
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import PlainLabel
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import FORMULA_SCALE
 from app.ui.transcript.selectable import Selectable, SelectableWhole
 from app.ui.transcript.text_marks import Stretch

@@ -27,9 +27,8 @@ from PySide6.QtGui import (
 )
 
 from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_cells
-from app.ui.inert_text import InertDocument
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import InertDocument
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import set_markdown, with_formulas
 
 _CODE_PAD_PX = 4

@@ -12,9 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.reply import can_continue, trouble_of
-from app.ui.boxes import filled
-from app.ui.buttons import LabelledButton
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import LabelledButton, PlainLabel, filled
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr

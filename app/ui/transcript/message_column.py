@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
-from app.ui.buttons import LabelledButton
+from app.ui.parts import LabelledButton
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
 from app.words import tr
 

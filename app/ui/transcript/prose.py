@@ -13,12 +13,10 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QTextBrowser, QT
 from app.chat.formula import Formula
 from app.chat.markdown_blocks import Block
 from app.ui import figures
-from app.ui.buttons import push_button
-from app.ui.inert_text import InertDocument
 from app.ui.painting import place
+from app.ui.parts import InertDocument, push_button
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import place_formulas, set_markdown
 from app.ui.transcript.hidden_signs import mark_inline_code
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, paint_ornaments, style_markdown

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.conversation import Stretches
 from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import SHOWN, ProseBlock, ThoughtBlock

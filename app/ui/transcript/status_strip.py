@@ -14,8 +14,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.painting import isolated, mirrored, paint_box, paint_dot, paint_icon, painted, place, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle, Typography
+from app.ui.theme.theme import TextStyle, Theme, Typography
 from app.ui.transcript.message_actions import MessageActions
 from app.words import mark, tr
 

@@ -29,10 +29,9 @@ from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 from app.chat.formula import Formula
 from app.chat.markdown_blocks import split_cells
 from app.chat.search import places
-from app.ui.inert_text import InertDocument
 from app.ui.painting import runs_right_to_left, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import InertDocument
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.hidden_signs import mark_inline_code
 from app.ui.transcript.markdown_style import (

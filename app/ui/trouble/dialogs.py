@@ -21,17 +21,14 @@ from PySide6.QtWidgets import (
 from app.chat.troubles import title_of
 from app.diagnostics.licences import components
 from app.ui.bars import HATCHED, LegendBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.figures import gigabytes
 from app.ui.form_fields import LongTextEdit
-from app.ui.inert_text import PlainLabel
 from app.ui.opener import show_folder
 from app.ui.painting import painted, smooth
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import app_icon, scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.version import version_of
 from app.words import tr
 from engine.messages import ErrorReport, MemoryShortage

@@ -11,12 +11,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
-from app.ui.boxes import STRETCH, Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
 from app.ui.models.cards import CardGrid
 from app.ui.models.get_model import Getting
 from app.ui.models.page_content import ModelShelf
+from app.ui.parts import STRETCH, Flow, PlainLabel, filled, push_button
 from app.ui.place_page import SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
