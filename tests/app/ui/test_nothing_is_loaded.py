@@ -185,7 +185,7 @@ LOADING = {
 def test_every_document_in_the_window_is_one_that_loads_nothing() -> None:
     found = []
     for path in sorted((ROOT / "app").rglob("*.py")):
-        if path.name == "inert_text.py":
+        if path.relative_to(ROOT).as_posix() == "app/ui/parts.py":
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         made_inert = "setDocument(InertDocument(" in path.read_text(encoding="utf-8")
