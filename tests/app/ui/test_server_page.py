@@ -16,10 +16,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from app.bridge.program_server import ServerPhase
 from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
-from app.chat.server_state import ServerPhase
 from app.ui.server_page import ServerPage
 from app.ui.theme.theme import Theme
 from tests.app.bridge.conftest import Desk, desk
