@@ -26,6 +26,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 
 from engine.bounded_http import Bound, BoundedClient
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub, TokenNotKept
+from engine.families import SUPPORTED
 from engine.hub.file_server import (
     BUSY,
     HUB,
@@ -38,7 +39,6 @@ from engine.hub.file_server import (
 from engine.hub.repository import HubFile, Listing
 from engine.json_text import read_json
 from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
-from engine.model.families import SUPPORTED
 from engine.sentences import say
 
 _ACCOUNT = "hugging-face-token"

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
+from engine.families import SUPPORTED
+from engine.families.family import Family, FamilyExperts
 from engine.gguf.stored_tensor import TensorTypes
 from engine.model.attention import SCORES_LIMIT_BYTES
 from engine.model.config_values import BAD_VALUE, CONVOLUTION, complete
-from engine.model.families import SUPPORTED, Family, FamilyExperts
 from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 
-#: Architectures whose makers publish quantized blocks (MXFP4) that Tenon reads.
-_PUBLISHED_IN_BLOCKS = ("GptOssForCausalLM",)
 #: Twice as many as the largest model has; a list of so many takes a second.
 _MOST_PARTS = 1 << 16
 #: Constants of gpt-oss's activation.
@@ -262,7 +261,7 @@ def read_config(
             architecture=checkpoint.architecture,
             names=", ".join(dict.fromkeys(say(one.name) for one in families.values())),
         )
-    if checkpoint.architecture not in _PUBLISHED_IN_BLOCKS or checkpoint.quantization is None:
+    if not family.published_in_blocks or checkpoint.quantization is None:
         _refuse_quantized(checkpoint.config)
     try:
         config = _decoder_values(checkpoint, family)
@@ -474,7 +473,7 @@ def _tied(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any],
 
 
 def _shapes(config: Mapping[str, Any], layers: int, query_only: bool) -> tuple[LayerShape, ...]:
-    """Return Gemma 4's layers by type; the last ones may read keys and values of the last of their type before.
+    """Return the layers by type; the last ones may read keys and values of the last of their type before.
 
     If no layer has keys, the model that they draft for settles which of its layers they read.
     """
@@ -525,7 +524,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
             chosen=chosen,
             experts=experts,
         )
-    greedy = config.get("topk_method") == "greedy"  # DeepSeek V2 has groups, and may choose without them
+    greedy = config.get("topk_method") == "greedy"  # there may be groups that are not chosen by
     groups, chosen_groups = (1 if greedy else int(config[name] or 1) for name in ("n_group", "topk_group"))
     if (
         experts % groups
@@ -572,7 +571,7 @@ def _windows(config: Mapping[str, Any], family: Family, layers: int) -> tuple[in
 def _ropes(
     config: Mapping[str, Any], family: Family, shapes: tuple[LayerShape, ...], layers: int
 ) -> tuple[tuple[Rope, ...], tuple[int | None, ...]]:
-    if "full_attention" in config["rope_parameters"]:  # Gemma 3: sliding layers have frequencies of their own
+    if "full_attention" in config["rope_parameters"]:  # sliding layers have frequencies of their own
         kinds = ("full_attention", "sliding_attention")
         whole = int(config["global_head_dim"]) if shapes else None
         ropes = tuple(
@@ -584,7 +583,7 @@ def _ropes(
     if config.get("query_beta"):
         context = int(config["rope_parameters"]["original_max_position_embeddings"])
         rope = replace(rope, query_beta=float(config["query_beta"]), query_context=context)
-    rotates = config.get("no_rope_layers") or (1,) * layers  # SmolLM3: 1 if the layer rotates
+    rotates = config.get("no_rope_layers") or (1,) * layers  # 1 if the layer rotates
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from engine.errors import TensorMismatch
+from engine.families.family import NETWORK
 from engine.model.config import Latent, ModelConfig, check_counts
-from engine.model.families import NETWORK
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ModelNotFound
+from engine.families import SUPPORTED
 from engine.hub.catalogue import (
     CatalogueModel,
     catalogue,
@@ -18,7 +19,6 @@ from engine.hub.catalogue import (
 )
 from engine.hub.offer import config_of
 from engine.model.config import read_config
-from engine.model.families import SUPPORTED
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import weight_format
 from engine.weights.checkpoint import CheckpointOutline
