@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from engine.families.family import Family, Line, Values
+from engine.families.family import Family, GgufForm, Line, Values
 
 LINES: tuple[Line, ...] = tuple(
     line
@@ -18,3 +18,5 @@ ASSISTANTS: dict[str, Family] = {name: row for line in LINES for name, row in li
 """Families of drafts for one family alone, by ``architectures[0]``."""
 VALUES: dict[str, Values] = {name: values for line in LINES for name, values in line.values.items()}
 """Values of config.json by ``model_type``."""
+GGUF: dict[str, GgufForm] = {name: form for line in LINES for name, form in line.gguf.items()}
+"""Forms of GGUF files by llama.cpp's name of the architecture."""

@@ -11,8 +11,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from engine.families.gguf_values import GgufValues
+
 #: Modules of a gated network: gate, up, down.
 NETWORK = ("gate_proj", "up_proj", "down_proj")
+
+
+#: End of the names of MXFP4's scales.
+SCALES = ".scales"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A tensor that stacks the tensors of all experts.
+
+    Attributes:
+        names: Names of the tensors that an expert's rows become, with its number in braces.
+        transposed: True if an expert has columns one after the other.
+        interleaved: True if its rows are those of two matrices by turns.
+        flat: True if it is one vector, whatever its dimensions.
+        blocks: True if its rows are blocks of MXFP4 without their scales, in two dimensions.
+        rows: Rows of each of ``names``, if a head has so many of each and the heads lie one after the other in two
+            dimensions; the first one's columns are wanted as its rows.
+    """
+
+    names: tuple[str, ...]
+    transposed: bool = False
+    interleaved: bool = False
+    blocks: bool = False
+    flat: bool = False
+    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +111,7 @@ class Family:
         text_config: Part of config.json that is the decoder's config.
         text_types: Values of its ``model_type`` that Tenon runs; the first if it has none.
         ignored_prefixes: Beginnings of tensors of parts that Tenon does not run (an image encoder).
+        stacks: Tensors of safetensors files that are taken apart, by the ends of their names.
         names: Tenon's names of modules of a layer, which are Llama's, with the family's own; and of the final norm.
         convolutions: True if layers of the type ``conv`` have a gated short convolution in attention's place.
         query_only: True if layers have no keys and values and read those of the model that this one drafts for.
@@ -117,6 +146,7 @@ class Family:
     text_config: str | None = None
     text_types: tuple[str, ...] = ()
     ignored_prefixes: tuple[str, ...] = ()
+    stacks: Mapping[str, Stack] = field(default_factory=dict, hash=False)
     names: tuple[tuple[str, str], ...] = ()
     convolutions: bool = False
     query_only: bool = False
@@ -154,17 +184,118 @@ class Values:
 
 
 @dataclass(frozen=True)
+class GgufForm:
+    """A family's GGUF files. Names of tensors that follow from those of the `Family` are left out.
+
+    Attributes:
+        architecture: ``architectures[0]`` of its config.json.
+        model_type: ``model_type`` of its config.json.
+        other_names: Ollama's names of the architecture.
+        values: Returns the values of config.json that only this family has, or has from other keys.
+        read: Keys that ``values`` reads, and other families have neutral values for.
+        interleaved: True if the rows of q and k are interleaved.
+        layer: Modules of a layer: Hugging Face's name by llama.cpp's.
+        whole: Tensors of a layer with other names down to the last part: Hugging Face's whole name by llama.cpp's.
+        outer: Tensors outside the layers that have other names.
+        splitting: llama.cpp's name of the way in which the newest models split a text, for names that are newer
+            still; empty if the file must name one that is known.
+        space_prefix: True if SentencePiece puts a space before a text, unless the file says otherwise.
+        keeps_space: Control tokens after which white space stays, if it is dropped after the others.
+    """
+
+    architecture: str
+    model_type: str
+    other_names: tuple[str, ...] = ()
+    values: Callable[[GgufValues], dict[str, Any]] | None = None
+    read: tuple[str, ...] = ()
+    interleaved: bool = False
+    layer: Mapping[str, str] = field(default_factory=dict)
+    whole: Mapping[str, str] = field(default_factory=dict)
+    outer: Mapping[str, str] = field(default_factory=dict)
+    splitting: str = ""
+    space_prefix: bool = True
+    keeps_space: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class KnownTemplate:
+    """A family's way of writing a chat, for files whose own template is of no use.
+
+    Attributes:
+        family: What people call it.
+        marks: Tokens that a vocabulary of the family has.
+        turn: Jinja's words for one message, ``m``.
+        opening: What the assistant's turn begins with.
+        end: The token that ends a turn.
+    """
+
+    family: str
+    marks: tuple[str, ...]
+    turn: str
+    opening: str
+    end: str
+
+    @property
+    def source(self) -> str:
+        """Jinja source of the template."""
+        turns = f"{{{{ bos_token }}}}{{% for m in messages %}}{self.turn}{{% endfor %}}"
+        return f"{turns}{{{{ {self.opening!r} }}}}"  # jinja drops a line end behind all
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """Words around a thought, if a template's are not ``<think>`` and ``</think>``.
+
+    Attributes:
+        opened: Words before the thought.
+        closed: Words after it.
+        marks: Special tokens of both, by all of which a template is told.
+    """
+
+    opened: str
+    closed: str
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TokenizerClass:
+    """Facts about a ``tokenizer_class`` that its folders leave out.
+
+    Attributes:
+        tokens: Special tokens by name, if no file names any.
+        splitting: llama.cpp's name of how a vocab.json splits a text; empty if the class has none.
+    """
+
+    tokens: Mapping[str, str]
+    splitting: str = ""
+
+
+#: Beginning of the turns of a model that was taught no system role.
+NO_SYSTEM = "{% if m.role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+
+
+@dataclass(frozen=True)
 class Line:
     """A maker's line of models.
 
     Attributes:
         families: Families by ``architectures[0]`` of config.json.
         values: Values of config.json by ``model_type``.
+        gguf: Forms of GGUF files by llama.cpp's name of the architecture.
+        ends: Texts of tokens that end a reply in every vocabulary that has them.
+        thinking: Words around a thought, or None for the usual ones.
+        template: Way of writing a chat, told by its tokens, or None.
+        tokenizers: Classes of tokenizers by ``tokenizer_class``.
         assistants: Families that only draft for another one of this line, by ``architectures[0]``.
     """
 
     families: Mapping[str, Family]
     values: Mapping[str, Values]
+    gguf: Mapping[str, GgufForm] = field(default_factory=dict)
+    ends: tuple[str, ...] = ()
+    thinking: Thinking | None = None
+    template: KnownTemplate | None = None
+    tokenizers: Mapping[str, TokenizerClass] = field(default_factory=dict)
     assistants: Mapping[str, Family] = field(default_factory=dict)
 
 
@@ -176,22 +307,8 @@ TEXT_PART: dict[str, Any] = {
         f"{outer}{part}." for outer in ("", "model.") for part in ("vision_tower", "multi_modal_projector")
     ),
 }
-#: Keys of configs with experts, and their defaults.
-EXPERT_VALUES: dict[str, Any] = {
-    "num_experts": 128,
-    "num_experts_per_tok": 8,
-    "moe_intermediate_size": None,
-    "norm_topk_prob": True,
-    "routed_scaling_factor": 1.0,
-    "n_group": 1,
-    "topk_group": 1,
-    "shared_expert_intermediate_size": None,
-    "mlp_layer_types": None,
-}
-#: Keys of configs with attention over latents, and their defaults.
-LATENT_VALUES: dict[str, Any] = {
-    **EXPERT_VALUES,
-    "num_experts": 64,
+#: Defaults of configs with attention over latents.
+LATENTS: dict[str, Any] = {
     "n_shared_experts": 1,
     "first_k_dense_replace": 0,
     "kv_lora_rank": 512,
@@ -202,3 +319,43 @@ LATENT_VALUES: dict[str, Any] = {
     "rope_interleave": True,
 }
 YARN: dict[str, Any] = {"rope_type": "yarn", "beta_fast": 32.0, "beta_slow": 1.0}
+
+
+def sizes(
+    vocabulary: int,
+    context: int,
+    inner: int,
+    hidden: int = 4096,
+    layers: int = 32,
+    heads: int = 32,
+    kv_heads: int | None = None,
+    head_dim: int | None = None,
+    epsilon: float = 1e-6,
+) -> dict[str, Any]:
+    """Return the sizes that every config has, by their keys; ``inner`` is the width of the feed-forward network."""
+    return {
+        "vocab_size": vocabulary,
+        "max_position_embeddings": context,
+        "intermediate_size": inner,
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "head_dim": head_dim,
+        "rms_norm_eps": epsilon,
+    }
+
+
+def experts(count: int | None, chosen: int | None, width: int | None = None) -> dict[str, Any]:
+    """Return the values that every config with experts has, by their keys; ``width`` is that of an expert."""
+    return {
+        "num_experts": count,
+        "num_experts_per_tok": chosen,
+        "moe_intermediate_size": width,
+        "norm_topk_prob": True,
+        "routed_scaling_factor": 1.0,
+        "n_group": 1,
+        "topk_group": 1,
+        "shared_expert_intermediate_size": None,
+        "mlp_layer_types": None,
+    }

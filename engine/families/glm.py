@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.families.deepseek import V3
-from engine.families.family import EXPERT_VALUES, LATENT_VALUES, Line, Values
+from engine.families.family import LATENTS, GgufForm, Line, Values, experts, sizes
+from engine.families.gguf_values import GgufValues
 
 LINE = Line(
     families={
@@ -17,34 +18,21 @@ LINE = Line(
     values={
         "glm4_moe": Values(
             {
-                **EXPERT_VALUES,
-                "vocab_size": 151_552,
-                "intermediate_size": 10_944,
-                "num_hidden_layers": 46,
-                "num_attention_heads": 96,
-                "num_key_value_heads": 8,
-                "rms_norm_eps": 1e-5,
-                "max_position_embeddings": 131_072,
+                **sizes(151_552, 131_072, 10_944, layers=46, heads=96, kv_heads=8, epsilon=1e-5),
+                **experts(128, 8, 1408),
                 "partial_rotary_factor": 0.5,
                 "use_qk_norm": False,
-                "moe_intermediate_size": 1408,
                 "n_shared_experts": 1,
                 "first_k_dense_replace": 1,
             }
         ),
         "glm4_moe_lite": Values(
             {
-                **LATENT_VALUES,
-                "vocab_size": 154_880,
-                "hidden_size": 2048,
-                "intermediate_size": 10_240,
-                "num_hidden_layers": 47,
-                "num_attention_heads": 20,
-                "num_key_value_heads": 20,
-                "rms_norm_eps": 1e-5,
-                "max_position_embeddings": 202_752,
-                "num_experts_per_tok": 4,
-                "moe_intermediate_size": 1536,
+                **sizes(
+                    154_880, 202_752, 10_240, hidden=2048, layers=47, heads=20, kv_heads=20, epsilon=1e-5
+                ),
+                **experts(64, 4, 1536),
+                **LATENTS,
                 "first_k_dense_replace": 1,
                 "q_lora_rank": 768,
                 "qk_nope_head_dim": 192,
@@ -53,4 +41,10 @@ LINE = Line(
             }
         ),
     },
+    gguf={
+        "glm4moe": GgufForm(
+            "Glm4MoeForCausalLM", "glm4_moe", values=GgufValues.shared_experts, splitting="glm4"
+        )
+    },
+    ends=("<|endoftext|>",),
 )

@@ -2,7 +2,37 @@
 
 from __future__ import annotations
 
-from engine.families.family import EXPERT_VALUES, YARN, Family, FamilyExperts, Line, Values
+from typing import Any
+
+from engine.families.family import (
+    SCALES,
+    YARN,
+    Family,
+    FamilyExperts,
+    GgufForm,
+    Line,
+    Stack,
+    Values,
+    experts,
+    sizes,
+)
+from engine.families.gguf_values import GgufValues
+
+
+def _stacks(module: str, interleaved: bool) -> dict[str, Stack]:
+    """Return the stacks as it was trained, and as published: in MXFP4, the scales of its blocks apart."""
+    ends = {"": ".weight", "_bias": ".bias", "_blocks": ".weight", "_scales": SCALES}
+    return {
+        f"mlp.experts.{module}{end}": Stack(
+            (f"mlp.experts.{{}}.{module}{own}",), end == "", interleaved, end == "_blocks"
+        )
+        for end, own in ends.items()
+    }
+
+
+def _values(file: GgufValues) -> dict[str, Any]:
+    return {**file.windows(), "rope_parameters": {**file.rope("yarn"), "truncate": False}}
+
 
 LINE = Line(
     families={
@@ -18,25 +48,27 @@ LINE = Line(
                 fused=("mlp.experts.{}.gate_up_proj", "mlp.experts.{}.down_proj"),
                 biases=True,
             ),
+            stacks={**_stacks("gate_up_proj", True), **_stacks("down_proj", False)},
             published_in_blocks=True,
         )
     },
     values={
         "gpt_oss": Values(
             {
-                **EXPERT_VALUES,
-                "vocab_size": 201_088,
-                "hidden_size": 2880,
-                "intermediate_size": 2880,
-                "num_hidden_layers": 36,
-                "num_attention_heads": 64,
-                "num_key_value_heads": 8,
-                "head_dim": 64,
-                "rms_norm_eps": 1e-5,
+                **sizes(
+                    201_088,
+                    131_072,
+                    2880,
+                    hidden=2880,
+                    layers=36,
+                    heads=64,
+                    kv_heads=8,
+                    head_dim=64,
+                    epsilon=1e-5,
+                ),
+                **experts(128, 4),
                 "attention_bias": True,
                 "sliding_window": 128,
-                "max_position_embeddings": 131_072,
-                "num_experts_per_tok": 4,
                 "rope_theta": 150_000.0,
                 "swiglu_alpha": 1.702,
                 "swiglu_limit": 7.0,
@@ -45,4 +77,6 @@ LINE = Line(
             alternates=True,
         )
     },
+    gguf={"gpt-oss": GgufForm("GptOssForCausalLM", "gpt_oss", ("gptoss",), _values, splitting="gpt-4o")},
+    ends=("<|return|>", "<|call|>", "<|endoftext|>"),
 )

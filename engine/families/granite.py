@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.families.family import EXPERT_VALUES, NETWORK, Family, FamilyExperts, Line, Values
+from engine.families.family import (
+    NETWORK,
+    Family,
+    FamilyExperts,
+    GgufForm,
+    Line,
+    Stack,
+    Values,
+    experts,
+    sizes,
+)
 from engine.sentences import mark
 
 _GRANITE = Family("Granite", qkv_bias=None, output_bias=None, mlp_bias=None, multipliers=True)
+_EXPERT = "block_sparse_moe.experts.{}"
 _VALUES = {
-    "vocab_size": 32_000,
-    "intermediate_size": 11_008,
-    "max_position_embeddings": 2048,
+    **sizes(32_000, 2048, 11_008),
     "embedding_multiplier": 1.0,
     "attention_multiplier": 1.0,
     "residual_multiplier": 1.0,
@@ -26,12 +35,20 @@ LINE = Line(
             mlp_bias=False,
             experts=FamilyExperts(
                 router="block_sparse_moe.router.layer",
-                matrices=tuple(f"block_sparse_moe.experts.{{}}.{name}" for name in NETWORK),
+                matrices=tuple(f"{_EXPERT}.{name}" for name in NETWORK),
             ),
+            stacks={
+                "block_sparse_moe.input_linear.weight": Stack(
+                    (f"{_EXPERT}.gate_proj.weight", f"{_EXPERT}.up_proj.weight")
+                ),
+                "block_sparse_moe.output_linear.weight": Stack((f"{_EXPERT}.down_proj.weight",)),
+            },
         ),
     },
-    values={
-        "granite": Values(_VALUES),
-        "granitemoe": Values({**EXPERT_VALUES, **_VALUES, "num_experts": 8, "num_experts_per_tok": 2}),
+    values={"granite": Values(_VALUES), "granitemoe": Values({**_VALUES, **experts(8, 2)})},
+    gguf={
+        "granite": GgufForm("GraniteForCausalLM", "granite", interleaved=True, splitting="dbrx"),
+        "granitemoe": GgufForm("GraniteMoeForCausalLM", "granitemoe", interleaved=True, splitting="dbrx"),
     },
+    ends=("<|end_of_text|>",),
 )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.families.family import EXPERT_VALUES, Family, FamilyExperts, Line, Values
+from engine.families.family import Family, FamilyExperts, GgufForm, Line, Stack, Values, experts, sizes
+from engine.families.gguf_values import GgufValues
 from engine.sentences import mark
 
 _LFM2 = Family(
@@ -24,12 +25,9 @@ _LFM2 = Family(
         ("mlp.down_proj", "feed_forward.w2"),
     ),
     convolutions=True,
+    stacks={"conv.conv.weight": Stack(("conv.conv.weight",), flat=True)},
 )
 _VALUES = {
-    "vocab_size": 65_536,
-    "num_key_value_heads": 8,
-    "max_position_embeddings": 128_000,
-    "rms_norm_eps": 1e-5,
     "tie_word_embeddings": True,
     "rope_theta": 1_000_000.0,
     "conv_bias": False,
@@ -58,6 +56,25 @@ def _settle(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
     values["intermediate_size"] = width
 
 
+_OUTER = {"token_embd_norm": "model.embedding_norm"}
+
+
+def _values(file: GgufValues) -> dict[str, Any]:
+    heads = file.each("attention.head_count_kv")
+    return {
+        "num_key_value_heads": max(heads),
+        "layer_types": ["full_attention" if own else "conv" for own in heads[: file.layers]],
+        "conv_L_cache": int(file.value("shortconv.l_cache")),
+        "use_expert_bias": file.corrected,
+    }
+
+
+def _dense_values(file: GgufValues) -> dict[str, Any]:
+    gate = file.shapes.get("blk.0.ffn_gate.weight")  # Ollama's files may say another number
+    width = {} if gate is None else {"intermediate_size": gate[0]}
+    return {**_values(file), **width, "block_auto_adjust_ff_dim": False}
+
+
 LINE = Line(
     families={
         "Lfm2ForCausalLM": _LFM2,
@@ -76,9 +93,8 @@ LINE = Line(
     values={
         "lfm2": Values(
             {
+                **sizes(65_536, 128_000, 12_288, hidden=2560, kv_heads=8, epsilon=1e-5),
                 **_VALUES,
-                "hidden_size": 2560,
-                "intermediate_size": 12_288,
                 "block_multiple_of": 256,
                 "block_ffn_dim_multiplier": 1.0,
                 "block_auto_adjust_ff_dim": True,
@@ -89,17 +105,18 @@ LINE = Line(
         ),
         "lfm2_moe": Values(
             {
-                **EXPERT_VALUES,
+                **sizes(65_536, 128_000, 7168, hidden=2048, kv_heads=8, epsilon=1e-5),
+                **experts(32, 4, 1792),
                 **_VALUES,
-                "hidden_size": 2048,
-                "intermediate_size": 7168,
-                "moe_intermediate_size": 1792,
-                "num_experts": 32,
-                "num_experts_per_tok": 4,
                 "num_dense_layers": 2,
                 "use_expert_bias": True,
             },
             _SPELLINGS,
         ),
     },
+    gguf={
+        "lfm2": GgufForm("Lfm2ForCausalLM", "lfm2", values=_dense_values, outer=_OUTER, splitting="lfm2"),
+        "lfm2moe": GgufForm("Lfm2MoeForCausalLM", "lfm2_moe", values=_values, outer=_OUTER, splitting="lfm2"),
+    },
+    ends=("<|im_end|>",),
 )

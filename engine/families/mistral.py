@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
-from engine.families.family import TEXT_PART, YARN, Family, Line, Values
+from typing import Any
+
+from engine.families.family import (
+    NO_SYSTEM,
+    TEXT_PART,
+    YARN,
+    Family,
+    GgufForm,
+    KnownTemplate,
+    Line,
+    Thinking,
+    Values,
+    sizes,
+)
+from engine.families.gguf_values import GgufValues
 from engine.sentences import mark
+
+
+def _values(file: GgufValues) -> dict[str, Any]:
+    rope = file.rope()
+    if rope["rope_type"] == "yarn":
+        weight = float(file.value("rope.scaling.yarn_log_multiplier", 0.0))
+        beta = float(file.value("attention.temperature_scale", 0.0))
+        rope |= {"mscale": weight, "mscale_all_dim": weight, "llama_4_scaling_beta": beta}
+    return {"rope_parameters": rope}
+
 
 LINE = Line(
     families={
@@ -14,24 +38,10 @@ LINE = Line(
         ),
     },
     values={
-        "mistral": Values(
-            {
-                "vocab_size": 32_000,
-                "intermediate_size": 14_336,
-                "num_key_value_heads": 8,
-                "max_position_embeddings": 131_072,
-                "sliding_window": 4096,
-            }
-        ),
+        "mistral": Values({**sizes(32_000, 131_072, 14_336, kv_heads=8), "sliding_window": 4096}),
         "ministral3": Values(
             {
-                "vocab_size": 131_072,
-                "intermediate_size": 14_336,
-                "num_hidden_layers": 34,
-                "num_key_value_heads": 8,
-                "head_dim": 128,
-                "rms_norm_eps": 1e-5,
-                "max_position_embeddings": 262_144,
+                **sizes(131_072, 262_144, 14_336, layers=34, kv_heads=8, head_dim=128, epsilon=1e-5),
                 "query_beta": None,
             },
             rope={
@@ -45,4 +55,24 @@ LINE = Line(
             },
         ),
     },
+    gguf={
+        "mistral3": GgufForm(
+            "Ministral3ForCausalLM",
+            "ministral3",
+            values=_values,
+            read=("rope.scaling.yarn_log_multiplier",),
+            interleaved=True,
+            splitting="tekken",
+        )
+    },
+    ends=("</s>",),
+    thinking=Thinking("[THINK]", "[/THINK]", ("[THINK]", "[/THINK]")),
+    template=KnownTemplate(
+        "Mistral",
+        ("[INST]", "[/INST]", "</s>"),
+        NO_SYSTEM + "{% if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% else %}{{ m.content }}</s>"
+        "{% endif %}",
+        "",
+        "</s>",
+    ),
 )

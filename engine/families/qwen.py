@@ -5,33 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.families.family import EXPERT_VALUES, Family, FamilyExperts, Line, Values
+from engine.families.family import (
+    Family,
+    FamilyExperts,
+    GgufForm,
+    Line,
+    TokenizerClass,
+    Values,
+    experts,
+    sizes,
+)
+from engine.families.gguf_values import GgufValues
 from engine.sentences import mark
 
-_WINDOW = {
-    "vocab_size": 151_936,
-    "max_position_embeddings": 32_768,
-    "use_sliding_window": False,
-    "sliding_window": 4096,
-}
-_DENSE = {**_WINDOW, "intermediate_size": 22_016, "num_key_value_heads": 32, "max_window_layers": 28}
-_EXPERTS = {
-    **EXPERT_VALUES,
-    **_WINDOW,
-    "hidden_size": 2048,
-    "num_hidden_layers": 24,
-    "norm_topk_prob": False,
-    "decoder_sparse_step": 1,
-    "mlp_only_layers": None,
-}
+_WINDOW = {"use_sliding_window": False, "sliding_window": 4096}
+_DENSE = {**sizes(151_936, 32_768, 22_016, kv_heads=32), **_WINDOW, "max_window_layers": 28}
+_SPARSE = {**_WINDOW, "norm_topk_prob": False, "decoder_sparse_step": 1, "mlp_only_layers": None}
 
 
 def _slides(values: Mapping[str, Any], layer: int) -> bool:
     return bool(layer >= values["max_window_layers"])
 
 
-def _slides_by_turns(values: Mapping[str, Any], layer: int) -> bool:
-    return bool(layer < values["max_window_layers"] and layer % 2 == 0)
+def _values(file: GgufValues) -> dict[str, Any]:
+    width = file.value("expert_shared_feed_forward_length", 0) or file.value("feed_forward_length")
+    return {
+        "shared_expert_intermediate_size": int(width),
+        "norm_topk_prob": bool(file.value("expert_weights_norm", False)),
+    }
 
 
 LINE = Line(
@@ -59,26 +60,33 @@ LINE = Line(
         "qwen2": Values(_DENSE, slides=_slides),
         "qwen2_moe": Values(
             {
-                **_EXPERTS,
-                "intermediate_size": 5632,
-                "num_attention_heads": 16,
-                "num_key_value_heads": 16,
+                **sizes(151_936, 32_768, 5632, hidden=2048, layers=24, heads=16, kv_heads=16),
+                **experts(60, 4, 1408),
+                **_SPARSE,
                 "max_window_layers": 28,
-                "moe_intermediate_size": 1408,
                 "shared_expert_intermediate_size": 5632,
-                "num_experts": 60,
-                "num_experts_per_tok": 4,
             },
-            slides=_slides_by_turns,
+            slides=lambda values, layer: layer < values["max_window_layers"] and layer % 2 == 0,
         ),
         "qwen3": Values({**_DENSE, "head_dim": 128}, slides=_slides),
         "qwen3_moe": Values(
             {
-                **_EXPERTS,
-                "intermediate_size": 6144,
-                "num_key_value_heads": 4,
-                "moe_intermediate_size": 768,
+                **sizes(151_936, 32_768, 6144, hidden=2048, layers=24, kv_heads=4),
+                **experts(128, 8, 768),
+                **_SPARSE,
             }
         ),
+    },
+    gguf={
+        "qwen2": GgufForm("Qwen2ForCausalLM", "qwen2", splitting="qwen2"),
+        "qwen2moe": GgufForm("Qwen2MoeForCausalLM", "qwen2_moe", values=_values, splitting="qwen2"),
+        "qwen3": GgufForm("Qwen3ForCausalLM", "qwen3", splitting="qwen2"),
+        "qwen3moe": GgufForm("Qwen3MoeForCausalLM", "qwen3_moe", splitting="qwen2"),
+    },
+    ends=("<|im_end|>", "<|endoftext|>"),
+    tokenizers={
+        "Qwen2Tokenizer": TokenizerClass(
+            dict.fromkeys(("eos_token", "unk_token", "pad_token"), "<|endoftext|>"), "qwen2"
+        )
     },
 )

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from engine.families.family import Family, Line, Values
-
-
-def _slides(values: Mapping[str, Any], layer: int) -> bool:
-    return not values["no_rope_layers"][layer]
-
+from engine.families.family import Family, GgufForm, Line, Values, sizes
 
 LINE = Line(
     families={
@@ -21,20 +13,16 @@ LINE = Line(
     values={
         "smollm3": Values(
             {
-                "vocab_size": 128_256,
-                "hidden_size": 2048,
-                "intermediate_size": 11_008,
-                "num_hidden_layers": 36,
-                "num_attention_heads": 16,
-                "num_key_value_heads": 4,
-                "max_position_embeddings": 32_768,
+                **sizes(128_256, 32_768, 11_008, hidden=2048, layers=36, heads=16, kv_heads=4),
                 "tie_word_embeddings": True,
                 "rope_theta": 2_000_000.0,
                 "use_sliding_window": False,
                 "no_rope_layers": None,
                 "no_rope_layer_interval": 4,
             },
-            slides=_slides,
+            slides=lambda values, layer: not values["no_rope_layers"][layer],
         )
     },
+    gguf={"smollm3": GgufForm("SmolLM3ForCausalLM", "smollm3", interleaved=True, splitting="smaug-bpe")},
+    ends=("<|im_end|>", "<|endoftext|>"),
 )

@@ -15,13 +15,7 @@ from engine.families import VALUES
 from engine.families.family import Values
 
 _SHARED: dict[str, Any] = {
-    "hidden_size": 4096,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": None,
-    "head_dim": None,
     "hidden_act": "silu",
-    "rms_norm_eps": 1e-6,
     "attention_bias": False,
     "mlp_bias": False,
     "sliding_window": None,
