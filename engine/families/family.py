@@ -117,6 +117,9 @@ class Family:
         query_only: True if layers have no keys and values and read those of the model that this one drafts for.
         experts: Facts about the experts that its layers may have.
         latent: True if keys and values are maps of a latent, which is cached in their place.
+        output_gate: True if the sigmoid of a map of attention's input multiplies attention's output.
+        normed_embedding: True for an RMS norm without weights on the embedding.
+        plain_final_norm: True if the final norm's weight is stored as it is, whatever ``norm_offset`` says.
         extra_layers: True if files have layers after the last one that guess further tokens, which Tenon does not
             run.
         published_in_blocks: True if its makers publish it in MXFP4.
@@ -152,6 +155,9 @@ class Family:
     query_only: bool = False
     experts: FamilyExperts | None = None
     latent: bool = False
+    output_gate: bool = False
+    normed_embedding: bool = False
+    plain_final_norm: bool = False
     extra_layers: bool = False
     published_in_blocks: bool = False
 

@@ -49,6 +49,7 @@ _LAYER = {
     "attn_k_norm": "self_attn.k_norm",
     "attn_q_a_norm": "self_attn.q_a_layernorm",
     "attn_kv_a_norm": "self_attn.kv_a_layernorm",
+    "attn_gate": "self_attn.gate_proj",
     "attn_output": "self_attn.o_proj",
     "attn_out": "self_attn.o_proj",
     "post_attention_norm": "post_attention_layernorm",

@@ -136,6 +136,8 @@ class ModelConfig:
         input_width: Width of a layer's own rows of a second embedding (Gemma 4's E models); 0 for none.
         input_vocabulary: Rows of that embedding.
         latent: Sizes of attention over latents, or None if keys and values are cached.
+        query_scale: Factor of queries after norms without weights on each query and key head; None for none of both.
+        end_norm_epsilon: Epsilon of the norms before the residual sums; None for that of the others.
     """
 
     architecture: str
@@ -175,6 +177,8 @@ class ModelConfig:
     input_width: int = 0
     input_vocabulary: int = 0
     latent: Latent | None = None
+    query_scale: float | None = None
+    end_norm_epsilon: float | None = None
 
     def of_layer(self, index: int) -> ModelConfig:
         """Return the config with the sizes of one layer in place of those of most."""
@@ -429,7 +433,7 @@ def _translate(
         quantization=checkpoint.quantization,
         types=checkpoint.types,
         residual_scale=float(config["residual_multiplier"]) if multipliers else 1.0,
-        logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else 1.0,
+        logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else config.get("logit_scale", 1.0),
         mixture=None
         if family.experts is None
         else _mixture(config, family.experts, layers, _fused(checkpoint, family.experts, prefix)),
@@ -439,6 +443,8 @@ def _translate(
         input_width=input_width,
         input_vocabulary=int(config["vocab_size_per_layer_input"]) if input_width else 0,
         latent=latent,
+        query_scale=config.get("query_scale"),
+        end_norm_epsilon=config.get("end_norm_epsilon"),
     )
 
 
