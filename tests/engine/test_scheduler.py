@@ -41,6 +41,7 @@ from engine.verifying.rules import SampleAndMatch
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder
+from tests.support.fast_cases import chosen
 from tests.support.packed_models import load
 from tests.support.streams import streamed_decoder
 
@@ -135,7 +136,7 @@ class Bench:
         return [one.reply.token_ids for one in running.values()]
 
 
-@pytest.fixture(params=["llama", "gemma2", "q8_0", "streamed"], scope="module")
+@pytest.fixture(params=chosen(["llama", "gemma2", "q8_0", "streamed"], ("llama", "streamed")), scope="module")
 def bench(
     request: pytest.FixtureRequest,
     checkpoint_of: Callable[[str], Path],

@@ -105,7 +105,7 @@ def run(steps: Sequence[Iterator[None]], chance: random.Random) -> list[int]:
     return turns
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", chosen(range(3), (0,)))
 def test_replies_are_those_that_each_gets_alone(decoder: Decoder, asked: list[Asked], seed: int) -> None:
     expected = [alone(decoder, one) for one in asked]
     assert all(

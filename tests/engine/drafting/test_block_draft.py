@@ -27,6 +27,7 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder, load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import chosen
 from tests.support.heads import CONFIG, HEADS, HIDDEN, KV_HEADS, VOCABULARY, WIDE, norm
 
 MASK, SIZE, LAYERS, RANK, EACH = 3, 5, 2, 8, HIDDEN // HEADS
@@ -222,7 +223,7 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", chosen(CONFIGS, ("dflash", "dspark-gated")))
 def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
