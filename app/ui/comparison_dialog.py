@@ -128,7 +128,7 @@ class TrialColumn(QWidget):
     def __init__(self, theme: Theme, name: str, modes: Sequence[Choice], mode: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._difference: int | None = None
+        self.difference: int | None = None
         self.mode = ModeField(theme, name, self)
         self.mode.show_modes(modes, mode)
         card = QFrame(self)
@@ -145,11 +145,6 @@ class TrialColumn(QWidget):
         theme.changed.connect(self._restyle)
         self._restyle()
 
-    @property
-    def difference(self) -> int | None:
-        """The character from which on the text is marked; None where nothing is."""
-        return self._difference
-
     def show_trial(self, trial: Trial | None, runs: bool, difference: int | None) -> None:
         """Show a trial as far as it came, marked from the first character that differs from the other's."""
         self.mode.setEnabled(trial is None or trial.ended)
@@ -157,8 +152,8 @@ class TrialColumn(QWidget):
         words = state_words(trial, runs)
         self.figures.setText(words)
         self.figures.setVisible(bool(words))
-        if difference != self._difference:
-            self._difference = difference
+        if difference != self.difference:
+            self.difference = difference
             self._mark()
 
     def _set_text(self, text: str) -> None:
@@ -180,12 +175,12 @@ class TrialColumn(QWidget):
 
     def _mark(self) -> None:
         """Mark the text after the first difference, and bring its beginning into view."""
-        if self._difference is None:
+        if self.difference is None:
             self.text.setExtraSelections([])
             return
         mark = QTextEdit.ExtraSelection()
         cursor = QTextCursor(self.text.document())
-        cursor.setPosition(_utf16_length(self.text.toPlainText()[: self._difference]))
+        cursor.setPosition(_utf16_length(self.text.toPlainText()[: self.difference]))
         self.text.setTextCursor(cursor)
         self.text.ensureCursorVisible()
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)

@@ -201,7 +201,7 @@ class AcceptancePlot(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shares: tuple[float, ...] = ()
+        self.shares: tuple[float, ...] = ()  # rates that are drawn, 0 to 1
         self._plot = still_plot(self)
         self._bars = pg.BarGraphItem(x=[], height=[], width=_BAR_SHARE)
         self._plot.addItem(self._bars)
@@ -216,15 +216,10 @@ class AcceptancePlot(QWidget):
         column.addWidget(self.section)
         self.restyle()
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Rates that are drawn, 0 to 1."""
-        return self._shares
-
     def set_shares(self, shares: Sequence[float]) -> None:
         """Draw other shares, 0 to 1 each."""
-        if tuple(shares) != self._shares:
-            self._shares = tuple(shares)
+        if tuple(shares) != self.shares:
+            self.shares = tuple(shares)
             self._draw()
 
     def restyle(self) -> None:
@@ -243,7 +238,7 @@ class AcceptancePlot(QWidget):
         for number in self._numbers:
             self._plot.removeItem(number)
         self._numbers = []
-        percents = [100 * share for share in self._shares]
+        percents = [100 * share for share in self.shares]
         places = range(1, len(percents) + 1)
         self._bars.setOpts(x=list(places), height=percents)
         self._plot.setRange(xRange=(0.5, max(_FEWEST_BARS, len(percents)) + 0.5), yRange=(0, _TOP), padding=0)
@@ -262,7 +257,7 @@ class AcceptancePlot(QWidget):
     def _describe(self) -> None:
         words = ", ".join(
             tr("{percent} at position {place}", percent=figures.percent(share), place=place)
-            for place, share in enumerate(self._shares, 1)
+            for place, share in enumerate(self.shares, 1)
         )
         self.setAccessibleName(
             tr("Accepted: {shares}", shares=words) if words else tr("Accepted: nothing was drafted")
