@@ -35,7 +35,6 @@ SHOWING: dict[str, tuple[int, ...]] = {
             "showText",
             "showMessage",
             "drawText",
-            "set_detail",
             "set_hint",
             "QLabel",
             "QPushButton",

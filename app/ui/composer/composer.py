@@ -36,20 +36,15 @@ class ContextMeter(QWidget):
         self._narrow = False
         self._bar = ShareBar(theme, tr("Context in use"), self)
         self._bar.setFixedSize(*_BAR_PX)
-        self._words = PlainLabel(self, kind="meter")
+        self.words = PlainLabel(self, kind="meter")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         filled(
             QHBoxLayout(self),
-            *((self._bar, 0, Qt.AlignmentFlag.AlignVCenter), self._words),
+            *((self._bar, 0, Qt.AlignmentFlag.AlignVCenter), self.words),
             margins=0,
             spacing=8,
         )
         self.hide()
-
-    @property
-    def text(self) -> str:
-        """Text beside the bar."""
-        return self._words.text()
 
     def set_usage(self, used: int, limit: int) -> None:
         """Tokens in use and tokens there are; a limit of 0 hides the meter."""
@@ -69,7 +64,7 @@ class ContextMeter(QWidget):
         whole = tr("{used} of {limit} tokens", used=used, limit=limit)
         share = self._used / self._limit
         self._bar.show_share(share, "g3" if share < _NEARLY_FULL else "mapt")
-        self._words.setText(figures.percent(share) if self._narrow else whole)
+        self.words.setText(figures.percent(share) if self._narrow else whole)
         self.setToolTip(
             tr("{used} of {limit} tokens of the model's context are in use", used=used, limit=limit)
         )

@@ -189,7 +189,7 @@ class LinePlot(QWidget):
             detail = f"┄ {name} {figures.speed(value)}"  # not on the line: the curve runs there
             if latest is not None:
                 words.append(f"{name} {figures.digits(value, 3)} {self._unit}")
-        self.section.set_detail(detail)
+        self.section.detail.setText(detail)
         said = ", ".join(words)
         self.setAccessibleName(f"{self._title}: {said}")
         self.setToolTip(tr("{title} over the reply: {words}", title=self._title, words=said))
@@ -212,7 +212,7 @@ class AcceptancePlot(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         self.section = InspectorSection(theme, tr("Accepted"), self._plot, rule=False)
-        self.section.set_detail(tr("% by position"))
+        self.section.detail.setText(tr("% by position"))
         column.addWidget(self.section)
         self.restyle()
 

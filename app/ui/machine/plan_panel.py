@@ -371,26 +371,21 @@ class PlanPanel(QFrame):
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
         self.table = PlanTable(theme, self)  # every mode
-        self._notes = PlainLabel(self, kind="notes", wrap=True)
-        self._notes.setContentsMargins(13, 9, 13, 11)
-        self._notes.setAlignment(Qt.AlignmentFlag.AlignTop)
-        filled(QVBoxLayout(self), self._head, self.table, self._notes, STRETCH, margins=1, spacing=0)
-
-    @property
-    def notes(self) -> str:
-        """Text below the table."""
-        return self._notes.text()
+        self.notes = PlainLabel(self, kind="notes", wrap=True)
+        self.notes.setContentsMargins(13, 9, 13, 11)
+        self.notes.setAlignment(Qt.AlignmentFlag.AlignTop)
+        filled(QVBoxLayout(self), self._head, self.table, self.notes, STRETCH, margins=1, spacing=0)
 
     def set_plan(self, plan: PlanReport | None, problem: str) -> None:
         """Show a plan, or why there is none; without a problem the plan is awaited."""
         self.table.set_plan(plan)
         if plan is None:
-            self._notes.setText(
+            self.notes.setText(
                 problem or tr("The plan is being made. While a reply runs it waits for its end.")
             )
             return
         none = [] if plan.chosen else [plan.reason]
-        self._notes.setText("\n".join([*none, *plan_notes(plan)]))
+        self.notes.setText("\n".join([*none, *plan_notes(plan)]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

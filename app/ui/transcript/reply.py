@@ -249,11 +249,6 @@ class ReplyView(QWidget):
             self._show_state()
 
     @property
-    def status_text(self) -> str:
-        """Text of the strip."""
-        return self.strip.status.text
-
-    @property
     def notice_texts(self) -> list[str]:
         """The sentences beside the reply."""
         return [label.text() for label in self._notices]
