@@ -225,7 +225,6 @@ class Machine(QObject):
             self._end()
 
     def _end(self) -> None:
-        """Give the engine back to the replies."""
         options, self._options = self._options, None
         rows, self._rows = self._rows, ()
         if options is not None and self.report is not None and rows:

@@ -231,7 +231,6 @@ def _panel(title: str | None) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _titled(title: str, value: QWidget) -> QWidget:
-    """Return a widget with a value under its name."""
     both = QWidget()
     filled(QVBoxLayout(both), PlainLabel(title, both, kind="small"), value, margins=0, spacing=2)
     return both

@@ -186,7 +186,6 @@ class Writer:
         return text
 
     def _tidy(self, running: Sequence[tuple[int, _Text]]) -> None:
-        """Drop the rows of texts that have ended."""
         kept = numpy.sort(numpy.concatenate([self._places[at, : text.rows] for at, text in running]))
         self._cache.commit((), kept.tolist())
         for at, text in running:

@@ -193,7 +193,6 @@ class Finder(QObject):
             yield messages[(at + step * offset) % len(messages)]
 
     def _go(self, messages: Iterator[Message], step: int) -> None:
-        """Go to the first of these messages that has a place."""
         for message in messages:
             if not self._count(message):
                 continue

@@ -200,7 +200,6 @@ class ChatSettingsDialog(RingedDialog):
 
     @Slot(object)
     def _show(self, options: ConversationOptions) -> None:
-        """Let the fields say what some options say."""
         self._options = options
         own = options.system_prompt is not None
         self.own_prompt.setChecked(own)

@@ -137,7 +137,6 @@ class PresetRow(QWidget):
 
     @Slot()
     def _fill(self) -> None:
-        """Show the presets that there are; the one that was shown stays, if it does."""
         name = self.name
         self.names.clear()
         self.names.addItem(tr("None"), "")

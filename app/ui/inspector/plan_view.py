@@ -137,7 +137,6 @@ def _has_bar(row: PlanRow) -> bool:
 
 
 def _sentence(row: PlanRow) -> str:
-    """Return a row in full."""
     if row.measured is None or row.predicted is None or row.reason:
         return row_words(row)
     return tr(

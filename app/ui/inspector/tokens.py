@@ -285,7 +285,6 @@ class TokenLegend(QWidget):
         self.setAccessibleName(tr("Legend: {looks}", looks=", ".join(words for _, words, _ in self._looks())))
 
     def _places(self, width: int) -> list[tuple[float, int, _Look]]:
-        """Left edge and line of each look."""
         looks = self._looks()
         places = in_lines(map(self._needed, looks), width, _BETWEEN_PX)
         return [(left, line, look) for (left, line), look in zip(places, looks, strict=True)]
@@ -473,7 +472,6 @@ class TokenView(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine, text)
 
     def _frames(self, chosen: list[int]) -> list[QRectF]:
-        """Return a frame for each line that the chosen tokens stand on."""
         frames: list[QRectF] = []
         for index in chosen:
             box = self._flow.boxes[index].adjusted(-1, -1, 1, 1)

@@ -279,7 +279,6 @@ class PlanTable(QWidget):
         return _Line(text, style, role, QRect(room.left(), room.top(), room.width(), bounds.height()))
 
     def _figures(self, row: ModePrediction) -> str:
-        """Text of the columns that have no room."""
         if tr("First token") in self.column_titles:
             return ""
         if len(self._columns) > 2:

@@ -288,7 +288,6 @@ class SettingsDialog(RingedDialog):
 
 
 def _page_of(name: str) -> int:
-    """Return the number of the page that has a setting."""
     for number, page in enumerate(PAGES):
         if any(getattr(item, "name", "") == name for item in page.items()):
             return number

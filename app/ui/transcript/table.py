@@ -273,7 +273,6 @@ class TableGrid(QWidget):
         return QRect()
 
     def _lefts(self) -> list[float]:
-        """Left edge of each column, in px."""
         ends = list(accumulate(self._widths))
         if self.right_to_left:
             return [ends[-1] - end for end in ends]
