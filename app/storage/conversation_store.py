@@ -19,7 +19,6 @@ from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
 from app.storage.backup import back_up, erase_copies
-from app.storage.failures import is_corruption, mark_damaged, storage_errors
 from app.storage.ledger import Ledger
 from app.storage.mending import damaged_message
 from app.storage.rows import (
@@ -35,7 +34,7 @@ from app.storage.rows import (
     write_unsent,
 )
 from app.storage.seals import intact
-from app.storage.transaction import empty_log, transaction
+from app.storage.transaction import empty_log, is_corruption, mark_damaged, storage_errors, transaction
 from app.words import mark, tr
 from engine.errors import StorageError
 from engine.messages import Attachment

@@ -8,8 +8,7 @@ from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox
 
-from app.bridge.installed_program import ProgramWatch, installed_by_dpkg
-from app.bridge.update_check import Release, UpdateCheck
+from app.bridge.update_check import ProgramWatch, Release, UpdateCheck, installed_by_dpkg
 from app.ui.main_window import MainWindow
 from app.ui.parts import PlainQuestion
 from app.version import HOMEPAGE, version
