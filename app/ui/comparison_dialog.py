@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
-    QScrollArea,
     QTextEdit,
     QVBoxLayout,
     QWidget,
@@ -25,7 +24,7 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit
-from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button, scrolled
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import TextStyle, Theme
@@ -255,11 +254,7 @@ class ComparisonDialog(RingedDialog):
             margins=(_SIDE_PX, 2, _SIDE_PX, 2),
             spacing=8,
         )
-        scroll = QScrollArea(self)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
+        scroll = scrolled(page, self)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         foot = filled(
             QVBoxLayout(),
