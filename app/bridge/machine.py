@@ -281,8 +281,6 @@ class Machine(QObject):
             False,
         )
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def _show(self, measuring: Measuring) -> None:
         self.measuring = measuring
         self.changed.emit()

@@ -114,8 +114,6 @@ class ServerPage(PlacePage):
         self._server.changed.connect(self._show)
         self._show()
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     @Slot()
     def _show(self) -> None:
         state = self._server.state

@@ -156,8 +156,6 @@ class Finder(QObject):
         """Go to the place before; before the first one is the last."""
         self._step(-1)
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def _count(self, message: Message) -> int:
         view = self._transcript.view_of(message.id)
         if view is not None:

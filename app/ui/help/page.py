@@ -158,8 +158,6 @@ class HelpPage(PlacePage):
         super().resizeEvent(event)
         self._fit_body()
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def _show(self, article: Article | None, heading: str, markdown: str) -> None:
         self._article = article
         self._heading.setText(heading)

@@ -322,8 +322,6 @@ class MemoryBar(LegendBar):
                 top = self._paint_place(painter, place, top)
         self._words(painter, top, tr("Disk"), self._disk_words())
 
-    # --- painting ---------------------------------------------------------------------------------------------
-
     def _paint_place(self, painter: QPainter, place: MemoryPlace, top: float) -> float:
         px = self._theme.type.px
         own = sum(share.size_bytes for share in place.shares if share.use != "others")
@@ -357,8 +355,6 @@ class MemoryBar(LegendBar):
         )
         painter.drawText(box, flags, text)
         return metrics.horizontalAdvance(text)
-
-    # --- words ------------------------------------------------------------------------------------------------
 
     def _disk_words(self) -> str:
         disk = next((place for place in self._places if place.place == "disk"), None)

@@ -199,8 +199,6 @@ class DraftTree(QWidget):
             return True
         return super().event(event)
 
-    # --- painting ---------------------------------------------------------------------------------------------
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
         if not self.nodes:
@@ -281,8 +279,6 @@ class DraftTree(QWidget):
         return QRectF(
             _MARGIN_PX + node.column * step_x, _MARGIN_PX + (node.row - self._top_row) * step_y, width, height
         )
-
-    # --- words ------------------------------------------------------------------------------------------------
 
     def _describe(self) -> None:
         by_fate: dict[Fate, list[str]] = {}

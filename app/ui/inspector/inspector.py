@@ -190,8 +190,6 @@ class Inspector(QWidget):
         super().resizeEvent(event)
         self.edge.place()
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         column = QWidget()
         rows = filled(QVBoxLayout(column), margins=(_MARGIN_PX, 2, _MARGIN_PX, 8), spacing=0)

@@ -435,8 +435,6 @@ class TokenView(QWidget):
         end = bisect_left(self._tokens, self.round + 1, hi=self._shown, key=lambda token: token.round)
         return list(range(first, end))
 
-    # --- painting ---------------------------------------------------------------------------------------------
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
         if not self._shown:
@@ -480,8 +478,6 @@ class TokenView(QWidget):
             else:
                 frames.append(box)
         return frames
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     def _new_flow(self) -> TokenFlow:
         metrics = {origin: QFontMetricsF(token_font(self._theme, origin)) for origin in Origin}

@@ -289,8 +289,6 @@ class PlanTable(QWidget):
         words.append(tr("first token after {time}", time=_first_token(row)))
         return ", ".join(words)
 
-    # --- painting ---------------------------------------------------------------------------------------------
-
     def _paint_place(self, painter: QPainter, index: int, place: _Place) -> None:
         color = self._theme.color
         if place.row.refusal:

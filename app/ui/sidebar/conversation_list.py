@@ -423,8 +423,6 @@ class ConversationList(ChatDrag):
         if row is not None and self._has_menu(row):
             self._menu_of(row).popup(event.globalPos() if by_mouse else self._below(index))
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
         """Row of an index; None for no row."""
         return self._conversations.row(index.row()) if index.isValid() else None

@@ -186,8 +186,6 @@ class MessageActions(QWidget):
         for button in self._buttons.values():
             self._size(button)
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def _show(self, action: Action, shown: bool) -> None:
         if action not in self._buttons:
             if not shown:

@@ -375,8 +375,6 @@ class MessageColumn(QScrollArea):
         self._mark_last()
         self._arrange(keep)
 
-    # --- layout -----------------------------------------------------------------------------------------------
-
     def _gap(self) -> int:
         return round(self._theme.spaced(_GAP_PX))
 

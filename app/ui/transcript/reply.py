@@ -338,8 +338,6 @@ class ReplyView(QWidget):
         self.buttons.restyle()
         self._changed()
 
-    # --- layout -----------------------------------------------------------------------------------------------
-
     def fit(self, width: int) -> int:
         """Place everything at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
@@ -371,8 +369,6 @@ class ReplyView(QWidget):
     def _changed(self) -> None:
         self._fitted = None
         self.height_changed.emit()
-
-    # --- state ------------------------------------------------------------------------------------------------
 
     def _show_state(self) -> None:
         state = self.message.state
