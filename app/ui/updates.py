@@ -18,17 +18,14 @@ _MOST_NEWS = 1_500
 
 
 class Updates(QObject):
-    """Tells of both in the window's toast, and installs nothing.
-
-    Attributes:
-        restart_wanted: True once the user has asked for a restart, and the window closes for it.
-    """
+    """Tells of both in the window's toast, and installs nothing."""
 
     def __init__(self, check: UpdateCheck, watch: ProgramWatch, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
         self._watch = watch
         self._check = check
+        # True once the user has asked for a restart, and the window closes for it
         self.restart_wanted = False
         check.found.connect(self._tell_release)
         watch.replaced.connect(self._offer_restart)

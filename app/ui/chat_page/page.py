@@ -41,11 +41,7 @@ _COMPOSER_PX = 560
 
 
 class TurnRequests(QObject):
-    """The buttons under messages, the arrows between versions, and edited messages.
-
-    Attributes:
-        conversation_id: The conversation that is shown; None for a blank one, which has no turns.
-    """
+    """The buttons under messages, the arrows between versions, and edited messages."""
 
     said = Signal(str, bool)  # a sentence for the user, and whether it stays
     message_deleted = Signal(str)  # a sentence that says so
@@ -56,6 +52,7 @@ class TurnRequests(QObject):
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        # The conversation that is shown; None for a blank one, which has no turns
         self.conversation_id: int | None = None
 
     @Slot(int, object)

@@ -40,12 +40,7 @@ _LONGEST = {"address": 300, "key": 1000, "name": 40}
 
 
 class ModelDialog(RingedDialog):
-    """Sheet above the window.
-
-    Attributes:
-        column: The layout to fill.
-        accept_button: Does what the dialog is about.
-    """
+    """Sheet above the window."""
 
     def __init__(self, theme: Theme, title: str, accept: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, title, parent)
@@ -56,6 +51,7 @@ class ModelDialog(RingedDialog):
         self.column.addWidget(self._heading)
         self.area = scrolled(content, self, title)
         self.cancel_button = push_button(tr("Cancel"), self, self.reject)
+        # Does what the dialog is about
         self.accept_button = push_button(accept, self, self.accept, kind="primary", default=True)
         buttons = filled(
             QHBoxLayout(),

@@ -37,12 +37,7 @@ _FILE_NAME = "tenon-settings.json"
 
 
 class ClosingQuestion(PlainQuestion):
-    """Apply them, discard them, or go on.
-
-    Attributes:
-        apply: The button to apply them.
-        discard: The button to discard them.
-    """
+    """Apply them, discard them, or go on."""
 
     def __init__(self, dialog: QWidget) -> None:
         super().__init__(tr("Settings"), tr("Some changes are not applied yet."), dialog)
