@@ -36,7 +36,6 @@ SHOWING: dict[str, tuple[int, ...]] = {
             "showText",
             "showMessage",
             "drawText",
-            "set_detail",
             "set_hint",
             "QLabel",
             "QPushButton",
