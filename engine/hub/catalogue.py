@@ -22,41 +22,25 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class CatalogueModel:
-    """A model of the catalogue.
+    """A model of the catalogue."""
 
-    Attributes:
-        name: Name for `tenon models get`.
-        title: Title that users see.
-        about: One sentence.
-        licence: Licence as the hub names it.
-        parameters: Number of weights, but for norms and biases, which are thousands beside millions.
-        config: Part of config.json that its size follows from, under its own keys.
-        safetensors_repo: Repository of its original weights.
-        gated: True if those are after terms to accept; the GGUF repositories are not.
-        gguf_repo: Repository of quantized weights.
-        drafts: Names of smaller models of the catalogue with its vocabulary.
-        heads: Repositories of draft heads that were trained for it.
-        older: True if there are better ones of its size by now.
-        tried_as: Family of tests/published that is written as its files are; one without any is not recommended.
-        active_parameters: Number of weights of a mixture that each token is multiplied with; None for others.
-        expert_parameters: Number of weights of its experts.
-    """
-
-    name: str
-    title: str
-    about: str
-    licence: str
-    parameters: int
+    name: str  # name for `tenon models get`
+    title: str  # title that users see
+    about: str  # one sentence
+    licence: str  # licence as the hub names it
+    parameters: int  # number of weights, but for norms and biases, which are thousands beside millions
+    # Part of config.json that its size follows from, under its own keys
     config: dict[str, Any] = field(hash=False)
-    safetensors_repo: str
-    gated: bool
-    gguf_repo: str
-    drafts: tuple[str, ...]
-    heads: tuple[str, ...]
-    older: bool = False
+    safetensors_repo: str  # repository of its original weights
+    gated: bool  # True if those are after terms to accept; the GGUF repositories are not
+    gguf_repo: str  # repository of quantized weights
+    drafts: tuple[str, ...]  # names of smaller models of the catalogue with its vocabulary
+    heads: tuple[str, ...]  # repositories of draft heads that were trained for it
+    older: bool = False  # True if there are better ones of its size by now
+    # Family of tests/published that is written as its files are; one without any is not recommended
     tried_as: str = ""
-    active_parameters: int | None = None
-    expert_parameters: int = 0
+    active_parameters: int | None = None  # weights that a mixture multiplies each token with; None for others
+    expert_parameters: int = 0  # number of weights of its experts
 
     @property
     def context_length(self) -> int:
@@ -64,11 +48,7 @@ class CatalogueModel:
         return int(self.config["max_position_embeddings"])
 
     def typical_bytes(self, bits_per_weight: float) -> int:
-        """Estimate the size of its files; the hub says it exactly.
-
-        Args:
-            bits_per_weight: 16 for the original weights, `Q4_K_M_BITS` for the default quantization.
-        """
+        """Estimate the size of its files; original weights have 16 bits each. The hub says it exactly."""
         if bits_per_weight < 16 or "quantization_config" not in self.config:
             return int(self.parameters * bits_per_weight / 8)
         # Published with experts in MXFP4, whose blocks of 32 have 17 bytes.
