@@ -97,23 +97,15 @@ QUANTIZED = frozenset(
 
 @dataclass(frozen=True)
 class Source:
-    """Origin of a tensor.
+    """Origin of a tensor."""
 
-    Attributes:
-        name: Name in the file.
-        heads: Number of heads, each of whose rows were interleaved pair by pair for llama.cpp's own rotation; 0 for
-            none.
-        offset: Number to add to every value.
-        part: Index of the tensor in a stack.
-        parts: Number of parts in the stack; 0 if it is none.
-        dimensions: Dimensions of a vector, or of a matrix of one row, whatever the file says; 0 for the file's own.
-    """
-
-    name: str
+    name: str  # name in the file
+    # Number of heads, each of whose rows were interleaved pair by pair for llama.cpp's own rotation; 0 for none
     heads: int = 0
-    offset: float = 0.0
-    part: int = 0
-    parts: int = 0
+    offset: float = 0.0  # number to add to every value
+    part: int = 0  # index of the tensor in a stack
+    parts: int = 0  # number of parts in the stack; 0 if it is none
+    # Dimensions of a vector, or of a matrix of one row, whatever the file says; 0 for the file's own
     dimensions: int = 0
 
 
@@ -242,19 +234,12 @@ class GgufFile:
 
 @dataclass(frozen=True)
 class GgufModel:
-    """A model whose files are complete.
+    """A model whose files are complete."""
 
-    Attributes:
-        config: Config in the form of config.json.
-        files: Files of its tensors.
-        quantization: Name of its mixture of types, such as Q4_K_M; None for plain numbers.
-        text_alone: True if it has encoders of images or sound too, which are left out.
-    """
-
-    config: dict[str, Any]
-    files: tuple[GgufFile, ...]
-    quantization: str | None
-    text_alone: bool
+    config: dict[str, Any]  # config in the form of config.json
+    files: tuple[GgufFile, ...]  # files of its tensors
+    quantization: str | None  # name of its mixture of types, such as Q4_K_M; None for plain numbers
+    text_alone: bool  # True if it has encoders of images or sound too, which are left out
 
 
 def read_gguf(path: Path) -> GgufModel:
