@@ -28,7 +28,8 @@ class Proposal:
     """Draws below each row of a sampled draft; row 0 is the root, row ``i + 1`` node ``i``.
 
     The number of draws below a row may depend on what was drawn before, never on what would be drawn next or on the
-    target: a sampled tree that is pruned by its scores afterwards is no sampled tree any more."""
+    target: a sampled tree that is pruned by its scores afterwards is no sampled tree any more.
+    """
 
     # True if each sibling was drawn from the same distribution, so that tokens may repeat, and not from the
     # renormalised rest of the siblings before it
@@ -102,7 +103,8 @@ class Probes:
     Each stands in the place of a token at some distance after its node; several of them, an ensemble, may stand in
     one place. It sees the text, the path to its node, itself and, by the mask, other probes of its node; nothing
     else sees a probe. Source: "Hardware-Aware Parallel Prompt Decoding" (Chen et al. 2024), sections 4.2 and 4.4.3
-    of the report."""
+    of the report.
+    """
 
     nodes: tuple[int, ...] = ()  # (P,) node of each probe, -1 for the root
     # (P,) distance of each from its node: 1 for the place of the next token, and so on
