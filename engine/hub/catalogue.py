@@ -28,7 +28,8 @@ class CatalogueModel:
     title: str  # title that users see
     about: str  # one sentence
     licence: str  # licence as the hub names it
-    parameters: int  # number of weights, but for norms and biases, which are thousands beside millions
+    # Number of weights, but for norms and biases, which are thousands beside millions
+    parameters: int
     # Part of config.json that its size follows from, under its own keys
     config: dict[str, Any] = field(hash=False)
     safetensors_repo: str  # repository of its original weights
@@ -39,7 +40,8 @@ class CatalogueModel:
     older: bool = False  # True if there are better ones of its size by now
     # Family of tests/published that is written as its files are; one without any is not recommended
     tried_as: str = ""
-    active_parameters: int | None = None  # weights that a mixture multiplies each token with; None for others
+    # Number of weights of a mixture that each token is multiplied with; None for others
+    active_parameters: int | None = None
     expert_parameters: int = 0  # number of weights of its experts
 
     @property
