@@ -64,6 +64,7 @@ LINE = Line(
                 **sizes(
                     202_048, 131_072, 19_968, hidden=6656, layers=52, kv_heads=2, head_dim=128, epsilon=1e-5
                 ),
+                "hidden_activation": "silu",
                 "sliding_window": 2048,
                 "attn_logit_softcapping": None,
                 "final_logit_softcapping": 20.0,
