@@ -90,7 +90,7 @@ class TokenMask:
         self._free: list[int] = []
 
     def await_thought(self) -> None:
-        """The reply begins with a thought, which has no form: the form begins behind it."""
+        """Wait for the end of a thought, which has no form: the form begins after it."""
         self._marks.insert(0, CLOSE)
 
     def allowed(self) -> NDArray[np.bool_] | None:
@@ -103,7 +103,7 @@ class TokenMask:
         return np.unpackbits(bits, bitorder="little").view(np.bool_)
 
     def take(self, token_id: int) -> None:
-        """The token that has come."""
+        """Take the token that has come."""
         if not self._marks:
             self._matcher.consume_token(token_id)
             return
@@ -144,7 +144,7 @@ class FormCompiler:
             ) from error
 
     def mask(self, grammar: str, mark: str = "") -> TokenMask:
-        """The mask at a reply's beginning; the compilation leaves Python's lock to others.
+        """Return the mask at a reply's beginning; the compilation leaves Python's lock to others.
 
         Args:
             grammar: Of `form_grammar`.
@@ -167,7 +167,7 @@ def form_grammar(
     answer: str = "",
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[str, str]:
-    """The grammar of a reply, and the text that it begins behind; both empty for a reply that may be anything.
+    """Return the grammar of a reply and the text that it begins after; both are empty if a reply may be anything.
 
     It was compiled once within its bounds, in a preparer's process.
 
@@ -277,7 +277,7 @@ def _call_grammar(tokenizer: Tokenizer, calls: ToolFormat, tools: ToolUse, form:
     special = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
 
     def literal(text: str) -> str:
-        """A text in the words of the grammar, where special tokens are no text."""
+        """Write a text in the words of the grammar, in which special tokens are no text."""
         between = special.split(text)
         found = [f"<[{marks[mark]}]>" for mark in special.findall(text)]
         parts = [json.dumps(one) if one else "" for one in between]
