@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from engine.errors import CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub, UnsupportedModel
+from engine.families import SUPPORTED
 from engine.hub.bundled import check_name
 from engine.hub.catalogue import (
     Q4_K_M_BITS,
@@ -36,7 +37,6 @@ from engine.hub.repository import (
     choose_files,
 )
 from engine.json_text import read_json
-from engine.model.families import SUPPORTED
 from engine.outside_file import read_text_file
 from engine.weights.draft_kind import ADAPTER_CONFIG
 
@@ -48,20 +48,13 @@ _INDEX = "model.safetensors.index.json"
 
 @dataclass(frozen=True)
 class Offer:
-    """A download that could be started.
+    """A download that could be started."""
 
-    Attributes:
-        plan: Plan for the queue.
-        gated: True if terms have to be accepted first.
-        page: Address of its page on the hub.
-        alternatives: Quantizations there are, smallest first.
-        drafts: Drafts that could be fetched along, smallest first: catalogue names and heads' repositories.
-    """
-
-    plan: DownloadPlan
-    gated: bool
-    page: str
-    alternatives: tuple[str, ...] = ()
+    plan: DownloadPlan  # plan for the queue
+    gated: bool  # True if terms have to be accepted first
+    page: str  # address of its page on the hub
+    alternatives: tuple[str, ...] = ()  # quantizations there are, smallest first
+    # Drafts that could be fetched along, smallest first: catalogue names and heads' repositories
     drafts: tuple[str, ...] = ()
 
 
@@ -78,12 +71,9 @@ def make_offer(
     """Look up the model that a name or a repository stands for.
 
     Args:
-        hub: The hub.
-        models: The folder of installed models.
         reference: A name of the catalogue, or ``owner/name``.
         wish: The format; ``auto`` takes GGUF if there is some.
         quantization: Quantization of a GGUF file.
-        revision: Branch, tag or commit.
         kind: Use of the model; None takes the catalogue's word, or the files'.
         name: Name to install it under.
 

@@ -12,9 +12,8 @@ import pytest
 
 from app.chat.model_entries import Fit, fit_of
 from app.chat.modes import known_modes
-from app.help.article import Article, read_articles
 from app.help.facts import HelpFacts
-from app.help.library import help_library
+from app.help.library import Article, help_library, read_articles
 from app.settings.pages import PAGES
 from app.settings.settings import Settings
 from app.ui.commands import FIELD_KEYS
@@ -22,7 +21,7 @@ from app.ui.help.article_text import ARTICLE, COMMAND, SETTING, setting_titles
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser
-from engine.model.families import SUPPORTED
+from engine.families import SUPPORTED
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_scene import stock
