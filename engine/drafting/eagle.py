@@ -23,7 +23,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, log
-from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 import torch
@@ -48,7 +47,6 @@ from engine.messages import PromptKind
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.device import Link
-from engine.weights.draft_kind import draft_kind, is_parallel
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 # Classes of shares of equal width.
@@ -375,19 +373,15 @@ class HeadDraft(SharingDraft):
     }
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder's tensors join a token with a hidden state."""
-        return draft_kind(folder) == "head"
-
-    @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> HeadLayout:
         """Read the layout of a head from its checkpoint."""
         return read_layout(checkpoint)
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        checkpoint = HeadCheckpoint(parts.folder)
-        network = load_feature_network(checkpoint, parts.target.config, shared, parts.weights, parts.check)
+        network = load_feature_network(
+            self.opened.head, parts.target.config, shared, parts.weights, parts.check
+        )
         return partial(self.text, network, parts, ShareChances())
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
@@ -418,11 +412,6 @@ class ParallelDraft(HeadDraft):
 
     kind = "block"
     by_levels = False
-
-    @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder holds a head with a row for tokens that are not there yet."""
-        return is_parallel(folder)
 
     @property
     def block_rows(self) -> int:

@@ -35,6 +35,7 @@ RANKS = {
     "engine.decoding": 3,
     "engine.drafting": 2,
     "engine.verifying": 2,
+    "engine.model_file": 1.5,
     "engine.placement": 1,
     "engine.hub": 1,
     "engine.model": 0,

@@ -19,6 +19,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -49,7 +50,7 @@ def made(
 def test_steps_are_those_of_transformers(tmp_path: Path, variant: str, ordered: bool, unified: bool) -> None:
     decoder, target, assistant, folder = made(tmp_path, variant, ordered, unified)
     assert draft_kind(folder) == "head"
-    assert kind_of(folder) is AssistantDraft
+    assert kind_of(OpenedModel("draft", folder)) is AssistantDraft
     source = decoder.source
     network = load_assistant(
         HeadCheckpoint(folder), decoder.config, source.embedding, source.dtype, weight_format("fp32")
@@ -222,7 +223,7 @@ def test_its_bytes_are_counted(tmp_path: Path) -> None:
         write_assistant(tmp_path / "draft", ordered=ordered)
         tensors = load_file(tmp_path / "draft" / "model.safetensors").values()
         target = read_config(Checkpoint(write_checkpoint(tmp_path / "target", "gemma4", tokenizer=False)))
-        draft = AssistantDraft.read("a", tmp_path / "draft", target)
+        draft = AssistantDraft.read(OpenedModel("a", tmp_path / "draft"), target)
         stored = sum(tensor.nbytes for tensor in tensors)
         assert (
             draft.size_bytes(weight_format("fp32"), 4096)

@@ -21,6 +21,7 @@ from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -200,7 +201,7 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
     state = make_state(name)
     folder = write(tmp_path / "draft", CONFIGS[name], state)
     assert draft_kind(folder) == "head"
-    assert kind_of(folder) is BlockDraft
+    assert kind_of(OpenedModel("draft", folder)) is BlockDraft
     network = load_block(HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32"))
     assert network.hidden_layers == (2, 4, 6)
     drafter = BlockDrafter(network, 64, Link(torch.device("cpu")), lambda: None)

@@ -17,6 +17,7 @@ from engine.errors import ConfigInvalid, TensorMismatch
 from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -67,7 +68,7 @@ def test_all_levels_are_those_of_the_reference(target: Decoder, tmp_path: Path, 
     head = peagle(layout)
     folder = head.write(tmp_path / "head", safetensors=True)
     assert draft_kind(folder) == "head"
-    assert kind_of(folder) is ParallelDraft
+    assert kind_of(OpenedModel("draft", folder)) is ParallelDraft
     drafter = drafter_of(target, folder)
     rows = torch.randn(len(TEXT) + 3, 3 * HIDDEN, generator=torch.Generator().manual_seed(2))
     embedding = target.source.embedding(torch.arange(384))
