@@ -15,7 +15,9 @@ from engine.server.exchange import (
     Exchange,
     choices,
     effort,
+    in_form,
     new_id,
+    openai_form,
     penalties,
     sampling,
     sent_event,
@@ -23,7 +25,6 @@ from engine.server.exchange import (
     turn,
 )
 from engine.server.fields import Fields
-from engine.server.form import in_form, openai_form
 from engine.server.refusal import Refused, openai_error
 from engine.server.tools import Calls, openai_call, openai_tools
 from engine.text.reply_parts import Said
@@ -69,7 +70,7 @@ class ChatCompletions(Exchange):
         return choices(fields, in_form(request, openai_form(fields)))
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
         found = []
         for index, reply in enumerate(replies):
             thought, answer, calls = self.parts(index, reply)
@@ -98,15 +99,15 @@ class ChatCompletions(Exchange):
         }
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
-        """The role, which comes first."""
+        """Return the role, which comes first."""
         return self._chunk(index, {"role": "assistant", "content": None})
 
     def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:
-        """Log-probabilities, which go with the next chunk."""
+        """Keep log-probabilities for the next chunk."""
         self._logged.setdefault(index, []).extend(logprobs)
 
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the thought, of the answer, or of calls."""
+        """Return a piece of the thought, of the answer or of calls."""
         chunks: list[dict[str, Any]] = []
         if said.thought:
             chunks.append({"reasoning_content": said.thought})
@@ -122,19 +123,19 @@ class ChatCompletions(Exchange):
         return b"".join(self._chunk(index, chunk) for chunk in chunks)
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The reason of the end."""
+        """Return the reason of the end."""
         called = index in self._calls and bool(self._calls[index].made)
         return self._chunk(index, {}, _finish(reply, called), {"timings": timings(reply)})
 
     def closed(self, replies: Sequence[Reply]) -> bytes:
-        """The usage, where it is wanted, and the mark of the end."""
+        """Return the usage if it is wanted, and the mark of the end."""
         if not self._usage_wanted:
             return DONE
         last = {**self._head("chat.completion.chunk"), "choices": [], "usage": usage(replies, len(replies))}
         return sent_event(last) + DONE
 
     def failed(self, refused: Refused) -> bytes:
-        """An error in the place of a chunk."""
+        """Return an error in the place of a chunk."""
         return sent_event(openai_error(refused)) + DONE
 
     def _head(self, kind: str) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def _finish(reply: Reply, called: bool) -> str:
 
 
 def _logprobs(fields: Fields) -> int | None:
-    """The number of likeliest tokens that are wanted beside each one; None for no log-probabilities."""
+    """Return the number of likeliest tokens that are wanted beside each one; None for no log-probabilities."""
     top = fields.whole("top_logprobs", 0, MOST_LOGPROBS)
     if not fields.switch("logprobs"):
         if top:
@@ -171,7 +172,7 @@ def _logprobs(fields: Fields) -> int | None:
 
 
 def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
-    """Log-probabilities of tokens as OpenAI's clients get them; None for none."""
+    """Return log-probabilities as OpenAI's clients get them; None for none."""
     if not logprobs:
         return None
 
@@ -186,7 +187,7 @@ def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
 
 
 def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
-    """Tokens of prompts and replies; the prompt of several choices counts once."""
+    """Count tokens of prompts and replies; the prompt of several choices counts once."""
     prompt = sum(reply.prompt_tokens for reply in replies[::choices])
     written = sum(reply.timings.predicted_n for reply in replies)
     return {
@@ -205,13 +206,13 @@ def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
 
 
 def most_tokens(fields: Fields, *names: str) -> int | None:
-    """The limit of tokens by the first of these fields that is there; -1 is none."""
+    """Return the limit of tokens by the first of these fields that is there; -1 is none."""
     name = next((one for one in names if fields.value(one) is not None), names[0])
     return None if fields.value(name) == -1 else fields.whole(name, 1)
 
 
 def _thinking(fields: Fields) -> Thinking:
-    """Wishes for thinking: by effort, and by variables of the chat template."""
+    """Read wishes for thinking: by effort, and by variables of the chat template."""
     found = effort(fields, "reasoning_effort")
     variables = fields.inner("chat_template_kwargs")
     for name in variables.names():

@@ -16,18 +16,20 @@ from typing import Any, ClassVar
 from engine.messages import ChatMessage, Generate, OutputForm, Reply, Thinking, ToolCall
 from engine.server.chat_completions import FINISH
 from engine.server.exchange import (
+    ANY_OBJECT,
     UNSERVED,
     Exchange,
     Served,
     as_json,
     check_model,
     effort,
+    in_form,
     penalties,
     sampling,
+    schema_form,
     turn,
 )
 from engine.server.fields import Fields
-from engine.server.form import ANY_OBJECT, in_form, schema_form
 from engine.server.refusal import Refused, ollama_error
 from engine.server.tools import Calls, arguments_of, openai_tools
 from engine.text.reply_parts import Said
@@ -44,16 +46,22 @@ _UNSERVED = {
 
 
 class OllamaExchange(Exchange):
-    """The part that chat and generate share: a line of JSON for each piece.
+    """Exchange of chat and generate: a line of JSON for each piece.
 
     Attributes:
-        asks: There is a prompt; without one nothing is wanted but that the model is loaded, or given up.
+        asks: True if there is a prompt; without one the model is only to be loaded, or given up.
     """
 
     asks = True
 
     media_type: ClassVar[str] = "application/x-ndjson"
     streams_unasked: ClassVar[bool] = True
+    fields_of: ClassVar = {
+        **Exchange.fields_of,
+        "form": ("format", "tools"),
+        "bias": ("options.logit_bias",),
+        "stop": ("options.stop",),
+    }
 
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         fields.refuse(_UNSERVED)
@@ -76,30 +84,30 @@ class OllamaExchange(Exchange):
 
     @abstractmethod
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
-        """The request with its prompt."""
+        """Return the request with its prompt."""
 
     @abstractmethod
     def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
-        """Thought, answer and calls as the protocol's fields."""
+        """Return thought, answer and calls as the protocol's fields."""
 
     def loaded(self) -> dict[str, Any]:
-        """The answer to a request without a prompt. The model stays all the same: it is the only one of this server."""
+        """Answer a request without a prompt. The model stays in any case: it is the only one of this server."""
         reason = "unload" if self._unloads else "load"
         return {**self._head(), **self._said("", ""), "done": True, "done_reason": reason}
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
         return {**self._head(), **self._said(*self.parts(0, replies[0])), **_end(replies[0])}
 
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the thought, of the answer, or of both; calls are sent whole, at the end."""
+        """Return a piece of the thought, of the answer, or of both; calls are sent whole, at the end."""
         self._calls.add(said.calls)
         if not said.thought and not said.answer:
             return b""
         return as_json({**self._head(), **self._said(said.thought, said.answer), "done": False}) + b"\n"
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The calls, and the end with the figures."""
+        """Return the calls, and the end with the figures."""
         calls = b""
         if self._calls.made:
             called = self._said("", "", self._calls.made)
@@ -107,11 +115,11 @@ class OllamaExchange(Exchange):
         return calls + as_json({**self._head(), **self._said("", ""), **_end(reply)}) + b"\n"
 
     def ping(self) -> bytes:
-        """The protocol has no sign of life."""
+        """Return nothing: the protocol has no sign of life."""
         return b""
 
     def failed(self, refused: Refused) -> bytes:
-        """An error in the place of a piece."""
+        """Return an error in the place of a piece."""
         return as_json(ollama_error(refused)) + b"\n"
 
     def _head(self) -> dict[str, Any]:
@@ -140,7 +148,7 @@ class OllamaChat(OllamaExchange):
 class OllamaGenerate(OllamaExchange):
     """``/api/generate``."""
 
-    asks_in = "prompt"
+    fields_of: ClassVar = {**OllamaExchange.fields_of, "prompt": ("prompt",)}
 
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
         prompt, system = fields.text("prompt") or "", fields.text("system")
@@ -156,18 +164,18 @@ class OllamaGenerate(OllamaExchange):
 
 
 class OllamaModel:
-    """The model, as Ollama's lists have it."""
+    """Model as Ollama's lists have it."""
 
     def __init__(self, served: Served) -> None:
         self._served = served
 
     @staticmethod
     def version(served: Served) -> dict[str, Any]:
-        """``/api/version``."""
+        """Answer ``/api/version``."""
         return {"version": _VERSION}
 
     def listed(self) -> dict[str, Any]:
-        """``/api/tags`` and ``/api/ps``."""
+        """Answer ``/api/tags`` and ``/api/ps``."""
         report = self._served.report
         name = self._served.name
         started = datetime.fromtimestamp(self._served.created, timezone.utc)
@@ -185,7 +193,7 @@ class OllamaModel:
         return {"models": [model]}
 
     def details(self) -> dict[str, Any]:
-        """Kind, size and weights."""
+        """Return kind, size and weights."""
         report = self._served.report
         return {
             "parent_model": "",
@@ -198,7 +206,7 @@ class OllamaModel:
 
 
 def shown(fields: Fields, served: Served) -> dict[str, Any]:
-    """``/api/show``."""
+    """Answer ``/api/show``."""
     check_model(fields, served)
     report = served.report
     family = report.architecture
@@ -229,7 +237,7 @@ def _form(fields: Fields) -> OutputForm | None:
 
 
 def _is_nothing(duration: object) -> bool:
-    """True of seconds, or of Go's text for a duration (``0s``, ``0h0m``), that are none."""
+    """Return whether seconds, or Go's text for a duration (``0s``, ``0h0m``), are zero."""
     if isinstance(duration, str):
         return _NO_TIME.fullmatch(duration) is not None
     return duration == 0 and not isinstance(duration, bool)
@@ -242,7 +250,7 @@ def _thinking(fields: Fields) -> Thinking:
 
 
 def _end(reply: Reply) -> dict[str, Any]:
-    """The end of a reply; times are in nanoseconds."""
+    """Return the end of a reply; times are in nanoseconds."""
     own = reply.timings
     times_ms = {
         "total_duration": own.prompt_ms + own.predicted_ms + (own.load_ms or 0.0),

@@ -103,7 +103,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_the_server_listens_to_this_computer_alone"),
     ),
     *_of(
-        "engine/server/key.py",
+        "engine/server/guard.py",
         "tests/engine/server/test_serve_command.py",
         ("_LEAST_CHARACTERS = 8", "_LEAST_CHARACTERS = 1", "a key of a letter is taken",
          "test_a_key_that_no_header_carries_is_refused"),
@@ -180,7 +180,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "places of requests that have ended are never free"),
     ),
     *_of(
-        "engine/server/hang_watch.py",
+        "engine/server/engine_link.py",
         "tests/engine/server/test_hang_watch.py",
         ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 120", "an engine that hangs is waited for ten minutes"),
         ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 1", "an engine that reads a long prompt is ended"),
@@ -267,20 +267,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/engine/remote/test_remote_reply.py",
         ("size_bytes <= SMALL_BYTES", "size_bytes >= 0", "a preparer is never used for a server's model, and its replies stop",
          "test_a_large_request_is_fitted_and_encoded_in_a_process"),
-    ),
-    *_of(
-        "engine/engine.py",
-        "tests/engine/test_process.py",
-        ("if self._shared and", "if False and", "the preparation of the first form silences the other replies",
-         "test_who_is_shared_gets_ready_for_forms_while_nobody_asks"),
-        ("if self._shared and", "if", "a window takes memory for forms that nobody asks for",
-         "test_who_is_shared_gets_ready_for_forms_while_nobody_asks"),
-    ),
-    *_of(
-        "engine/server/engine_link.py",
-        "tests/engine/server/test_engine_link.py",
-        ("engine.process:serve_shared", "engine.process:serve", "the preparation of the first form silences the other replies",
-         "test_a_server_starts_an_engine_that_is_shared"),
     ),
     # --- turns of replies ---
     *_of(
