@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 from collections.abc import Sequence
+from types import FrameType
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.engine_client import EngineClient
@@ -13,13 +16,55 @@ from app.bridge.single_instance import SingleInstance
 from app.bridge.uncaught import UncaughtErrors
 from app.bridge.update_check import UpdateCheck
 from app.bridge.workspace import Workspace
-from app.diagnostics.session_record import SessionRecord
+from app.diagnostics.log_files import SessionRecord
 from app.ui.main_window import MainWindow
 from app.ui.opener import OpenedFiles
-from app.ui.termination import TerminationSignals
 from app.ui.theme.theme import Theme, apply_appearance
 from app.ui.updates import Updates
 from app.version import version
+
+
+class TerminationSignals(QObject):
+    """Turns the two signals into a Qt signal.
+
+    Python runs its handlers only when the interpreter gets control, which an idle event loop does not give; the
+    wake-up descriptor does.
+    """
+
+    received = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._reader, self._writer = socket.socketpair()
+        self._reader.setblocking(False)
+        self._writer.setblocking(False)
+        self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._wake)
+        self._before = {
+            number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        self._wakeup_before = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+
+    def close(self) -> None:
+        """Put back what was there before."""
+        signal.set_wakeup_fd(self._wakeup_before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._notifier.setEnabled(False)
+        self._reader.close()
+        self._writer.close()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        """Nothing here: the descriptor has woken the event loop, which does the rest."""
+
+    @Slot()
+    def _wake(self) -> None:
+        try:
+            numbers = self._reader.recv(64)
+        except BlockingIOError:
+            return
+        if {signal.SIGINT, signal.SIGTERM} & set(numbers):
+            self.received.emit()
 
 
 class FirstPaint(QObject):

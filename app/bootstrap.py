@@ -18,8 +18,7 @@ from PySide6.QtWidgets import QApplication
 from app.bridge.engine_client import EngineClient
 from app.bridge.installed_program import restart
 from app.bridge.single_instance import SingleInstance, instance_name
-from app.diagnostics.log_files import log_folder
-from app.diagnostics.session_record import SessionRecord
+from app.diagnostics.log_files import SessionRecord, log_folder
 from app.settings.settings_file import chosen_language, config_folder
 from app.storage.private_files import close_to_others, keep_private
 from app.ui.language import speak
@@ -66,11 +65,7 @@ def _qt() -> QApplication:
 
 
 def run(paths: Sequence[str] = ()) -> int:
-    """Open the window, or have the one that is open take over; returns the exit code.
-
-    Args:
-        paths: Files to open there; absolute.
-    """
+    """Open the window with files (absolute paths), or have the one that is open take over; return the exit code."""
     keep_private()
     for folder in (config_folder(), log_folder()):  # that of the chats is closed where it is opened
         with suppress(OSError):

@@ -23,6 +23,9 @@ SERVE = "engine.process:serve"
 _SHUTDOWN_S = 0.35
 _TERMINATE_S = 0.15
 _KILL_S = 5.0
+# An engine that fails closes its pipe first, and its libraries take their time to end. One that was killed before would
+# be told of as one that ran out of memory.
+_END_S = 15.0
 
 
 def run_engine(connection: Connection, serve: str = SERVE) -> None:
@@ -125,10 +128,11 @@ class EngineProcess:
         except Exception as error:  # no message: the child's memory is damaged, or it runs another version
             damaged = isinstance(error, MessageDamaged)
             _log.exception("The engine sent something unreadable")
+            self._process.terminate()
         # Only this thread waits for the child: two that do would take the exit code from each other.
-        self._process.join(_TERMINATE_S)
+        self._process.join(_END_S)
         if self._process.is_alive():
-            self._process.kill()
+            self._process.terminate()
             self._process.join(_KILL_S)
         atexit.unregister(self._process.kill)
         self._commands.put(None)

@@ -26,14 +26,7 @@ _STRIPPED = (
 
 
 def build_bundle(work: Path, dist: Path) -> Path:
-    """Build it.
-
-    Args:
-        work: Folder for what is only needed on the way.
-        dist: Folder for the result.
-
-    Returns:
-        The bundle's folder; on macOS the ``.app`` lies beside it.
+    """Build the bundle, and return its folder; on macOS the ``.app`` lies beside it.
 
     Raises:
         CalledProcessError: PyInstaller failed.

@@ -22,17 +22,11 @@ _LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE
 
 @dataclass(frozen=True)
 class Component:
-    """A package in the bundle.
+    """A package in the bundle."""
 
-    Attributes:
-        name: Normalized, as indexes compare names.
-        version: The installed one.
-        distribution: Metadata.
-    """
-
-    name: str
-    version: str
-    distribution: Distribution
+    name: str  # normalized, as indexes compare names
+    version: str  # the installed one
+    distribution: Distribution  # metadata
 
     def licence_files(self) -> list[Path]:
         """Return the files with a package's terms."""

@@ -133,11 +133,7 @@ SYSTEM_LIBRARIES = (
 
 
 def unused(place: str) -> bool:
-    """Return True if nothing uses a file of the bundle.
-
-    Args:
-        place: Path in the bundle's inner folder.
-    """
+    """Return True if nothing uses a file of the bundle, by its path in the inner folder."""
     place = place.replace("\\", "/")
     if re.match(r"PySide6/(Qt/)?translations/", place):
         return not place.endswith(_QT_TRANSLATIONS)
@@ -145,11 +141,7 @@ def unused(place: str) -> bool:
 
 
 def of_the_system(place: str) -> bool:
-    """Return True if a Linux library is left to the system.
-
-    Args:
-        place: Path in the bundle's inner folder; libraries of packages lie in folders of theirs.
-    """
+    """Return True if a Linux library is left to the system; libraries of packages lie in folders of theirs."""
     return "/" not in place and any(fnmatch(place, pattern) for pattern in SYSTEM_LIBRARIES)
 
 

@@ -44,23 +44,14 @@ _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 @dataclass(frozen=True)
 class Machine:
-    """The facts that decide which builds run here.
+    """The facts that decide which builds run here."""
 
-    Attributes:
-        system: System as `platform.system` calls it.
-        architecture: x86_64, aarch64 or another, by one name on every system.
-        glibc: Version of the GNU C library; None where the C library is another one.
-        python: Tag of this Python in names of wheels: ``cp311``.
-        nvidia: True if there is an NVIDIA card with its driver, or a Jetson.
-        wide: True if this Python has 64 bits.
-    """
-
-    system: str
-    architecture: str
-    glibc: tuple[int, int] | None
-    python: str
-    nvidia: bool = False
-    wide: bool = True
+    system: str  # system as `platform.system` calls it
+    architecture: str  # x86_64, aarch64 or another, by one name on every system
+    glibc: tuple[int, int] | None  # version of the GNU C library; None where the C library is another one
+    python: str  # tag of this Python in names of wheels: ``cp311``
+    nvidia: bool = False  # True if there is an NVIDIA card with its driver, or a Jetson
+    wide: bool = True  # True if this Python has 64 bits
 
     @property
     def older_glibc(self) -> bool:
@@ -170,16 +161,9 @@ def usual_build(version: str, cuda_size: str) -> str:
 
 
 def build_size(index: str, version: str, machine: Machine, answer_s: float = _ANSWER_S) -> int | None:
-    """Bytes of the build of torch that an index has for a machine.
+    """Return the bytes of the build of torch that an index has for a machine.
 
-    Args:
-        index: Address.
-        version: Version of torch.
-        machine: The machine.
-        answer_s: Seconds in which the index has to answer.
-
-    Returns:
-        None where it has no such build, refuses, or does not answer in time.
+    None where it has no such build, refuses, or does not answer in time.
     """
     answered = threading.Event()
     found: list[int] = []
@@ -220,16 +204,9 @@ def _fits(name: str, version: str, machine: Machine) -> bool:
 def choose_index(
     machine: Machine, version: str, index: str, answer_s: float = _ANSWER_S
 ) -> tuple[str | None, str]:
-    """Choose the index that torch comes from.
+    """Return the address of the index that torch comes from, and a line on what is fetched and how large it is.
 
-    Args:
-        machine: The machine.
-        version: Version of torch.
-        index: PyTorch's own index of builds for processors.
-        answer_s: Seconds in which it has to answer.
-
-    Returns:
-        Its address, None for what pip is set up with; and a line that says what is fetched, and how large it is.
+    The address is None for what pip is set up with.
     """
     usual = _USUAL_SIZE.get(machine.system, {}).get(machine.architecture)
     if usual is None:  # for Windows and macOS the usual build is the one for processors
@@ -255,13 +232,7 @@ def installed_torch() -> str | None:
 
 
 def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
-    """Install torch and then what pip's arguments name; the exit code of pip.
-
-    Args:
-        arguments: Arguments of ``pip install``.
-        torch_index: An index for torch that a user gave; None to choose one.
-        machine: The machine.
-    """
+    """Install torch, from the given index or the right one, then what pip's arguments name; return pip's exit code."""
     version = pinned_torch()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "constraints.txt"

@@ -32,12 +32,7 @@ def png(size_px: int) -> bytes:
 
 
 def write_pngs(hicolor: Path, name: str) -> None:
-    """Every size, and the drawing itself, in the folders of a Linux icon theme.
-
-    Args:
-        hicolor: The theme's folder.
-        name: The icon's name.
-    """
+    """Write every size of an icon, and the drawing itself, in the folders of a Linux icon theme."""
     for size_px in ICON_SIZES_PX:
         target = hicolor / f"{size_px}x{size_px}" / "apps" / f"{name}.png"
         target.parent.mkdir(parents=True, exist_ok=True)

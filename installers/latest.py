@@ -24,7 +24,6 @@ def write_latest(folder: Path, secret_key: str, public_key: str = RELEASES_KEY) 
     """Write ``latest.json`` and ``latest.json.minisig``.
 
     Args:
-        folder: Folder to write to.
         secret_key: Text of minisign's file.
         public_key: The one that windows check with, in base64.
 

@@ -56,19 +56,12 @@ MODELS = ("smollm2", "smollm2-draft", "smollm2-medusa", "smollm2-prompt-tokens")
 
 @dataclass(frozen=True)
 class FileType:
-    """A kind of file that Tenon opens.
+    """A kind of file that Tenon opens."""
 
-    Attributes:
-        suffix: With its dot.
-        mime: Media type.
-        title: Title in a file manager.
-        magic: The bytes that such a file begins with.
-    """
-
-    suffix: str
-    mime: str
-    title: str
-    magic: str
+    suffix: str  # with its dot
+    mime: str  # media type
+    title: str  # title in a file manager
+    magic: str  # the bytes that such a file begins with
 
 
 FILE_TYPES = (FileType(".gguf", "application/x-gguf", "GGUF language model", "GGUF"),)
@@ -100,11 +93,7 @@ def system() -> str:
 
 
 def executable(console: bool = False) -> str:
-    """Return the program's file name on this system.
-
-    Args:
-        console: On Windows the one for terminals, beside the one that opens no terminal; elsewhere they are one.
-    """
+    """Return the program's file name on this system; Windows has another one for terminals."""
     if sys.platform == "win32":
         return f"{COMMAND}-cli.exe" if console else f"{NAME}.exe"
     return COMMAND

@@ -9,11 +9,7 @@ _ROWS = 22
 
 
 def part_of(place: str) -> str:
-    """Which part of the bundle a file belongs to.
-
-    Args:
-        place: Path in the bundle.
-    """
+    """Which part of the bundle a file belongs to, by its path."""
     parts = place.split("/")
     if len(parts) == 1:
         return "the program, with all compiled Python modules"

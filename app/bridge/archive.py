@@ -89,11 +89,9 @@ class Archive(QObject):
         self.backup_timer.timeout.connect(self.back_up)
 
     def export(self, path: Path, conversation_id: int | None) -> None:
-        """Write a conversation, or (None) all of them; `export_finished` follows.
+        """Write a conversation, or (None) all that are not deleted; `export_finished` follows.
 
-        Args:
-            path: Markdown where it ends in ``.md`` or ``.markdown``; else JSON, which can be imported again.
-            conversation_id: None for all that are not deleted.
+        A path that ends in ``.md`` or ``.markdown`` gets Markdown, any other JSON, which can be imported again.
         """
         markdown = path.suffix.lower() in (".md", ".markdown")
 

@@ -32,10 +32,6 @@ class Comparison(QObject):
     Args:
         replies: No comparison runs beside one of them.
         machine: Nor beside measuring; where that is being stopped, the first trial waits for it.
-
-    Attributes:
-        trials: Both, as far as they came; nothing before the first comparison.
-        clock: Tells the time in seconds.
     """
 
     changed = Signal()
@@ -56,8 +52,8 @@ class Comparison(QObject):
         self._replies = replies
         self._model = model
         self._machine = machine
-        self.trials: tuple[Trial, ...] = ()
-        self.clock: Callable[[], float] = monotonic
+        self.trials: tuple[Trial, ...] = ()  # both, as far as they came; nothing before the first comparison
+        self.clock: Callable[[], float] = monotonic  # tells the time in seconds
         self._messages: tuple[ChatMessage, ...] = ()
         self._max_tokens = 0  # 0 once no further trial is to begin
         self._question: Question | None = None  # the trial that runs

@@ -37,10 +37,6 @@ class Inspection(QObject):
         modes: Asked for every mode, with the reason where it cannot run.
         keep: Takes a reply's id and how it was made, once it is finished.
         read: Gives back what `keep` took; nothing where there is none.
-
-    Attributes:
-        watched: True if somebody looks, so that predictions are wanted.
-        clock: Tells the moment that a sample belongs to, in seconds.
     """
 
     changed = Signal()
@@ -65,8 +61,8 @@ class Inspection(QObject):
         self._from_disk: tuple[int, ReplyTrace] | None = None  # the one that was asked for last
         self._measured: dict[str, float] = {}
         self._measured_model = _identity(model.report)
-        self.watched = False
-        self.clock: Callable[[], float] = monotonic
+        self.watched = False  # True if somebody looks, so that predictions are wanted
+        self.clock: Callable[[], float] = monotonic  # tells the moment that a sample belongs to, in seconds
         replies.told.connect(self._hear)
         model.loaded.connect(self._ask_for_plan)
         plans.answered.connect(self.changed)

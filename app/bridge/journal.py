@@ -104,7 +104,6 @@ class Journal(QObject):
 
         Args:
             conversation_id: Nothing is written for one that is gone.
-            message_ids: New or changed messages.
             then: Called when they are on the disk, safe from a power cut too, or when that failed: a full disk ends no
                 conversation.
         """
@@ -282,9 +281,6 @@ class UnsentMessages(QObject):
     Args:
         journal: Writes.
         read: Reads what the disk holds of a chat; called once for each that is shown.
-
-    Attributes:
-        typed: True if anything was typed or attached in this session.
     """
 
     problem = Signal(str)  # one sentence: something kept cannot be read
@@ -300,7 +296,7 @@ class UnsentMessages(QObject):
         self._changed: set[int | None] = set()
         self._files_on_disk: dict[int | None, tuple[Attachment, ...]] = {}  # or on their way
         self._writing = 0
-        self.typed = False
+        self.typed = False  # True if anything was typed or attached in this session
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.write)
 

@@ -54,13 +54,7 @@ class Machine(QObject):
     while something is measured wait for its end.
 
     Attributes:
-        plans: Predictions of modes.
-        kept: Measurements of modes.
-        report: The machine; None before the engine has told.
-        measuring: Progress of measuring.
-        declined: True if the user stopped measuring: then nothing is measured unasked any more.
         doubtful: With what options modes were measured while other programs kept the machine busy; None for none.
-        clock: Tells the time, in seconds.
     """
 
     changed = Signal()  # the report, how far measuring is, or what it found
@@ -82,13 +76,13 @@ class Machine(QObject):
         self._client = client
         self._replies = replies
         self._model = model
-        self.plans = plans
-        self.kept = kept
-        self.report: MachineReport | None = None
-        self.measuring = Measuring()
-        self.declined = False
+        self.plans = plans  # predictions of modes
+        self.kept = kept  # measurements of modes
+        self.report: MachineReport | None = None  # the machine; None before the engine has told
+        self.measuring = Measuring()  # progress of measuring
+        self.declined = False  # True if the user stopped measuring: then nothing is measured unasked any more
         self.doubtful: LoadOptions | None = None
-        self.clock: Callable[[], float] = monotonic
+        self.clock: Callable[[], float] = monotonic  # tells the time, in seconds
         self._look: Question | None = None
         self._speeds: Question | None = None
         self._options: LoadOptions | None = None  # whose modes are measured, once the speeds are
@@ -101,12 +95,7 @@ class Machine(QObject):
         replies.waits.connect(self._say_waits)
 
     def options(self, model: str, context: int | None) -> LoadOptions:
-        """Options that a model is planned and measured with: the settings, but for its context.
-
-        Args:
-            model: A bundled model's name, a folder or a file.
-            context: Tokens; None for what the settings say.
-        """
+        """Options that a model is planned and measured with: the settings, but for its context where one is given."""
         options = load_options(self._settings, model)
         return options if context is None else replace(options, context=context)
 

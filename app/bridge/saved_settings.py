@@ -12,9 +12,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.worker import Worker
 from app.chat.engine_options import settings_in_use
-from app.settings.exchange import export_settings, import_settings
 from app.settings.settings import Settings
-from app.settings.settings_file import SettingsFile
+from app.settings.settings_file import SettingsFile, export_settings, import_settings
 from app.storage.text_file import read_import, write_export
 from app.words import mark
 from engine.errors import TenonError

@@ -33,34 +33,21 @@ def seconds_since_start() -> float:
 
 @dataclass
 class SelfTestReport:
-    """Findings of a self-test. Times are seconds since the process was started.
+    """Findings of a self-test. Times are seconds since the process was started."""
 
-    Attributes:
-        version: Tenon's.
-        question: The question.
-        window_s: Seconds until the window had been painted; None before. The same for the others.
-        engine_s: Seconds until the engine had its libraries.
-        model_s: Seconds until the model was in memory.
-        first_token_s: Seconds until the window had the first text of the answer.
-        answer_s: Seconds until the answer was complete.
-        model: The model's name and weight format.
-        answer: Text.
-        tokens_per_second: Speed as the engine measured it.
-        notices: Sentences that the window showed meanwhile, and those beside the answer.
-        problem: One sentence when something failed, else empty.
-    """
-
-    version: str
+    version: str  # Tenon's
     question: str
+    # Seconds until the window had been painted; None before. The same for the others
     window_s: float | None = None
-    engine_s: float | None = None
-    model_s: float | None = None
-    first_token_s: float | None = None
-    answer_s: float | None = None
-    model: str = ""
-    answer: str = ""
-    tokens_per_second: float | None = None
-    problem: str = ""
+    engine_s: float | None = None  # seconds until the engine had its libraries
+    model_s: float | None = None  # seconds until the model was in memory
+    first_token_s: float | None = None  # seconds until the window had the first text of the answer
+    answer_s: float | None = None  # seconds until the answer was complete
+    model: str = ""  # the model's name and weight format
+    answer: str = ""  # text
+    tokens_per_second: float | None = None  # speed as the engine measured it
+    problem: str = ""  # one sentence when something failed, else empty
+    # Sentences that the window showed meanwhile, and those beside the answer
     notices: list[str] = field(default_factory=list)
 
     @property

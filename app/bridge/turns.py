@@ -74,16 +74,11 @@ class Turns(QObject):
         attachments: Sequence[Attachment] = (),
         options: ConversationOptions | None = None,
     ) -> int:
-        """Store a prompt after the shown path, then start or queue its reply.
+        """Store a prompt after the shown path, then start or queue its reply; return the conversation's id.
 
         Args:
             conversation_id: None (or one that is gone) makes a new conversation.
-            text: The prompt; may be blank beside attachments.
-            attachments: Files that go along.
             options: Options of a new conversation; None takes those of the blank one.
-
-        Returns:
-            The conversation's id.
 
         Raises:
             EmptyPrompt: There is neither text nor a file.

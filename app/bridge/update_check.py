@@ -27,15 +27,10 @@ _MOST_BYTES = 10_000
 
 @dataclass(frozen=True)
 class Release:
-    """A published version.
+    """A published version."""
 
-    Attributes:
-        version: Version number.
-        news: News in it as plain text; may be empty.
-    """
-
-    version: str
-    news: str = ""
+    version: str  # version number
+    news: str = ""  # news in it as plain text; may be empty
 
 
 class UpdateCheck(QObject):

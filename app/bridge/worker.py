@@ -82,21 +82,13 @@ class Worker(QObject):
             self._thread.start()
 
     def close(self, wait_s: float = 0.0) -> None:
-        """Drop what waits, and tell nothing more. May be called twice.
-
-        Args:
-            wait_s: Seconds to wait for the piece that runs.
-        """
+        """Drop what waits, and wait so long for the piece that runs; nothing is told any more. May be called twice."""
         with self._lock:
             self._dropped = True
         self._end(wait_s)
 
     def finish(self, wait_s: float | None = None) -> None:
-        """Do what waits, then end the thread. May be called twice.
-
-        Args:
-            wait_s: The longest to wait for it, in seconds; None for as long as it takes.
-        """
+        """Do what waits, for at most so long (None: as long as it takes), then end the thread. May be called twice."""
         self._end(wait_s)
 
     def _end(self, wait_s: float | None) -> None:
@@ -154,11 +146,7 @@ class AttachmentReader(QObject):
     def read(
         self, path: Path, then: Callable[[Attachment], None], failed: Callable[[TenonError], None]
     ) -> Callable[[], None]:
-        """Read a file; ``then`` is called with what it holds, or ``failed`` with why it cannot be attached.
-
-        Returns:
-            Ends the reading; neither is called then.
-        """
+        """Read a file for ``then``, or say to ``failed`` why it cannot be attached; return what ends the reading."""
         given_up = Event()
 
         def cancelled() -> bool:

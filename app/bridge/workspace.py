@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.archive import Archive
 from app.bridge.chats import OpenChat, Shelf, ShownChat, Titles
 from app.bridge.comparison import Comparison
 from app.bridge.engine_client import EngineClient
 from app.bridge.engine_watch import EngineWatch, IdleMeasuring, IdleUnload
-from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.gpu_addon import GpuAddon
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal, UnsentMessages
@@ -41,14 +41,53 @@ from app.storage.database import Database, open_database, open_in_memory
 from app.storage.kept_values import KeptChoice, MeasuredModes
 from app.words import tr
 from engine.errors import StorageError
+from engine.freed_memory import give_back_memory
 from engine.hub.model_folders import data_folder as usual_data_folder
 from engine.hub.model_move import finish_switch
 from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
+_INTERVAL_MS = 500
+_FULL_EVERY = 120  # rounds; a full collection takes tens of milliseconds
 # A little longer than the window offers to undo.
 UNDO_MS = 12_000
 SEARCH_LIMIT = 50
 _FILES_END_S = 10.0
+
+
+class GarbageInWindowThread(QObject):
+    """Collects garbage from a timer, and never from the threads of the engine and the disk.
+
+    Python collects in whichever thread happens to allocate. Garbage can hold widgets and timers, and Qt crashes
+    when those are destroyed outside their own thread: a timer stays registered with the event loop, which then
+    calls an object that is gone.
+    """
+
+    _users = 0  # workspaces that are open; the collector is as before when the last one closes
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rounds = 0
+        self._timer = QTimer(self, interval=_INTERVAL_MS)
+        self._timer.timeout.connect(self._collect)
+        self._timer.start()
+        GarbageInWindowThread._users += 1
+        gc.disable()
+
+    def close(self) -> None:
+        """Leave the collector to itself again, once nothing runs in other threads any more."""
+        self._timer.stop()
+        GarbageInWindowThread._users -= 1
+        if GarbageInWindowThread._users == 0:
+            gc.enable()
+
+    @Slot()
+    def _collect(self) -> None:
+        self._rounds += 1
+        if self._rounds % _FULL_EVERY == 0:
+            gc.collect()
+            give_back_memory()  # replies of all lengths leave gaps; it takes milliseconds
+        elif gc.get_count()[0] > gc.get_threshold()[0]:
+            gc.collect(1)  # all that is young: a millisecond or so
 
 
 class Workspace(QObject):
@@ -215,8 +254,7 @@ class Workspace(QObject):
     def erase_everything(self, with_settings: bool = False) -> None:
         """Erase every conversation, preset and backup, and what settings say of them; no undo. See `Archive.erased`.
 
-        Args:
-            with_settings: Put all other settings back to their defaults too. Installed models stay in any case.
+        Installed models stay, and all other settings too unless ``with_settings`` puts them back to their defaults.
         """
         self.shelf.clear()
         self.unsent.clear()

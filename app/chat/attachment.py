@@ -73,12 +73,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Unsent:
-    """A message in the making.
+    """A message in the making."""
 
-    Attributes:
-        text: Typed text.
-        attachments: The files beside it.
-    """
-
-    text: str = ""
-    attachments: tuple[Attachment, ...] = ()
+    text: str = ""  # typed text
+    attachments: tuple[Attachment, ...] = ()  # the files beside it

@@ -10,33 +10,20 @@ from engine.messages import Event, Failed, Finished, PlanChosen, PrefillProgress
 
 @dataclass(frozen=True)
 class Trial:
-    """One of the two replies, so far.
+    """One of the two replies, so far."""
 
-    Attributes:
-        mode: The mode that was asked for, by its ``--mode`` name.
-        ran: The mode that ran; empty before that is known.
-        text: The reply.
-        token_ids: Ids of the tokens.
-        seconds: From the request to the end; None before it ended.
-        tokens_per_second: Speed of generation; None where it was too short to say.
-        mean_acceptance_length: Tokens for each forward of the model (tau); None without a draft.
-        read: Share of the prompt that is read, 0 to 1.
-        ended: True if nothing more comes.
-        stopped: True if the user ended it.
-        problem: One sentence when it failed, else empty.
-    """
-
-    mode: str
-    ran: str = ""
-    text: str = ""
+    mode: str  # the mode that was asked for, by its ``--mode`` name
+    ran: str = ""  # the mode that ran; empty before that is known
+    text: str = ""  # the reply
     token_ids: tuple[int, ...] = ()
-    seconds: float | None = None
-    tokens_per_second: float | None = None
+    seconds: float | None = None  # from the request to the end; None before it ended
+    tokens_per_second: float | None = None  # speed of generation; None where it was too short to say
+    # Tokens for each forward of the model (tau); None without a draft
     mean_acceptance_length: float | None = None
-    read: float = 0.0
-    ended: bool = False
-    stopped: bool = False
-    problem: str = ""
+    read: float = 0.0  # share of the prompt that is read, 0 to 1
+    ended: bool = False  # True if nothing more comes
+    stopped: bool = False  # True if the user ended it
+    problem: str = ""  # one sentence when it failed, else empty
 
     def after(self, event: Event, seconds: float) -> Trial:
         """Return the trial that follows an event of its request, so many seconds after that was sent."""
@@ -71,19 +58,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of the tokens of two trials.
+    """Agreement of the tokens of two trials."""
 
-    Attributes:
-        tokens: Number of tokens that are the same from the beginning.
-        identical: True if these are all of them.
-        complete: True if both replies came to their own end; else this is about what there is of both.
-        characters: Number of characters of the texts that are the same from the beginning.
-    """
-
-    tokens: int
-    identical: bool
-    complete: bool
-    characters: int
+    tokens: int  # number of tokens that are the same from the beginning
+    identical: bool  # True if these are all of them
+    complete: bool  # True if both replies came to their own end; else this is about what there is of both
+    characters: int  # number of characters of the texts that are the same from the beginning
 
 
 def agreement(first: Trial, second: Trial) -> Agreement | None:

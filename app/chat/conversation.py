@@ -20,22 +20,15 @@ _FEWEST_TOKENS = 48
 
 @dataclass(frozen=True)
 class ConversationOptions:
-    """Overrides of one conversation; None takes the setting.
+    """Overrides of one conversation; None takes the setting."""
 
-    Attributes:
-        system_prompt: Words that the model is told first; blank tells it nothing.
-        max_tokens: Longest reply in tokens; 0 is until the context is full.
-        sampling: Sampling; a None in it takes the setting, and the model's own where there is none.
-        mode: Mode of the replies, by its ``--mode`` name.
-        thinking: Wish to a model that can think before it answers.
-        continues: The chat is one text, which each reply goes on with; nothing in it is labelled as a turn.
-    """
-
-    system_prompt: str | None = None
-    max_tokens: int | None = None
+    system_prompt: str | None = None  # words that the model is told first; blank tells it nothing
+    max_tokens: int | None = None  # longest reply in tokens; 0 is until the context is full
+    # Sampling; a None in it takes the setting, and the model's own where there is none
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
-    mode: str | None = None
-    thinking: Thinking = field(default_factory=Thinking)
+    mode: str | None = None  # mode of the replies, by its ``--mode`` name
+    thinking: Thinking = field(default_factory=Thinking)  # wish to a model that can think before it answers
+    # The chat is one text, which each reply goes on with; nothing in it is labelled as a turn
     continues: bool | None = None
 
     @property
@@ -112,34 +105,22 @@ def _number(value: Any, name: str) -> float | int | None:
 
 @dataclass(frozen=True)
 class ReplyDetails:
-    """The engine's own account of one reply; settings say what was asked, this says what was done.
+    """The engine's own account of one reply; settings say what was asked, this says what was done."""
 
-    Attributes:
-        mode: The mode that ran, by its ``--mode`` name.
-        mode_reason: The planner's reason for it.
-        model: The model that ran: a name, a folder or a file.
-        draft: Names of the drafts, None where none was used.
-        weights: Number format of the weights in memory.
-        devices: Devices of target and draft, by ``target`` and ``draft``; None where there was none.
-        stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
-        timings: Speed and acceptance. Of a reply that was continued: of its last part.
-        resident_peak_bytes: Most memory that the engine's process held.
-        continued: True if `timings` are of a part after what stood there before.
-        new_characters: Length of a looping reply's content before it says the same
-            again; None of others.
-    """
-
-    mode: str
-    mode_reason: str
-    model: str
-    draft: str | None
-    weights: str
+    mode: str  # the mode that ran, by its ``--mode`` name
+    mode_reason: str  # the planner's reason for it
+    model: str  # the model that ran: a name, a folder or a file
+    draft: str | None  # names of the drafts, None where none was used
+    weights: str  # number format of the weights in memory
+    # Devices of target and draft, by ``target`` and ``draft``; None where there was none
     devices: dict[str, str | None] = field(default_factory=dict)
-    stop_reason: str = "end"
+    stop_reason: str = "end"  # ``end``, ``stop``, ``length`` or ``cancelled``
+    # Speed and acceptance. Of a reply that was continued: of its last part
     timings: Timings = field(default_factory=Timings)
-    resident_peak_bytes: int = 0
+    resident_peak_bytes: int = 0  # most memory that the engine's process held
+    # Length of a looping reply's content before it says the same again; None of others
     new_characters: int | None = None
-    continued: bool = False
+    continued: bool = False  # True if `timings` are of a part after what stood there before
 
     @classmethod
     def of(cls, reply: Reply, kept_characters: int = 0) -> ReplyDetails:
@@ -165,13 +146,9 @@ class ReplyDetails:
 
 @dataclass(frozen=True)
 class Stretches:
-    """Starts and ends in characters, ascending; 8 bytes each, where a pair of Python's integers takes 120.
+    """Starts and ends in characters, ascending; 8 bytes each, where a pair of Python's integers takes 120."""
 
-    Attributes:
-        packed: Start, end, start, end, ... as unsigned integers of C.
-    """
-
-    packed: bytes = b""
+    packed: bytes = b""  # start, end, start, end, ... as unsigned integers of C
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int]]) -> Stretches:
@@ -212,35 +189,22 @@ class MessageState(str, Enum):
 
 @dataclass(frozen=True)
 class ReplyStatistics:
-    """The figures shown under a reply; None where one does not apply.
+    """The figures shown under a reply; None where one does not apply."""
 
-    Attributes:
-        mode: The mode that ran, by its ``--mode`` name.
-        tokens: Tokens of the reply so far.
-        tokens_per_second: Speed of generation.
-        time_to_first_token_ms: From the request to the first token.
-        acceptance_rate: Share of drafted tokens that the model agreed with, 0 to 1.
-        mean_acceptance_length: Tokens per forward pass of the model.
-        resident_bytes: Memory that the engine's process holds.
-        context_used: Tokens of the context in use, prompt and reply.
-        context_limit: Tokens of context there are; 0 when not known.
-        disk_bytes_per_second: Weights read from the disk, in the middle over the reply; 0 for a model in memory.
-        thought_tokens: Tokens of thoughts before the answer.
-        plain_per_second: The speed that plain decoding would have had then, of the same weights in the same format.
-    """
-
-    mode: str
-    tokens: int
-    tokens_per_second: float | None
-    time_to_first_token_ms: float | None
-    acceptance_rate: float | None
-    mean_acceptance_length: float | None
-    resident_bytes: int
-    context_used: int
-    context_limit: int
+    mode: str  # the mode that ran, by its ``--mode`` name
+    tokens: int  # tokens of the reply so far
+    tokens_per_second: float | None  # speed of generation
+    time_to_first_token_ms: float | None  # from the request to the first token
+    acceptance_rate: float | None  # share of drafted tokens that the model agreed with, 0 to 1
+    mean_acceptance_length: float | None  # tokens per forward pass of the model
+    resident_bytes: int  # memory that the engine's process holds
+    context_used: int  # tokens of the context in use, prompt and reply
+    context_limit: int  # tokens of context there are; 0 when not known
+    # Weights read from the disk, in the middle over the reply; 0 for a model in memory
     disk_bytes_per_second: float = 0.0
+    # The speed that plain decoding would have had then, of the same weights in the same format
     plain_per_second: float | None = None
-    thought_tokens: int = 0
+    thought_tokens: int = 0  # tokens of thoughts before the answer
 
     @property
     def times_plain(self) -> float | None:
@@ -254,70 +218,46 @@ class ReplyStatistics:
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation.
+    """One turn of a conversation."""
 
-    Attributes:
-        id: Unique over all conversations.
-        conversation_id: Id of its conversation.
-        role: ``user`` or ``assistant``.
-        content: Text, as far as it has come.
-        created_at: Seconds since 1970, UTC.
-        state: State.
-        statistics: Figures of a reply, None before the first ones.
-        notices: Sentences to read beside it.
-        error: One sentence when it failed or was cut off, else empty.
-        drafted: The parts of the content that came from accepted drafts; not kept on the disk.
-        parent_id: The message that it follows; None for the first. Messages of one parent are alternatives.
-        deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
-        model: The model that a reply was asked of: a name, a folder or a file; empty where it was not kept.
-        details: Facts of the run; None before the reply is complete.
-        attachments: Files that the model reads before the content.
-        kept_characters: Length of a continued reply's content before it goes on; not kept on
-            the disk.
-        trouble: The error with details; None where the reply is from a file or an older Tenon.
-    """
-
-    id: int
+    id: int  # unique over all conversations
     conversation_id: int
-    role: Role
-    content: str
-    created_at: float
+    role: Role  # ``user`` or ``assistant``
+    content: str  # text, as far as it has come
+    created_at: float  # seconds since 1970, UTC
     state: MessageState = MessageState.COMPLETE
-    statistics: ReplyStatistics | None = None
-    notices: tuple[str, ...] = ()
-    error: str = ""
+    statistics: ReplyStatistics | None = None  # figures of a reply, None before the first ones
+    notices: tuple[str, ...] = ()  # sentences to read beside it
+    error: str = ""  # one sentence when it failed or was cut off, else empty
+    # The parts of the content that came from accepted drafts; not kept on the disk
     drafted: Stretches = NO_STRETCHES
+    # The message that it follows; None for the first. Messages of one parent are alternatives
     parent_id: int | None = None
-    deleted: bool = False
+    deleted: bool = False  # hidden until undo or until it is erased; what follows it is shown all the same
+    # The model that a reply was asked of: a name, a folder or a file; empty where it was not kept
     model: str = ""
-    details: ReplyDetails | None = None
-    attachments: tuple[Attachment, ...] = ()
-    kept_characters: int = 0
+    details: ReplyDetails | None = None  # facts of the run; None before the reply is complete
+    attachments: tuple[Attachment, ...] = ()  # files that the model reads before the content
+    kept_characters: int = 0  # length of a continued reply's content before it goes on; not kept on the disk
+    # The error with details; None where the reply is from a file or an older Tenon
     trouble: ErrorReport | None = None
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation without its messages; times in seconds since 1970, UTC.
-
-    Attributes:
-        leaf_id: The message at the end of the shown path; None takes the newest one.
-        pinned: True if it stands above the others.
-        archived: True if it is left out of the list.
-        folder: The folder that it lies in; empty for none. A folder is there as long as something lies in it.
-        model: The model that its last reply was asked of; empty before the first.
-        options: Options that it sets for itself instead of the settings.
-    """
+    """A conversation without its messages; times in seconds since 1970, UTC."""
 
     id: int
     title: str
     created_at: float
     updated_at: float
-    leaf_id: int | None = None
-    pinned: bool = False
-    archived: bool = False
+    leaf_id: int | None = None  # the message at the end of the shown path; None takes the newest one
+    pinned: bool = False  # True if it stands above the others
+    archived: bool = False  # True if it is left out of the list
+    # The folder that it lies in; empty for none. A folder is there as long as something lies in it
     folder: str = ""
-    model: str = ""
+    model: str = ""  # the model that its last reply was asked of; empty before the first
+    # Options that it sets for itself instead of the settings
     options: ConversationOptions = field(default_factory=ConversationOptions)
 
 

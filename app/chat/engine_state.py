@@ -31,53 +31,34 @@ class EnginePhase(str, Enum):
 
 @dataclass(frozen=True)
 class ServerPlace:
-    """The server that what the user writes is sent to.
-
-    Attributes:
-        name: Name.
-        address: Address; empty where the server was removed.
-        here: True for a program of this computer.
-        readable: True if others on the network can read what is sent.
-    """
+    """The server that what the user writes is sent to."""
 
     name: str
-    address: str = ""
-    here: bool = False
-    readable: bool = False
+    address: str = ""  # address; empty where the server was removed
+    here: bool = False  # True for a program of this computer
+    readable: bool = False  # True if others on the network can read what is sent
 
 
 @dataclass(frozen=True)
 class EngineState:
-    """The engine as the window shows it.
-
-    Attributes:
-        phase: Phase.
-        model_ref: The chosen model: a bundled one's name, a folder or a file.
-        model_name: Name in the window.
-        weights: The format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty.
-        fraction: Progress of a load, 0 to 1; None when not loading or not known.
-        sentence: Reason why it stopped, or why the model could not be loaded, for the user; else empty.
-        draft_name: The draft that was chosen for the model, empty for none.
-        measuring: True if it is kept free of replies, because this machine is measured.
-        gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
-        trouble: The reason why it stopped, or why the model could not be loaded, with details.
-        server: The server of the chosen model; None for a model of this computer.
-        resting: True if the model was taken out of memory because nothing was asked of it.
-        only_continues: True if the model in memory has no way of writing a chat, and only continues texts.
-    """
+    """The engine as the window shows it."""
 
     phase: EnginePhase
-    model_ref: str
-    model_name: str
-    weights: str = ""
-    fraction: float | None = None
+    model_ref: str  # the chosen model: a bundled one's name, a folder or a file
+    model_name: str  # name in the window
+    weights: str = ""  # the format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty
+    fraction: float | None = None  # progress of a load, 0 to 1; None when not loading or not known
+    # Reason why it stopped, or why the model could not be loaded, for the user; else empty
     sentence: str = ""
-    draft_name: str = ""
+    draft_name: str = ""  # the draft that was chosen for the model, empty for none
+    # The GPU that the engine can use, by torch's name; empty where there is none, None while not known
     gpu: str | None = None
-    measuring: bool = False
+    measuring: bool = False  # True if it is kept free of replies, because this machine is measured
+    # The reason why it stopped, or why the model could not be loaded, with details
     trouble: ErrorReport | None = None
-    resting: bool = False
-    server: ServerPlace | None = None
+    resting: bool = False  # True if the model was taken out of memory because nothing was asked of it
+    server: ServerPlace | None = None  # the server of the chosen model; None for a model of this computer
+    # True if the model in memory has no way of writing a chat, and only continues texts
     only_continues: bool = False
 
     def _anew(self, **changes: Any) -> EngineState:

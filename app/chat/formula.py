@@ -13,32 +13,20 @@ _LONGEST = 2_000
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula.
+    """A formula."""
 
-    Attributes:
-        latex: Text between its marks.
-        display: True if it is set as on a line of its own: larger sums, limits above and below.
-    """
-
-    latex: str
-    display: bool = False
+    latex: str  # text between its marks
+    display: bool = False  # True if it is set as on a line of its own: larger sums, limits above and below
 
 
 @dataclass(frozen=True)
 class FormulaShape:
-    """A typeset formula; lengths are in em.
+    """A typeset formula; lengths are in em."""
 
-    Attributes:
-        svg: The drawing, black where the formula names no colour, from its left edge and its top.
-        width: From edge to edge.
-        ascent: From the baseline up.
-        descent: From the baseline down.
-    """
-
-    svg: str
-    width: float
-    ascent: float
-    descent: float
+    svg: str  # the drawing, black where the formula names no colour, from its left edge and its top
+    width: float  # from edge to edge
+    ascent: float  # from the baseline up
+    descent: float  # from the baseline down
 
 
 @dataclass(frozen=True)

@@ -44,12 +44,7 @@ class Library:
     # --- conversations ------------------------------------------------------------------------------------
 
     def conversations(self, contains: str = "", archived: bool = False) -> list[Conversation]:
-        """Conversations to list: pinned ones first, then by their last use, the latest first.
-
-        Args:
-            contains: Only those whose title contains this, whatever its case.
-            archived: The archived ones instead of the others.
-        """
+        """Conversations whose title contains a text: pinned ones first, then by their last use, the latest first."""
         wanted = " ".join(contains.casefold().split())
         shown = [
             conversation
@@ -172,10 +167,9 @@ class Library:
         self._tree(message.conversation_id).remove(message.id)
 
     def delete_message(self, conversation_id: int, message_id: int) -> tuple[int, ...]:
-        """Hide a message until undo. One that has alternatives goes with all that follows it, and the next shows.
+        """Hide a message until undo; return the ids of what was hidden.
 
-        Returns:
-            Ids of the messages that were hidden; none when there is no such message.
+        One that has alternatives goes with all that follows it, and the next shows.
         """
         tree = self._tree(conversation_id)
         alternatives = tree.alternatives(message_id)

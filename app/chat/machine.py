@@ -26,27 +26,16 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class Measuring:
-    """Progress of measuring.
+    """Progress of measuring."""
 
-    Attributes:
-        stage: Subject of the measurement.
-        what: `Stage.SPEEDS`: the part of the machine that is next.
-        share: Share of the stage, 0 to 1.
-        modes: The modes to measure, in order.
-        mode: The one that runs; empty for none.
-        modes_done: Modes that are done.
-        left_s: Time that the rest will take; None while that is not known.
-        stopping: True after a stop until the engine notices.
-    """
-
-    stage: Stage = Stage.IDLE
-    what: str = ""
-    share: float = 0.0
-    modes: tuple[str, ...] = ()
-    mode: str = ""
+    stage: Stage = Stage.IDLE  # subject of the measurement
+    what: str = ""  # `Stage.SPEEDS`: the part of the machine that is next
+    share: float = 0.0  # share of the stage, 0 to 1
+    modes: tuple[str, ...] = ()  # the modes to measure, in order
+    mode: str = ""  # the one that runs; empty for none
     modes_done: int = 0
-    left_s: float | None = None
-    stopping: bool = False
+    left_s: float | None = None  # time that the rest will take; None while that is not known
+    stopping: bool = False  # True after a stop until the engine notices
 
     @property
     def running(self) -> bool:
@@ -57,16 +46,11 @@ class Measuring:
 def time_left_s(
     mode_costs: Sequence[float], replies_each: int, done: float, elapsed_s: float
 ) -> float | None:
-    """Time that the rest takes, from what was done so far took.
+    """Estimate the time that the rest takes from what was done so far took; None where too little is done to tell.
 
     Args:
         mode_costs: Expected time of a reply in each mode, in order and in any unit.
-        replies_each: Replies of a mode.
         done: Replies done, in all modes; a part of one counts as that.
-        elapsed_s: Since the first began.
-
-    Returns:
-        None where too little is done to tell.
     """
     total = sum(mode_costs) * replies_each
     past, rest = 0.0, done
@@ -86,32 +70,19 @@ def fastest(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
 
 @dataclass(frozen=True)
 class GpuSupport:
-    """GPU support on this computer.
-
-    Attributes:
-        state: State.
-        sentence: The engine's, on what was found or what went wrong.
-        title: Name of the build, such as ``CUDA 13.0``.
-        address: Source.
-        size_bytes: To fetch; 0 while it is not known.
-        unpacked_bytes: On the disk in the end; 0 while it is not known.
-        disk_bytes: Bytes that removing would free.
-        step: The running step; nothing else can be asked for meanwhile but to stop it.
-        done_bytes: Bytes done of the step.
-        total_bytes: Total bytes of the step; 0 where there is nothing to count.
-        restart: True if it changed since Tenon was started, so that the engine learns of it at its next start.
-    """
+    """GPU support on this computer."""
 
     state: GpuState = "looking"
-    sentence: str = ""
-    title: str = ""
-    address: str = ""
-    size_bytes: int = 0
-    unpacked_bytes: int = 0
-    disk_bytes: int = 0
-    step: GpuStep = ""
-    done_bytes: int = 0
-    total_bytes: int = 0
+    sentence: str = ""  # the engine's, on what was found or what went wrong
+    title: str = ""  # name of the build, such as ``CUDA 13.0``
+    address: str = ""  # source
+    size_bytes: int = 0  # to fetch; 0 while it is not known
+    unpacked_bytes: int = 0  # on the disk in the end; 0 while it is not known
+    disk_bytes: int = 0  # bytes that removing would free
+    step: GpuStep = ""  # the running step; nothing else can be asked for meanwhile but to stop it
+    done_bytes: int = 0  # bytes done of the step
+    total_bytes: int = 0  # total bytes of the step; 0 where there is nothing to count
+    # True if it changed since Tenon was started, so that the engine learns of it at its next start
     restart: bool = False
 
     @property

@@ -47,19 +47,13 @@ class BlockKind(Enum):
 
 @dataclass(frozen=True)
 class Block:
-    """One block of a reply.
-
-    Attributes:
-        kind: Kind.
-        text: Markdown; for code, formulas and thoughts what lies between their marks.
-        language: First word after a code fence; the mark that opened a formula, empty where that is part of it.
-        closed: False for a fence, a formula or a thought whose end has not come.
-    """
+    """One block of a reply."""
 
     kind: BlockKind
-    text: str
+    text: str  # Markdown; for code, formulas and thoughts what lies between their marks
+    # First word after a code fence; the mark that opened a formula, empty where that is part of it
     language: str = ""
-    closed: bool = True
+    closed: bool = True  # False for a fence, a formula or a thought whose end has not come
 
     @property
     def source(self) -> str:

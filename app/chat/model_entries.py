@@ -57,45 +57,26 @@ def fit_of(prediction: Prediction) -> Fit:
 
 @dataclass(frozen=True)
 class ListedModel:
-    """A model that can be fetched: from the catalogue, or found on the hub.
+    """A model that can be fetched: from the catalogue, or found on the hub."""
 
-    Attributes:
-        reference: Name that fetches it: one of the catalogue, or ``owner/name``.
-        title: For people.
-        owner: Who published it.
-        licence: Licence as the hub names it; empty where it is not known.
-        size_bytes: About how much is fetched; None while that is not known.
-        parameters: Number of weights, where it is known.
-        active_parameters: Parameters that a token takes in a mixture of experts, if known.
-        gated: True if terms have to be accepted first.
-        chat: True if it is made for conversations.
-        drafts: Names of the catalogue's small models that can guess for it, smallest first.
-        heads: Repositories of draft heads that were made for it.
-        about: One sentence; empty where there is none.
-        catalogued: True if it is one of the catalogue's.
-        older: There are better ones of its size by now.
-        tried: Tenon's tests run files like its own.
-        problem: The reason why Tenon does not run it; empty where nothing speaks against it.
-        repos: Repositories of its weights.
-    """
-
-    reference: str
-    title: str
-    owner: str
-    licence: str = ""
-    size_bytes: int | None = None
-    parameters: int | None = None
-    active_parameters: int | None = None
-    gated: bool = False
-    chat: bool = True
+    reference: str  # name that fetches it: one of the catalogue, or ``owner/name``
+    title: str  # for people
+    owner: str  # who published it
+    licence: str = ""  # licence as the hub names it; empty where it is not known
+    size_bytes: int | None = None  # about how much is fetched; None while that is not known
+    parameters: int | None = None  # number of weights, where it is known
+    active_parameters: int | None = None  # parameters that a token takes in a mixture of experts, if known
+    gated: bool = False  # True if terms have to be accepted first
+    chat: bool = True  # True if it is made for conversations
+    # Names of the catalogue's small models that can guess for it, smallest first
     drafts: tuple[str, ...] = ()
-    heads: tuple[str, ...] = ()
-    about: str = ""
-    catalogued: bool = False
-    older: bool = False
-    tried: bool = True
-    problem: str = ""
-    repos: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()  # repositories of draft heads that were made for it
+    about: str = ""  # one sentence; empty where there is none
+    catalogued: bool = False  # True if it is one of the catalogue's
+    older: bool = False  # there are better ones of its size by now
+    tried: bool = True  # Tenon's tests run files like its own
+    problem: str = ""  # the reason why Tenon does not run it; empty where nothing speaks against it
+    repos: tuple[str, ...] = ()  # repositories of its weights
 
     @property
     def has_draft(self) -> bool:
@@ -105,41 +86,23 @@ class ListedModel:
 
 @dataclass(frozen=True)
 class InstalledEntry:
-    """A model of this computer.
-
-    Attributes:
-        name: Name.
-        ref: Value for `LoadOptions.model`.
-        kind: Purpose.
-        format: Format of its weights, or its quantization; empty where that is not known.
-        size_bytes: Size of its files; None where that is not known.
-        licence: Licence as the hub names it; empty where it is not known.
-        repo: Repository on the hub; empty for an imported one.
-        catalogue_name: Name in the catalogue; empty where it is not there.
-        in_place: True if its files are used where they are.
-        bundled: True if it ships with Tenon.
-        source: Whose folder it lies in, where Tenon reads and never writes; empty for Tenon's own.
-        place: Folder or file, or its server's address; empty where the reference says it.
-        server: The server that has it; empty for a model whose files are here.
-        recorded: True if its files can be checked against what they were.
-        problem: The reason why it cannot be used; empty where nothing is known to be wrong.
-    """
+    """A model of this computer."""
 
     name: str
-    ref: str
-    kind: Literal["target", "draft", "head"] = "target"
-    format: str = ""
-    size_bytes: int | None = None
-    licence: str = ""
-    repo: str = ""
-    catalogue_name: str = ""
-    in_place: bool = False
-    bundled: bool = False
-    source: str = ""
-    place: str = ""
-    server: str = ""
-    recorded: bool = True
-    problem: str = ""
+    ref: str  # value for `LoadOptions.model`
+    kind: Literal["target", "draft", "head"] = "target"  # purpose
+    format: str = ""  # format of its weights, or its quantization; empty where that is not known
+    size_bytes: int | None = None  # size of its files; None where that is not known
+    licence: str = ""  # licence as the hub names it; empty where it is not known
+    repo: str = ""  # repository on the hub; empty for an imported one
+    catalogue_name: str = ""  # name in the catalogue; empty where it is not there
+    in_place: bool = False  # True if its files are used where they are
+    bundled: bool = False  # True if it ships with Tenon
+    source: str = ""  # whose folder it lies in, where Tenon reads and never writes; empty for Tenon's own
+    place: str = ""  # folder or file, or its server's address; empty where the reference says it
+    server: str = ""  # the server that has it; empty for a model whose files are here
+    recorded: bool = True  # True if its files can be checked against what they were
+    problem: str = ""  # the reason why it cannot be used; empty where nothing is known to be wrong
 
     def comes_from(self, model: ListedModel) -> bool:
         """Return True if it is a copy of a model that can be fetched."""
@@ -148,34 +111,21 @@ class InstalledEntry:
 
 @dataclass(frozen=True)
 class ServerEntry:
-    """A server that was asked and is kept.
-
-    Attributes:
-        name: Name.
-        models: Number of its models.
-        warning: A sentence about a key that others can read on its way; empty for none.
-    """
+    """A server that was asked and is kept."""
 
     name: str
-    models: int
-    warning: str = ""
+    models: int  # number of its models
+    warning: str = ""  # a sentence about a key that others can read on its way; empty for none
 
 
 @dataclass(frozen=True)
 class FolderEntry:
-    """A folder that models lie in.
-
-    Attributes:
-        path: Path.
-        source: The program whose it is; empty for Tenon's own, and for one that the user added.
-        own: True if it is Tenon's own.
-        missing: True if it is not there now.
-    """
+    """A folder that models lie in."""
 
     path: str
-    source: str = ""
-    own: bool = False
-    missing: bool = False
+    source: str = ""  # the program whose it is; empty for Tenon's own, and for one that the user added
+    own: bool = False  # True if it is Tenon's own
+    missing: bool = False  # True if it is not there now
 
     @property
     def added(self) -> bool:
@@ -185,19 +135,12 @@ class FolderEntry:
 
 @dataclass(frozen=True)
 class Missed:
-    """A download that did not come into the queue: the hub could not be asked, or there is no room.
+    """A download that did not come into the queue: the hub could not be asked, or there is no room."""
 
-    Attributes:
-        model: The model that was wanted.
-        with_draft: True if its first draft was to come along.
-        draft_for: Name of an installed model that it was to guess for; empty for none.
-        message: The reason why it did not begin.
-    """
-
-    model: ListedModel
-    with_draft: bool
-    draft_for: str
-    message: str
+    model: ListedModel  # the model that was wanted
+    with_draft: bool  # True if its first draft was to come along
+    draft_for: str  # name of an installed model that it was to guess for; empty for none
+    message: str  # the reason why it did not begin
 
     @property
     def entry(self) -> DownloadStatus:
@@ -208,88 +151,52 @@ class Missed:
 
 @dataclass(frozen=True)
 class OfferEntry:
-    """Content of a model's download, as the hub says it.
+    """Content of a model's download, as the hub says it."""
 
-    Attributes:
-        reference: Name that was asked for.
-        name: Name here.
-        repo: Repository.
-        licence: Licence as the hub names it; empty where it states none.
-        size_bytes: Size of its files.
-        gated: True if terms have to be accepted first.
-        page: Page on the hub.
-        quantization: Quantization of its weights; empty where they have none.
-        quantizations: Available quantizations, the smallest first.
-        drafts: Drafts that could be fetched along.
-        free_bytes: Free bytes of the disk, without what is queued.
-        has_token: True if an access token is kept.
-    """
-
-    reference: str
-    name: str
-    repo: str
-    licence: str
-    size_bytes: int
-    gated: bool
-    page: str
-    quantization: str
-    quantizations: tuple[str, ...]
-    drafts: tuple[DraftOffer, ...]
-    free_bytes: int
-    has_token: bool
+    reference: str  # name that was asked for
+    name: str  # name here
+    repo: str  # repository
+    licence: str  # licence as the hub names it; empty where it states none
+    size_bytes: int  # size of its files
+    gated: bool  # True if terms have to be accepted first
+    page: str  # page on the hub
+    quantization: str  # quantization of its weights; empty where they have none
+    quantizations: tuple[str, ...]  # available quantizations, the smallest first
+    drafts: tuple[DraftOffer, ...]  # drafts that could be fetched along
+    free_bytes: int  # free bytes of the disk, without what is queued
+    has_token: bool  # True if an access token is kept
 
 
 @dataclass(frozen=True)
 class DraftOffer:
-    """A draft that could be fetched along with a model.
+    """A draft that could be fetched along with a model."""
 
-    Attributes:
-        reference: A name of the catalogue, or a head's repository.
-        title: For people.
-        is_head: True if it is a head and no whole model.
-        size_bytes: About how large it is; None where that is not known.
-    """
-
-    reference: str
-    title: str
-    is_head: bool = False
-    size_bytes: int | None = None
+    reference: str  # a name of the catalogue, or a head's repository
+    title: str  # for people
+    is_head: bool = False  # True if it is a head and no whole model
+    size_bytes: int | None = None  # about how large it is; None where that is not known
 
 
 @dataclass(frozen=True)
 class RemovalEntry:
-    """Consequences of removing a model.
+    """Consequences of removing a model."""
 
-    Attributes:
-        name: The model.
-        freed_bytes: Freed bytes of the disk.
-        kept_location: Place of files that are used in place and stay; empty where there are none.
-        drafts: Drafts that belong to it and to no other installed model, with what removing them would free.
-    """
-
-    name: str
-    freed_bytes: int
-    kept_location: str
+    name: str  # the model
+    freed_bytes: int  # freed bytes of the disk
+    kept_location: str  # place of files that are used in place and stay; empty where there are none
+    # Drafts that belong to it and to no other installed model, with what removing them would free
     drafts: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class ImportEntry:
-    """Content of an import of a folder or files.
+    """Content of an import of a folder or files."""
 
-    Attributes:
-        paths: The files that were chosen.
-        name: Name that it would get.
-        format: Format of its weights.
-        size_bytes: Size of its files, which a copy takes of the disk.
-        free_bytes: Free bytes of that disk.
-    """
-
-    paths: tuple[str, ...]
-    name: str
-    format: str
-    size_bytes: int
-    free_bytes: int
+    paths: tuple[str, ...]  # the files that were chosen
+    name: str  # name that it would get
+    format: str  # format of its weights
+    size_bytes: int  # size of its files, which a copy takes of the disk
+    free_bytes: int  # free bytes of that disk
 
 
 class Strength(Enum):

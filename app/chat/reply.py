@@ -167,16 +167,13 @@ class ReplyQueue:
 
     Attributes:
         running: The reply that the engine works on, also while it is being stopped.
-        waiting: Replies after it, in the order that they came.
-        halted: The engine is gone; nothing starts before `resume`.
-        held: The engine is to do something else undisturbed; nothing starts meanwhile.
     """
 
     def __init__(self) -> None:
         self.running: Ticket | None = None
-        self.waiting: tuple[Ticket, ...] = ()
-        self.halted = False
-        self.held = False
+        self.waiting: tuple[Ticket, ...] = ()  # replies after it, in the order that they came
+        self.halted = False  # the engine is gone; nothing starts before `resume`
+        self.held = False  # the engine is to do something else undisturbed; nothing starts meanwhile
 
     def add(self, ticket: Ticket) -> None:
         """Queue a reply after all others."""

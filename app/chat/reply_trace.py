@@ -33,19 +33,12 @@ _MOST_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class Sample:
-    """The figures of one moment.
+    """The figures of one moment."""
 
-    Attributes:
-        at_s: When, on a clock that only goes forward.
-        tokens_per_second: Since the sample before; None where no token came.
-        resident_bytes: Memory of the engine's process.
-        disk_bytes_per_second: Weights read from the disk since the sample before.
-    """
-
-    at_s: float
-    tokens_per_second: float | None
-    resident_bytes: int
-    disk_bytes_per_second: float
+    at_s: float  # when, on a clock that only goes forward
+    tokens_per_second: float | None  # since the sample before; None where no token came
+    resident_bytes: int  # memory of the engine's process
+    disk_bytes_per_second: float  # weights read from the disk since the sample before
 
 
 def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None]:
@@ -54,7 +47,6 @@ def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None
     A step emits whole tokens, so that the speed from one sample to the next jumps even where nothing changes.
 
     Args:
-        samples: In order.
         over: Samples to average, the one itself included.
     """
     speeds: list[float | None] = []
@@ -101,38 +93,25 @@ class Origin(str, Enum):
 
 @dataclass(frozen=True)
 class TracedToken:
-    """A token of a reply.
+    """A token of a reply."""
 
-    Attributes:
-        text: Characters.
-        origin: Origin.
-        round: The number of its round, counted from 1; 0 for the reply's first token, which takes no round.
-        members: Drafts that guessed an accepted token, if several vote, as `Timings.members` has them.
-    """
-
-    text: str
+    text: str  # characters
     origin: Origin
-    round: int
+    round: int  # the number of its round, counted from 1; 0 for the reply's first token, which takes no round
+    # Drafts that guessed an accepted token, if several vote, as `Timings.members` has them
     members: tuple[int, ...] = ()
 
 
 @dataclass
 class ReplyTrace:
-    """Grows with the events of one reply.
+    """Grows with the events of one reply."""
 
-    Attributes:
-        mode: The mode that runs, by its name; empty before that is known.
-        timings: The latest figures, None before the first.
-        tokens: The reply's tokens in order, as far as their rounds have come.
-        complete: True if the reply has ended.
-        gauges: Speed and memory, from moment to moment.
-    """
-
-    mode: str = ""
-    timings: Timings | None = None
+    mode: str = ""  # the mode that runs, by its name; empty before that is known
+    timings: Timings | None = None  # the latest figures, None before the first
+    # The reply's tokens in order, as far as their rounds have come
     tokens: list[TracedToken] = field(default_factory=list)
-    complete: bool = False
-    gauges: Gauges = field(default_factory=Gauges)
+    complete: bool = False  # True if the reply has ended
+    gauges: Gauges = field(default_factory=Gauges)  # speed and memory, from moment to moment
     _rounds: list[RoundRecord] = field(default_factory=list)
     _dropped: int = 0
 

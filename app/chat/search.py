@@ -26,35 +26,23 @@ _MARKS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|~~")
 
 @dataclass(frozen=True)
 class SearchTerm:
-    """One word or phrase; all terms of a search must be in the text.
+    """One word or phrase; all terms of a search must be in the text."""
 
-    Attributes:
-        text: Text as it was typed, without its quotes.
-        begins: True if a word may go on after it.
-    """
-
-    text: str
-    begins: bool
+    text: str  # text as it was typed, without its quotes
+    begins: bool  # True if a word may go on after it
 
 
 @dataclass(frozen=True)
 class SearchHit:
-    """A message that was found.
-
-    Attributes:
-        title: Title of its conversation.
-        snippet: One line of its text around the best place.
-        marks: (start, end) of each place in the snippet that matches.
-        created_at: Time of the message, in seconds since 1970, UTC.
-    """
+    """A message that was found."""
 
     conversation_id: int
     message_id: int
-    title: str
+    title: str  # title of its conversation
     role: Role
-    created_at: float
-    snippet: str
-    marks: tuple[tuple[int, int], ...]
+    created_at: float  # time of the message, in seconds since 1970, UTC
+    snippet: str  # one line of its text around the best place
+    marks: tuple[tuple[int, int], ...]  # (start, end) of each place in the snippet that matches
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,7 @@ _AROUND = " \t*_#`\"'“”„«»‘’"
 
 
 def title_of(text: str) -> str:
-    """Return the first line that says something, at most `TITLE_CHARACTERS` long, cut at a word.
-
-    Args:
-        text: A first message, or what was typed as a title.
-
-    Returns:
-        One line without control characters, ending with an ellipsis where it was cut.
-    """
+    """Return the first line that says something, without control characters, and cut at a word with an ellipsis."""
     for line in text.splitlines():
         words = "".join(char if char.isprintable() else " " for char in line[:_FARTHEST_READ]).split()
         if words:

@@ -38,17 +38,11 @@ class Remedy(Enum):
 
 @dataclass(frozen=True)
 class Trouble:
-    """A kind of error as the window shows it; the sentence comes with the error.
+    """A kind of error as the window shows it; the sentence comes with the error."""
 
-    Attributes:
-        title: The event in a few words; marked.
-        remedy: The one thing to do.
-        setting: The one that settings open at; empty for none.
-    """
-
-    title: str
-    remedy: Remedy
-    setting: str = ""
+    title: str  # the event in a few words; marked
+    remedy: Remedy  # the one thing to do
+    setting: str = ""  # the one that settings open at; empty for none
 
 
 # By the names of the classes in engine/errors.py.

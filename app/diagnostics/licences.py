@@ -16,17 +16,11 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class Component:
-    """A piece of software.
-
-    Attributes:
-        name: Name.
-        version: Installed version; empty where it has none.
-        licence: By its usual name; empty where the package does not say.
-    """
+    """A piece of software."""
 
     name: str
-    version: str
-    licence: str
+    version: str  # installed version; empty where it has none
+    licence: str  # by its usual name; empty where the package does not say
 
 
 def components() -> list[Component]:

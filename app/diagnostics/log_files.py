@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 import platformdirs
+import psutil
 
 from engine.errors import TenonError
 
@@ -33,12 +34,7 @@ _OWN = ("app", "engine")
 
 
 def watch_hard_crashes(folder: Path, name: str) -> None:
-    """From here on, write where a segmentation fault or an abort happens to a file.
-
-    Args:
-        folder: Folder of the logs.
-        name: Name of the process, as with its log.
-    """
+    """Write to a process's file in a folder where a segmentation fault or an abort happens, from here on."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Left open: the handler writes to it when nothing else can be done any more.
@@ -120,15 +116,7 @@ class _QuietFile(RotatingFileHandler):
 
 
 def start_log(folder: Path, name: str) -> logging.Handler | None:
-    """Write this process's log to a file from here on.
-
-    Args:
-        folder: Made where it is missing.
-        name: `WINDOW` or `ENGINE`.
-
-    Returns:
-        Handler for `stop_log`; None where nothing can be written there.
-    """
+    """Write this process's log to a file from here on; return the handler for `stop_log`, None if that cannot be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = _QuietFile(
@@ -180,3 +168,50 @@ def log_tail(folder: Path, name: str, most_bytes: int = 4_000) -> str:
     except OSError:
         return ""
     return text.strip() if size <= most_bytes else text.partition("\n")[2].strip()
+
+
+class SessionRecord:
+    """Begins the window's log and watches for crashes; a file is there as long as Tenon runs.
+
+    Attributes:
+        crash_trace: Place where that one crashed; empty where it was ended from outside.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.crash_trace = crash_trace(folder, WINDOW)
+        self._mark = folder / "running"
+        self.ended_badly = is_left_behind(self._mark)  # True if the run before is gone without having closed
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._mark.write_text(f"{os.getpid()} {_started(os.getpid())}", encoding="ascii")
+        self._handler = start_log(folder, WINDOW)
+        watch_hard_crashes(folder, WINDOW)
+        _log.info("Tenon starts")
+        if self.ended_badly:
+            _log.warning("The run before did not end as it should:\n%s", self.crash_trace or "no trace")
+
+    def close(self) -> None:
+        """Note that the window was closed in order."""
+        _log.info("Tenon ends")
+        with suppress(OSError):
+            self._mark.unlink()
+        stop_log(self._handler)
+
+
+def is_left_behind(mark: Path) -> bool:
+    """Return True if a mark is of a process that is gone without having taken it away."""
+    try:
+        number, _, started = mark.read_text(encoding="ascii").partition(" ")
+        # A number may have been given again since; the time at which a process began tells them apart.
+        return _started(int(number)) != started
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        return True
+
+
+def _started(process_id: int) -> str:
+    try:
+        return f"{psutil.Process(process_id).create_time():.0f}"
+    except psutil.Error:
+        return "gone"

@@ -21,29 +21,18 @@ _FITTING = "Tenon is working out what fits here; this page shows it in a moment.
 
 @dataclass(frozen=True)
 class HelpFacts:
-    """Facts that are known when an article is shown.
+    """Facts that are known when an article is shown."""
 
-    Attributes:
-        version: Version of Tenon.
-        data_folder: Folder of chats and models.
-        model: The name of the model in use; empty where there is none.
-        report: The computer; None before the engine has told.
-        plan: Plan of the model in use, or None.
-        models: Models that could be fetched.
-        predictions: Predictions for them here, by reference, as far as they are known.
-        recommended: Models among them for this computer.
-        sampling: Sampling in force: (title of the setting, value).
-    """
-
-    version: str
-    data_folder: str
-    model: str = ""
-    report: MachineReport | None = None
-    plan: PlanReport | None = None
-    models: Sequence[ListedModel] = ()
+    version: str  # version of Tenon
+    data_folder: str  # folder of chats and models
+    model: str = ""  # the name of the model in use; empty where there is none
+    report: MachineReport | None = None  # the computer; None before the engine has told
+    plan: PlanReport | None = None  # plan of the model in use, or None
+    models: Sequence[ListedModel] = ()  # models that could be fetched
+    # Predictions for them here, by reference, as far as they are known
     predictions: Mapping[str, Prediction] = field(default_factory=dict)
-    recommended: Sequence[Recommendation] = ()
-    sampling: Sequence[tuple[str, str]] = ()
+    recommended: Sequence[Recommendation] = ()  # models among them for this computer
+    sampling: Sequence[tuple[str, str]] = ()  # sampling in force: (title of the setting, value)
 
     def words(self, name: str) -> str:
         """Text for a placeholder without a kind.

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
+from pathlib import Path
 
-from app.help.article import Article, read_articles
-
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "help"
+_HEAD = re.compile(r"^## (?P<title>.+?) \{#(?P<name>[a-z-]+)\}$", re.MULTILINE)
+_KEYWORDS = "Keywords: "
+_PLACEHOLDER = re.compile(r"\{(?:(?P<kind>[a-z]+):)?(?P<name>[a-z_-]+)\}")
 _WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*|--[a-z][a-z-]+")
 _SHORT = 4  # shorter words are too alike to be put right
 _ALIKE = 0.75
@@ -32,6 +36,100 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 # Weights of a word in the title, in the keywords and in the text.
 _WEIGHTS = (8.0, 4.0, 1.0)
+_MOST_WORDS, _MOST_CHARACTERS = 20, 400  # longer ones bring a matter of their own
+
+_CHAT = r"(?:(?:an?|the|this|that|my|these|all|all my|old|your) )?(?:chats?|conversations?|repl(?:y|ies)|chat history)"
+_MODEL = r"(?:(?:an?|the|this|another|which|what) )?(?:\w+ )?(?:models?|llms?|gguf(?: files?)?)"
+_HERE = r"(?:this|the|your|my) (?:app|program|window|chat app)"
+_DEVICE = r"(?:my|this|the) (?:computer|laptop|machine|pc|mac|hardware|gpu|graphics card|ram|memory)"
+_HOW = (
+    r"(?:how (?:do|can|could|would|should) (?:i|you|we)|how to|can i|could i|where (?:do|can) i|is it possible to|"
+    r"i want to)"
+)
+
+_ABOUT_TENON = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # Its names, and terms that are nobody else's.
+        r"^(?!.*\b(?:wood|mortise|joint|router|saw|chisel|cut|glue|dowel)).*\btenon\b",  # and not the carpenter's
+        r"\bllmcad\b|\btok/s\b|\b(?:lookup|dovetail|layer[- ]offload|partial[- ]offload|auto|plain) mode\b",
+        r"\b(?:draft model|draft head|speculative decoding|context meter|command palette|token view|prompt lookup)\b",
+        # Chats and replies.
+        rf"^{_HOW} (?:delete|remove|rename|export|import|save|pin|archive|search|find|move|stop|cancel|restore|"
+        rf"back ?up|regenerate|continue|undo|shorten|lengthen|speed up) {_CHAT}\b",
+        rf"^where (?:are|is) {_CHAT} (?:saved|stored|kept)",
+        rf"^(?:are|is|do|does|will) {_CHAT} (?:\w+ )?(?:encrypted|saved|stored|sent|uploaded|backed up|private)\b",
+        r"^is (?:anything|something|what|everything) i (?:write|type|say|ask) (?:\w+ )?"
+        r"(?:sent|saved|stored|private|uploaded)\b",
+        r"\b(?:replies|answers|you|it) (?:faster|quicker|less slow)$",
+        r"^why (?:are you|is it|is this|are the replies) so slow$",
+        # Models and this computer.
+        rf"^(?:how (?:big|large)|which|what(?: size of| is the (?:biggest|largest|best))?) {_MODEL} "
+        rf"(?:can|could|should|does|do|fits?|runs?|will|for|on|are|is)\b.*(?:\bi (?:run|use|get|take|choose|load)\b|"
+        rf"{_DEVICE}|\bhere\b)",
+        rf"^(?:can|could|will|does) {_DEVICE} (?:run|hold|handle|fit|load) (?:an?|the|this)? ?(?:\S+ )?"
+        r"(?:model|\d+ ?b\b)",
+        rf"^{_HOW} (?:download|get|open|load|import|add|install|run|change|switch|choose|remove|update|unload) "
+        rf"(?:to )?{_MODEL}"
+        r"(?: here| in (?:this|the) app| file)?$",
+        r"^(?:which|what) model (?:are you|is this|am i (?:using|talking to)|is (?:running|loaded|in use))",
+        rf"^{_HOW} use {_DEVICE}(?: here| for this)$|^(?:do you|does it|does this) use {_DEVICE}",
+        r"^(?:which|what) modes? (?:should i use|is (?:best|fastest|running)|are there|do you have)$",
+        # Parts of the window.
+        rf"\b(?:in|of|does|is|uninstall|update|close|quit|install|change) {_HERE}\b",
+        rf"^{_HOW} (?:attach|upload|drop|send you|give you) (?:an?|the|my) (?:text |pdf )?(?:file|document|pdf)",
+        rf"^{_HOW} (?:change|set|see|edit|find|open) (?:the |your |my )?(?:system prompt|context length|data folder|"
+        r"settings|temperature setting|top[- ][pk]|theme|dark mode|font size|sampling)\b",
+        r"^(?:what|which|are there|show me the|list the) (?:are )?(?:the )?(?:keyboard )?shortcuts(?: are there)?$",
+        r"^where (?:is|are) (?:the|your|my) (?:data folder|models? folder|settings|logs?|backups?|models)$",
+        # Abilities.
+        r"^(?:can|could|do|are|will) you (?:able to )?(?:read|open|see|view|browse|access|look at|search|generate|draw|"
+        r"make|hear|work|run|use|remember) (?:an? |the |my |any |on )?(?:\w+ )?"
+        r"(?:pdfs?|word files?|docx|files?|documents?|images?|"
+        r"pictures?|photos?|web|internet|offline|voice|gpu|graphics card|chats)(?: files?)?$",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Article:
+    """Something that a user may want to know about Tenon."""
+
+    name: str  # name in links and code: ``context-full``
+    title: str  # title as it is shown
+    section: str  # the section that it stands in
+    keywords: tuple[str, ...]  # other words that people use for it
+    body: str  # Markdown with placeholders
+
+    def filled(self, word_for: Callable[[str, str], str]) -> str:
+        """Return the body with each placeholder replaced by the word for its kind and name."""
+        return _PLACEHOLDER.sub(lambda found: word_for(found["kind"] or "", found["name"]), self.body)
+
+
+def read_articles(folder: Path = FOLDER) -> tuple[Article, ...]:
+    """Every article, section by section.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file does not begin with its section's name, or an article without its keywords.
+    """
+    return tuple(article for path in sorted(folder.glob("*.md")) for article in _read(path))
+
+
+def _read(path: Path) -> list[Article]:
+    text = path.read_text(encoding="utf-8")
+    parts = _HEAD.split(text)  # what stands before the first head, then title, name and text of each
+    section = parts[0].strip()
+    if not section.startswith("# "):
+        raise ValueError(f"{path} does not begin with the name of its section")
+    articles = []
+    for title, name, rest in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        keywords, _, body = rest.strip().partition("\n")
+        if not keywords.startswith(_KEYWORDS):
+            raise ValueError(f"{path}: the article {name} does not begin with its keywords")
+        words = tuple(word.strip() for word in keywords.removeprefix(_KEYWORDS).split(","))
+        articles.append(Article(name, title, section.removeprefix("# "), words, body.strip()))
+    return articles
 
 
 def words_of(text: str) -> list[str]:
@@ -127,3 +225,13 @@ class HelpLibrary:
 def help_library() -> HelpLibrary:
     """Return the articles that ship with Tenon, read at the first call."""
     return HelpLibrary(read_articles())
+
+
+def about_tenon(text: str) -> bool:
+    """Return True if a question is plainly about Tenon and not about the world."""
+    if len(text) > _MOST_CHARACTERS:
+        return False
+    plain = " ".join(text.lower().replace("\u2019", "'").split()).rstrip("?!. ")
+    if len(plain.split()) > _MOST_WORDS or "\n" in text.strip():
+        return False
+    return any(pattern.search(plain) for pattern in _ABOUT_TENON)

@@ -11,36 +11,22 @@ from app.words import mark
 
 @dataclass(frozen=True)
 class Row:
-    """A setting.
+    """A setting."""
 
-    Attributes:
-        name: Name in `Settings`.
-        advanced: True if it is shown only to those who ask for everything.
-        per_model: True if a model can have its own value.
-    """
-
-    name: str
-    advanced: bool = False
-    per_model: bool = False
+    name: str  # name in `Settings`
+    advanced: bool = False  # True if it is shown only to those who ask for everything
+    per_model: bool = False  # True if a model can have its own value
 
 
 @dataclass(frozen=True)
 class Action:
-    """Something to do that is not a value.
+    """Something to do that is not a value."""
 
-    Attributes:
-        name: Name in the code.
-        title: Subject.
-        help_text: One sentence.
-        button: Words of the button; empty where the row has fields of its own.
-        advanced: True for advanced settings, as in `Row`.
-    """
-
-    name: str
-    title: str
-    help_text: str
-    button: str = ""
-    advanced: bool = False
+    name: str  # name in the code
+    title: str  # subject
+    help_text: str  # one sentence
+    button: str = ""  # words of the button; empty where the row has fields of its own
+    advanced: bool = False  # True for advanced settings, as in `Row`
 
 
 @dataclass(frozen=True)
@@ -55,17 +41,11 @@ Item = Row | Action | Note
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page.
+    """A part of a page."""
 
-    Attributes:
-        title: Heading.
-        own: Items that are always there.
-        of_modes: True if the options of modes follow them.
-    """
-
-    title: str
-    own: tuple[Item, ...] = ()
-    of_modes: bool = False
+    title: str  # heading
+    own: tuple[Item, ...] = ()  # items that are always there
+    of_modes: bool = False  # True if the options of modes follow them
 
     @property
     def items(self) -> tuple[Item, ...]:

@@ -19,14 +19,11 @@ class PendingSettings:
 
     Args:
         applied: The settings in force; nothing but `apply` changes them.
-
-    Attributes:
-        chosen: The settings as they would be.
     """
 
     def __init__(self, applied: Settings) -> None:
         self.applied = applied
-        self.chosen = Settings()
+        self.chosen = Settings()  # the settings as they would be
         self.undo()
 
     def value(self, name: str, scope: str = EVERY_MODEL) -> Any:

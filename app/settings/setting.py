@@ -35,60 +35,38 @@ class Switch:
 
 @dataclass(frozen=True)
 class Names:
-    """One of some names, each with what to show for it.
+    """One of some names, each with what to show for it."""
 
-    Attributes:
-        titles: Name and words of each.
-        offered: True if the window is asked what there is to choose from, with details and reasons.
-        several: True if any number of them may be chosen.
-    """
-
-    titles: tuple[tuple[str, str], ...] = ()
+    titles: tuple[tuple[str, str], ...] = ()  # name and words of each
+    # True if the window is asked what there is to choose from, with details and reasons
     offered: bool = False
-    several: bool = False
+    several: bool = False  # True if any number of them may be chosen
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a range.
+    """A number in a range."""
 
-    Attributes:
-        least: Smallest value, in the unit that is shown.
-        most: Largest value.
-        places: Digits after the point.
-        step: Way of one press of an arrow.
-        unit: Words after the number, empty for none.
-        unit_size: Size of this unit in the setting's own.
-        empty: Words for no value at all; empty where a value is needed.
-        least_words: Words in place of the smallest value, where that stands for something else.
-        slider: The part of the range that a slider covers, beside what the two words above stand for; None for
-            no slider.
-        by_factors: True if equal ways of the slider are equal factors and not equal differences.
-    """
-
-    least: float
-    most: float
-    places: int = 0
-    step: float = 1
-    unit: str = ""
-    unit_size: int = 1
-    empty: str = ""
-    least_words: str = ""
+    least: float  # smallest value, in the unit that is shown
+    most: float  # largest value
+    places: int = 0  # digits after the point
+    step: float = 1  # way of one press of an arrow
+    unit: str = ""  # words after the number, empty for none
+    unit_size: int = 1  # size of this unit in the setting's own
+    empty: str = ""  # words for no value at all; empty where a value is needed
+    least_words: str = ""  # words in place of the smallest value, where that stands for something else
+    # The part of the range that a slider covers, beside what the two words above stand for; None for no
+    # slider
     slider: tuple[float, float] | None = None
-    by_factors: bool = False
+    by_factors: bool = False  # True if equal ways of the slider are equal factors and not equal differences
 
 
 @dataclass(frozen=True)
 class Words:
-    """Any text.
+    """Any text."""
 
-    Attributes:
-        lines: Number of lines that are seen at once.
-        hint: Words in the empty field.
-    """
-
-    lines: int = 1
-    hint: str = ""
+    lines: int = 1  # number of lines that are seen at once
+    hint: str = ""  # words in the empty field
 
 
 Control = Switch | Names | Number | Words
@@ -197,8 +175,6 @@ def number(
     Args:
         default: None or a number.
         control: With digits after the point for numbers that are not whole; a larger unit is shown of whole ones.
-        help_text: One sentence.
-        title: Words beside the control.
         allowed: The range, where the control shows only a part of it.
     """
     whole = not control.places or control.unit_size > 1
@@ -273,17 +249,15 @@ class Values:
     """The values in force.
 
     Attributes:
-        values: Settings that differ from their defaults, by name.
         unknown: Entries of the file that this version does not know; they are written back as they were.
-        on_change: Called after each change that is one.
     """
 
     by_model = values_by_name(REMEMBERED_MODELS, "Settings of one model only, by the model.")
 
     def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # settings that differ from their defaults, by name
         self.unknown: dict[str, Any] = {}
-        self.on_change: Callable[[], None] | None = None
+        self.on_change: Callable[[], None] | None = None  # called after each change that is one
 
     @classmethod
     def declared(cls) -> dict[str, Setting[Any]]:
@@ -315,11 +289,7 @@ class Values:
             self.on_change()
 
     def take(self, stored: Mapping[str, Any]) -> list[str]:
-        """Replace all values by stored ones.
-
-        Returns:
-            Names whose stored value is not allowed; these keep their defaults.
-        """
+        """Replace all values by stored ones; return the names of those that are not allowed and keep their defaults."""
         self.values, self.unknown = {}, {}
         declared, rejected = self.declared(), []
         for name, value in stored.items():
@@ -393,9 +363,6 @@ class SliderScale:
     Args:
         number: The control; it has a slider.
         most: End of the slider here, in the unit that is shown; None for the usual one.
-
-    Attributes:
-        last: The last position.
     """
 
     def __init__(self, number: Number, most: float | None = None) -> None:
@@ -409,7 +376,7 @@ class SliderScale:
         else:
             steps = round((self._most - self._least) / number.step)
         self._steps = max(steps, 1)
-        self.last = self._steps + self._words
+        self.last = self._steps + self._words  # the last position
 
     def value_at(self, position: int) -> float | None:
         """Return the number at a position in the unit that is shown, or None for the control's words."""

@@ -53,8 +53,6 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
     An empty database is not copied: it would push out the backups of a full one.
 
     Args:
-        connection: Connection of the database, in autocommit mode.
-        folder: The data folder.
         today: The local date.
 
     Returns:
@@ -160,7 +158,6 @@ def copies_with(folder: Path, chats: Chats, others: frozenset[float]) -> tuple[l
     """Return the backups that hold one of some chats or cannot be read, and whether a damaged database is kept.
 
     Args:
-        folder: The data folder.
         chats: Each one's id and when it was begun. What was imported or restored has another id.
         others: Moments at which chats were begun that are none of them.
     """

@@ -200,8 +200,7 @@ class ConversationStore:
     def prepare_search(self) -> bool:
         """Build the search index where there is none; free it of what was erased, step by step.
 
-        Returns:
-            True if another step is needed: texts of replies can be written between them.
+        True if another step is needed: texts of replies can be written between them.
         """
         with storage_errors(self._folder):
             return search_index.prepare(self._connection)

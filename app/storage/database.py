@@ -74,26 +74,18 @@ class Presence:
 
 @dataclass(frozen=True)
 class Database:
-    """An open database.
+    """An open database."""
 
-    Attributes:
-        writer: For the thread that writes.
-        reader: For the thread that shows; it never waits for the writer, and sees what is committed.
-        first_free_id: The first of `ID_BLOCK` ids that this process may give away.
-        conversations: Conversations that are not deleted, as they were found.
-        trash: Deleted conversations, with their times in seconds since 1970.
-        presets: All of them.
-        notices: Sentences for the user.
-        presence: Says to other processes that this one is here; None for a database in memory.
-    """
-
-    writer: ConversationStore
+    writer: ConversationStore  # for the thread that writes
+    # For the thread that shows; it never waits for the writer, and sees what is committed
     reader: ConversationStore
-    first_free_id: int
-    conversations: tuple[Conversation, ...]
+    first_free_id: int  # the first of `ID_BLOCK` ids that this process may give away
+    conversations: tuple[Conversation, ...]  # conversations that are not deleted, as they were found
+    # Deleted conversations, with their times in seconds since 1970
     trash: tuple[tuple[Conversation, float], ...]
-    presets: tuple[Preset, ...]
-    notices: tuple[str, ...] = ()
+    presets: tuple[Preset, ...]  # all of them
+    notices: tuple[str, ...] = ()  # sentences for the user
+    # Says to other processes that this one is here; None for a database in memory
     presence: Presence | None = None
 
 

@@ -37,12 +37,9 @@ def damaged_message(
 
 
 def mend(connection: sqlite3.Connection, path: Path) -> str:
-    """Look at every row, and mend those that are damaged; the file as it was is kept.
+    """Look at every row, and mend those that are damaged; return words on the repair, empty where nothing was damaged.
 
-    The connection is in autocommit mode and has no triggers yet.
-
-    Returns:
-        Words for the user about the repair; empty where nothing was damaged.
+    The file as it was is kept. The connection is in autocommit mode and has no triggers yet.
     """
     damaged = seals.damaged_rows(connection)
     if not damaged:

@@ -118,13 +118,9 @@ def write_unsent(
     text: str,
     attachments: Sequence[Attachment] | None,
 ) -> None:
-    """Replace what is kept of a conversation; nothing is kept for one that is gone.
+    """Replace what is kept of a conversation (None: the chat that has no message yet) that is not gone.
 
-    Args:
-        connection: In a transaction.
-        conversation_id: None for the chat that has no message yet.
-        text: Empty for none.
-        attachments: None leaves those that are there.
+    Attachments that are None stay as they are.
     """
     parts = {_TEXT: text}
     if attachments is not None:

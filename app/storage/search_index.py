@@ -118,11 +118,7 @@ def remove(connection: sqlite3.Connection) -> None:
 
 
 def give_up(connection: sqlite3.Connection) -> bool:
-    """Stop keeping a damaged index, so that messages can be written; the next start builds it again.
-
-    Returns:
-        False when there was none to give up.
-    """
+    """Stop keeping a damaged index, if there is one, so that messages can be written; the next start builds it."""
     if _state(connection) == _STALE:
         return False
     for name in _TRIGGERS:

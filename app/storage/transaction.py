@@ -9,11 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit what the block writes, and nothing of it where it raises.
-
-    Args:
-        connection: In autocommit mode.
-    """
+    """Commit what the block writes, and nothing of it where it raises; the connection is in autocommit mode."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

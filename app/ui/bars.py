@@ -9,8 +9,7 @@ from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintE
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from app.ui.painting import in_lines, mirrored, painted, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 
 _BAR_PX = 6
 _STEPS = 1000
@@ -49,15 +48,12 @@ class ShareBar(QProgressBar):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as there is room."""
         return QSize(60, self.height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return a short size."""
         return QSize(24, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the track and its filled part, clipped to the round track."""
         painter = smooth(self)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         radius = 8 if self._words else 3
@@ -86,7 +82,6 @@ class LegendBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the legend, which may need another line."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.setFixedHeight(self.sizeHint().height())

@@ -37,11 +37,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.modes import Choice
-from app.ui.boxes import filled
 from app.ui.painting import LEFT, RIGHT, in_row, paint_box, paint_words
+from app.ui.parts import filled
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _PADDING_X_PX = 12

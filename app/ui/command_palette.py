@@ -41,13 +41,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.boxes import filled
 from app.ui.commands import Command, Commands
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import RIGHT, in_row, paint_box, paint_words
+from app.ui.parts import PlainLabel, filled
 from app.ui.theme.icons import themed_icon, tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 COMMAND_ROLE = int(Qt.ItemDataRole.UserRole) + 1
@@ -86,7 +84,6 @@ class CommandRowDelegate(QStyledItemDelegate):
         return self._theme.type.px(_ICON_PX)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        """Every row is as high."""
         return QSize(100, self._theme.type.px(_ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
@@ -167,14 +164,9 @@ class CommandRowDelegate(QStyledItemDelegate):
 
 
 def fuzzy_match(typed: str, title: str) -> tuple[int, list[int]] | None:
-    """Score of a title against what was typed.
+    """Return the score of a title against what was typed, more is better, and the places of the letters in the title.
 
-    Args:
-        typed: Letters; spaces are left out.
-        title: Is searched without regard to case.
-
-    Returns:
-        A score, more is better, and the places of the letters in the title; None where a letter is missing.
+    Spaces and case make no difference. None where a letter is missing.
     """
     wanted = [character for character in typed.casefold() if not character.isspace()]
     letters = [character.casefold()[:1] for character in title]
@@ -291,7 +283,6 @@ class CommandPalette(QWidget):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys of the field move through the list; the window's size is followed, while it is open."""
         if self.isHidden():
             return False  # nothing to follow; at the end of the process not even a field
         if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
@@ -304,7 +295,6 @@ class CommandPalette(QWidget):
         return False
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Close the palette at a click beside the box."""
         self._close()
 
     def _key(self, event: QKeyEvent) -> bool:

@@ -19,9 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -46,16 +44,11 @@ class CommandGroup(Enum):
 
 @dataclass(frozen=True)
 class Command:
-    """One thing to do.
+    """One thing to do."""
 
-    Attributes:
-        name: Name in code: ``new-chat``.
-        action: Title, shortcuts, icon, and whether it can be done now.
-    """
-
-    name: str
+    name: str  # name in code: ``new-chat``
     group: CommandGroup
-    action: QAction
+    action: QAction  # title, shortcuts, icon, and whether it can be done now
 
 
 class Commands(QObject):
@@ -82,13 +75,9 @@ class Commands(QObject):
 
         Args:
             name: A name of its own.
-            title: Name in menus and in the palette, translated.
             slot: Called when it is triggered; when it is switched, with the new state, where it is checkable.
-            group: The group that it belongs to.
             keys: Shortcuts, the one to show first.
             icon: A file of assets/icons without its ending.
-            tip: One sentence more.
-            checkable: True if it is a switch.
         """
         if name in self._commands:
             raise ValueError(f"two commands are named {name}")
@@ -268,7 +257,6 @@ class ShortcutTable(RingedDialog):
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
-        """Return the size of a column that fits the window around it."""
         px = self._theme.type.px
         return QSize(px(_WIDTH_PX), px(_HEIGHT_PX)).boundedTo(self.room(40))
 

@@ -21,17 +21,14 @@ from app.bridge.workspace import Workspace
 from app.chat.comparison import Agreement, Trial, ran_title
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit
-from app.ui.inert_text import InertDocument, PlainLabel
+from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.prose import wrap_mode
 from app.words import tr
 from engine.errors import TenonError
@@ -154,13 +151,7 @@ class TrialColumn(QWidget):
         return self._difference
 
     def show_trial(self, trial: Trial | None, runs: bool, difference: int | None) -> None:
-        """Show a trial as far as it came.
-
-        Args:
-            trial: None before the first comparison.
-            runs: True if it is the one that runs now.
-            difference: The character from which on it differs from the other; None where it does not.
-        """
+        """Show a trial as far as it came, marked from the first character that differs from the other's."""
         self.mode.setEnabled(trial is None or trial.ended)
         self._set_text("" if trial is None else trial.text)
         words = state_words(trial, runs)
@@ -295,7 +286,6 @@ class ComparisonDialog(RingedDialog):
         return "" if self._verdict.isHidden() else self._sentence.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dialog the replies stand one above the other."""
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight

@@ -13,8 +13,7 @@ from app.ui.composer.prompt_edit import local_files
 from app.ui.painting import smooth
 from app.ui.shell import paint_veil
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _GAP_PX = 12
@@ -92,7 +91,6 @@ class FileDrops(QWidget):
         return zones
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the places."""
         paint_veil(self)
         painter = smooth(self)
         for rect, icon, words, names in self.zones():
@@ -131,11 +129,9 @@ class FileDrops(QWidget):
             top += metrics.height()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Watch what the user does."""
         self._app.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Watch no longer."""
         self._app.removeEventFilter(self)
 
     def _show(self, files: list[Path]) -> None:

@@ -69,26 +69,21 @@ class TickBox(QCheckBox):
         self.setSizePolicy(policy)
 
     def sizeHint(self) -> QSize:
-        """Box and words on one line."""
         words = self.fontMetrics().horizontalAdvance(self.text())
         return QSize(BOX_PX + _GAP_PX + words + 1, max(BOX_PX, self.fontMetrics().height()) + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """Return a narrow size: the words wrap."""
         return QSize(BOX_PX + 90, self.sizeHint().height())
 
     def heightForWidth(self, width: int) -> int:
-        """Height of as many lines as the words take."""
         room = QRect(0, 0, max(1, width - BOX_PX - _GAP_PX), 10_000)
         words = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap.value, self.text())
         return max(BOX_PX, words.height()) + 4
 
     def hitButton(self, place: QPoint) -> bool:
-        """Box and words can be pressed."""
         return self.rect().contains(place)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box, its tick, and the words."""
         painter = smooth(self)
         box = painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
         paint_tick(painter, self._theme, box, self)
@@ -107,12 +102,10 @@ class RadioBox(QRadioButton):
         self._theme = theme
 
     def sizeHint(self) -> QSize:
-        """Return the size of the box and its words."""
         width = self.fontMetrics().horizontalAdvance(self.text())
         return QSize(3 + BOX_PX + _GAP_PX + width + 2, self._theme.type.px(26))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint both."""
         painter = smooth(self)
         box = QRectF(3.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
         on = self.isChecked()
@@ -185,7 +178,6 @@ class LongTextEdit(QPlainTextEdit):
             self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def insertPlainText(self, text: str) -> None:
-        """Put a text in the place of what is selected."""
         self._insert(_pieces(text))
 
     def has_words(self) -> bool:
@@ -198,7 +190,6 @@ class LongTextEdit(QPlainTextEdit):
         return False
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste or drop a text."""
         if source.hasText():
             self.insertPlainText(source.text())
             self.ensureCursorVisible()

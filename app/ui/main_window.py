@@ -16,8 +16,7 @@ from app.ui.chat_page.find import FindInChat
 from app.ui.chat_page.message_commands import MessageCommands
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.dialog import ChatSettings
-from app.ui.chats.actions import ChatShelf
-from app.ui.chats.erasing import Erasing
+from app.ui.chats.actions import ChatShelf, Erasing
 from app.ui.chats.files import ChatFiles
 from app.ui.chats.folders import ChatFolders
 from app.ui.command_palette import CommandPalette
@@ -25,11 +24,11 @@ from app.ui.commands import AppMenu, CommandGroup, Commands, ShortcutTable
 from app.ui.comparison_dialog import Comparisons
 from app.ui.file_drops import FileDrops
 from app.ui.help.commands import HelpOpening
-from app.ui.inert_text import PlainQuestion
 from app.ui.inspector.dock import InspectorDock
 from app.ui.models.model_news import ModelNews
 from app.ui.notices import DoneNotice, Toast
 from app.ui.opener import Opener
+from app.ui.parts import PlainQuestion
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MODELS, PLACES, PlaceStack
 from app.ui.screen_reader import ReplyAnnouncements, install_roles
@@ -327,12 +326,10 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the toast in its corner."""
         super().resizeEvent(event)
         self._place_toast()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Place the toast above the composer, whose height is known now."""
         super().showEvent(event)
         self._place_toast()
 

@@ -20,9 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button, push_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
 from app.ui.screen_reader import announce
 from app.ui.theme.icons import app_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
@@ -43,7 +41,6 @@ class Toast(QFrame):
     """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it.
 
     Attributes:
-        action_button: Undoes or mends.
         details_button: Tells more.
     """
 
@@ -63,7 +60,7 @@ class Toast(QFrame):
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._title.hide()
         self._label = PlainLabel(self, wrap=True)
-        self.action_button = push_button("", self, self._act)
+        self.action_button = push_button("", self, self._act)  # undoes or mends
         name, tip = tr("Close notice"), tr("Close")
         self._close = icon_button(theme, "x", name, self, self.dismiss, side_px=28, tip=tip)
         self.details_button = push_button(tr("Show details"), self, self._tell_more, kind="link")
@@ -230,11 +227,9 @@ class Toast(QFrame):
             self.dismiss()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Hold the toast while the pointer is on it."""
         self._timer.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Let the toast go when the pointer leaves."""
         if not self._lasting and self.isVisible():
             self._timer.start()
 

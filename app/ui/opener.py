@@ -113,11 +113,7 @@ class OpenedFiles(QObject):
 
 
 def show_folder(folder: Path) -> str:
-    """Open a folder.
-
-    Returns:
-        A sentence where the system could not; else nothing.
-    """
+    """Open a folder; return a sentence where the system could not."""
     if QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
         return ""
     return tr("The system could not open it. The folder is {folder}", folder=folder)

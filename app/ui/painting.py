@@ -10,8 +10,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -20,13 +19,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 def place(widget: QWidget, left: int, top: int, width: int, height: int, room: int | None = None) -> None:
     """Put a widget into its parent, ``left`` px from the side where lines begin.
 
-    Args:
-        widget: The widget to put there.
-        left: From the left, or from the right, in px.
-        top: From above.
-        width: Width, in px.
-        height: Height, in px.
-        room: Width of the parent to come; None for as wide as it is.
+    ``room`` is the width of the parent to come; None for as wide as it is.
     """
     parent = widget.parentWidget()
     if parent is not None and parent.layoutDirection() is Qt.LayoutDirection.RightToLeft:
@@ -52,8 +45,6 @@ def in_lines(widths: Iterable[float], room: float, gap: float, start: float = 0.
     Args:
         widths: Px that each needs.
         room: Px that a line ends at.
-        gap: Px between two.
-        start: Px that a line begins at.
     """
     places: list[tuple[float, int]] = []
     left, line = start, 0

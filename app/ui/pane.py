@@ -15,23 +15,16 @@ _STEP_PX = 20
 
 
 class Pane(QObject):
-    """A choice for wide windows, another one for narrow ones, where the panel is an overlay.
-
-    Attributes:
-        shown: The choice where the panel stands beside the page.
-        overlay: The choice where it is an overlay.
-        narrow: True if it is one now.
-        share: Part of the panel that is seen, 0 to 1.
-    """
+    """A choice for wide windows, another one for narrow ones, where the panel is an overlay."""
 
     moved = Signal()
 
     def __init__(self, shown: bool, parent: QObject) -> None:
         super().__init__(parent)
-        self.shown = shown
-        self.overlay = False
-        self.narrow = False
-        self.share = 1.0 if shown else 0.0
+        self.shown = shown  # the choice where the panel stands beside the page
+        self.overlay = False  # the choice where it is an overlay
+        self.narrow = False  # True if it is one now
+        self.share = 1.0 if shown else 0.0  # part of the panel that is seen, 0 to 1
         self._motion = QVariantAnimation(self)
         self._motion.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._motion.valueChanged.connect(self._slide)
@@ -98,16 +91,13 @@ class PaneEdge(QWidget):
         self.setAccessibleName(name)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold."""
         self._grip = event.globalPosition().x() - self._outward * self._panel.width()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer."""
         if self._grip is not None:
             self.width_wanted.emit(round(self._outward * (event.globalPosition().x() - self._grip)))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go."""
         self._grip = None
 
     def place(self) -> None:
@@ -118,7 +108,6 @@ class PaneEdge(QWidget):
         self.raise_()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move as the arrow points."""
         steps = {Qt.Key.Key_Left: -_STEP_PX, Qt.Key.Key_Right: _STEP_PX}
         step = steps.get(Qt.Key(event.key()))
         if step is None:
@@ -127,15 +116,12 @@ class PaneEdge(QWidget):
             self.width_wanted.emit(self._panel.width() + self._outward * step)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """And that it is elsewhere."""
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Nothing, but for the keyboard's focus."""
         if self.hasFocus():
             left = 0 if self._outward < 0 else self.width() - 2
             QPainter(self).fillRect(left, 0, 2, self.height(), self._theme.color("acc"))

@@ -6,9 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -20,13 +18,7 @@ _GAP_PX = 10
 
 
 class PlacePage(QWidget):
-    """A page to fill.
-
-    Attributes:
-        title: The page's name.
-        head: The layout at the right of the title, for buttons.
-        column: The layout of the page's content, from the top.
-    """
+    """A page to fill."""
 
     sidebar_toggled = Signal()
     said = Signal(str, bool)  # a sentence for the user, and whether it stays
@@ -40,13 +32,13 @@ class PlacePage(QWidget):
         self.setAccessibleName(title)
         chats = tr("Show or hide the chats (Ctrl+B)")
         self.sidebar_button = icon_button(theme, "panel-left", chats, self, self.sidebar_toggled, 18, 32)
-        self.title = PlainLabel(title, self, kind="page-title")
-        self.head = QHBoxLayout()
+        self.title = PlainLabel(title, self, kind="page-title")  # the page's name
+        self.head = QHBoxLayout()  # the layout at the right of the title, for buttons
         self.head.setSpacing(8)
         self._line = filled(QHBoxLayout(), self.sidebar_button, self.title, STRETCH, self.head, spacing=8)
         content = QWidget()
         content.setProperty("kind", "column")
-        self.column = QVBoxLayout(content)
+        self.column = QVBoxLayout(content)  # the layout of the page's content, from the top
         self.column.setSpacing(16)
         self.area = QScrollArea(self)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -59,7 +51,6 @@ class PlacePage(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Narrow pages have narrow margins."""
         super().resizeEvent(event)
         self._fit()
 
@@ -100,7 +91,6 @@ class SectionHead(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Beside or below."""
         super().resizeEvent(event)
         self._fit()
 

@@ -80,20 +80,14 @@ def _server_page(theme: Theme, workspace: Workspace) -> PlacePage:
 
 @dataclass(frozen=True)
 class Place:
-    """A page beside the chat, with a row in the sidebar's foot and a command.
+    """A page beside the chat, with a row in the sidebar's foot and a command."""
 
-    Attributes:
-        name: Name in code, of the page and of its command.
-        make: Makes the page.
-        command: Title of the command where the row's title would say too little.
-    """
-
-    name: str
+    name: str  # name in code, of the page and of its command
     icon: str
     title: str
-    make: Callable[[Theme, Workspace], PlacePage]
+    make: Callable[[Theme, Workspace], PlacePage]  # makes the page
     keys: tuple[str, ...] = ()
-    command: str = ""
+    command: str = ""  # title of the command where the row's title would say too little
 
 
 PLACES = (

@@ -8,15 +8,12 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.bridge.program_server import ProgramSettings, ServerPhase, ServerState, settings_of_programs
 from app.bridge.workspace import Workspace
-from app.chat.server_state import ProgramSettings, ServerPhase, ServerState, settings_of_programs
 from app.ui import figures
-from app.ui.boxes import Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
+from app.ui.parts import ElidedLabel, Flow, PlainLabel, filled, push_button
 from app.ui.place_page import PlacePage
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, set_kind
 from app.words import mark, tr
 
 _TICK_MS = 1_000
@@ -38,7 +35,6 @@ class ServerPage(PlacePage):
     """Changes nothing by itself: what is pressed here `ProgramServer` does.
 
     Attributes:
-        switch_button: On or off.
         port: Port on which the server listens.
         copy_buttons: Copy buttons of address and key, and of the settings of each program.
     """
@@ -49,7 +45,7 @@ class ServerPage(PlacePage):
         self._settings = workspace.settings
         self._before = (0.0, 0)  # when tokens were counted last, and how many there were
         self._programs: list[ProgramSettings] = []
-        self.switch_button = push_button("", self, self._switch)
+        self.switch_button = push_button("", self, self._switch)  # on or off
         self.head.addWidget(self.switch_button)
         self._lead = PlainLabel(
             tr(

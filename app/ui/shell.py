@@ -36,7 +36,6 @@ class ModalScrim(QWidget):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the window's state and size."""
         kind = event.type()
         if kind == QEvent.Type.WindowBlocked:
             self.setGeometry(self._window.rect())
@@ -49,7 +48,6 @@ class ModalScrim(QWidget):
         return False
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the veil."""
         paint_veil(self)
 
 
@@ -59,11 +57,9 @@ class Scrim(QWidget):
     clicked = Signal()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the veil."""
         paint_veil(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Close what is above."""
         self.clicked.emit()
 
 

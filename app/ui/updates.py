@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.bridge.installed_program import ProgramWatch, installed_by_dpkg
 from app.bridge.update_check import Release, UpdateCheck
-from app.ui.inert_text import PlainQuestion
 from app.ui.main_window import MainWindow
+from app.ui.parts import PlainQuestion
 from app.version import HOMEPAGE, version
 from app.words import tr
 

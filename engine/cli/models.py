@@ -219,6 +219,6 @@ def _on_installed(options: argparse.Namespace) -> int:
 
 
 def _on_servers(options: argparse.Namespace) -> int:
-    from engine.cli.servers import run_servers
+    from engine.cli.installed import run_servers
 
     return run_servers(options)

@@ -235,8 +235,7 @@ def stopped_by_interrupt(work: Callable[[], Outcome], stop: StopSignal) -> Outco
 def read_ahead(reference: str) -> None:
     """Have the system read a model's files into its cache if it can be asked to; return at once.
 
-    Args:
-        reference: The user's name for the model; a model that is not there is left to the code that loads it.
+    A model that is not there is left to the code that loads it.
     """
     if not hasattr(os, "posix_fadvise"):  # Windows, macOS
         return

@@ -33,29 +33,17 @@ _VENDORS: tuple[Vendor, ...] = ("nvidia", "jetson", "amd", "intel", "apple")
 
 @dataclass(frozen=True)
 class Addon:
-    """A build of torch for one kind of GPU.
+    """A build of torch for one kind of GPU."""
 
-    Attributes:
-        name: Name for ``tenon gpu install``.
-        title: For people.
-        vendor: Whose graphics cards.
-        systems: On which systems, as `platform.system` calls them.
-        folder: Folder of the wheel index; None where the user has to give an index.
-        least_driver: NVIDIA's oldest driver that it runs on, the first part of its version.
-        least_capability: The oldest compute capability that it was built for.
-        most_capability: The newest.
-        caution: Advice before it is fetched, a sentence to be said.
-    """
-
-    name: str
-    title: str
-    vendor: Vendor
-    systems: tuple[str, ...]
-    folder: str | None
-    least_driver: int | None = None
-    least_capability: float | None = None
-    most_capability: float | None = None
-    caution: str | None = None
+    name: str  # name for ``tenon gpu install``
+    title: str  # for people
+    vendor: Vendor  # whose graphics cards
+    systems: tuple[str, ...]  # on which systems, as `platform.system` calls them
+    folder: str | None  # folder of the wheel index; None where the user has to give an index
+    least_driver: int | None = None  # NVIDIA's oldest driver that it runs on, the first part of its version
+    least_capability: float | None = None  # the oldest compute capability that it was built for
+    most_capability: float | None = None  # the newest
+    caution: str | None = None  # advice before it is fetched, a sentence to be said
 
     def fits(self, card: GraphicsCard) -> bool:
         """Return True if it was built for such a card and runs on its driver; an unknown compute capability fits."""
@@ -71,15 +59,11 @@ class Addon:
 
 @dataclass(frozen=True)
 class AddonChoice:
-    """Choose the add-ons that are for a machine.
+    """Choose the add-ons that are for a machine."""
 
-    Attributes:
-        addons: In the order in which they are preferred; none where there is nothing to fetch.
-        sentence: Why, for the user.
-    """
-
+    # In the order in which they are preferred; none where there is nothing to fetch
     addons: tuple[Addon, ...]
-    sentence: str
+    sentence: str  # why, for the user
 
 
 @cache

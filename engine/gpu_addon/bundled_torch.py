@@ -16,17 +16,12 @@ from engine.errors import AddonUnusable
 
 @dataclass(frozen=True)
 class BundledTorch:
-    """An installed torch.
+    """An installed torch."""
 
-    Attributes:
-        version: Without what comes after a plus, which names the build.
-        gpu: Kind of GPU that it was built for: ``CUDA``, ``ROCm`` or ``XPU``; None for processors alone.
-        requires: Names of the packages that it needs, which are there, then.
-    """
-
-    version: str
+    version: str  # without what comes after a plus, which names the build
+    # Kind of GPU that it was built for: ``CUDA``, ``ROCm`` or ``XPU``; None for processors alone
     gpu: str | None = None
-    requires: frozenset[str] = frozenset()
+    requires: frozenset[str] = frozenset()  # names of the packages that it needs, which are there, then
 
 
 def bundled_torch(addons: Path) -> BundledTorch:

@@ -39,20 +39,14 @@ _BYTECODE = ".pyc"
 
 @dataclass(frozen=True)
 class InstalledAddon:
-    """An add-on in its folder.
-
-    Attributes:
-        torch: The version of torch that it replaces.
-        python: The Python that it is for, as wheels name it.
-        wheels: Names of the wheels that it was made of, with their SHA-256.
-    """
+    """An add-on in its folder."""
 
     folder: Path
     name: str
     title: str
-    torch: str
-    python: str
-    wheels: dict[str, str]
+    torch: str  # the version of torch that it replaces
+    python: str  # the Python that it is for, as wheels name it
+    wheels: dict[str, str]  # names of the wheels that it was made of, with their SHA-256
 
     def mismatch(self, torch: BundledTorch) -> str | None:
         """Return the reason why it cannot be used with this Tenon, or None if it can."""
@@ -72,19 +66,13 @@ class InstalledAddon:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a check of an add-on.
+    """Result of a check of an add-on."""
 
-    Attributes:
-        key: Key of everything that it depends on; with another key it is worth nothing.
-        failure: The reason why the add-on is switched off, a sentence for the user; None where it works.
-        gpus: Names of the GPUs that it sees.
-        figures: Names and numbers of that sentence.
-    """
-
-    key: str
+    key: str  # key of everything that it depends on; with another key it is worth nothing
+    # The reason why the add-on is switched off, a sentence for the user; None where it works
     failure: str | None
-    gpus: tuple[str, ...] = ()
-    figures: dict[str, str] = field(default_factory=dict)
+    gpus: tuple[str, ...] = ()  # names of the GPUs that it sees
+    figures: dict[str, str] = field(default_factory=dict)  # names and numbers of that sentence
 
     @property
     def problem(self) -> str | None:

@@ -20,21 +20,14 @@ from engine.sentences import say, together
 
 @dataclass(frozen=True)
 class GpuStatus:
-    """GPU support on this machine.
-
-    Attributes:
-        installed: The add-on that is here, None for none.
-        outcome: Result of its check; None where nothing is installed.
-        disk_bytes: Bytes that removing it would free, unfinished ones included.
-        sentence: All that in a sentence or two, for the user.
-    """
+    """GPU support on this machine."""
 
     cards: tuple[GraphicsCard, ...]
     choice: AddonChoice
-    installed: InstalledAddon | None
-    outcome: Outcome | None
-    disk_bytes: int
-    sentence: str
+    installed: InstalledAddon | None  # the add-on that is here, None for none
+    outcome: Outcome | None  # result of its check; None where nothing is installed
+    disk_bytes: int  # bytes that removing it would free, unfinished ones included
+    sentence: str  # all that in a sentence or two, for the user
 
     @property
     def works(self) -> bool:

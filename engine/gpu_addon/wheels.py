@@ -70,19 +70,12 @@ _PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Link:
-    """A file of a project's page.
+    """A file of a project's page."""
 
-    Attributes:
-        file_name: The wheel's name.
-        url: Address; on another host where the page says so.
-        sha256: SHA-256 of its bytes; None where the page does not say.
-        requires_python: Versions of Python that it is for, as the page says it.
-    """
-
-    file_name: str
-    url: str
-    sha256: str | None
-    requires_python: str | None
+    file_name: str  # the wheel's name
+    url: str  # address; on another host where the page says so
+    sha256: str | None  # SHA-256 of its bytes; None where the page does not say
+    requires_python: str | None  # versions of Python that it is for, as the page says it
 
 
 class WheelIndex(FileServer):

@@ -14,22 +14,15 @@ from engine.weights.draft_kind import CONFIGS
 
 @dataclass(frozen=True)
 class BundledModel:
-    """A model that ships with Tenon.
+    """A model that ships with Tenon."""
 
-    Attributes:
-        name: Name on the command line, and of its folder in ``assets/models``.
-        title: Name that users see; empty if nobody sees it.
-        file: Name of its one GGUF file in that folder; empty if it is a checkpoint folder.
-        drafts: Names of the bundled drafts that were made for it. A mode takes the first one that is there and of a
-            kind that it takes.
-        kind: Kind of draft, as modes name it (`ModeDescriptor.drafts`).
-    """
-
-    name: str
-    title: str = ""
-    file: str = ""
+    name: str  # name on the command line, and of its folder in ``assets/models``
+    title: str = ""  # name that users see; empty if nobody sees it
+    file: str = ""  # name of its one GGUF file in that folder; empty if it is a checkpoint folder
+    # Names of the bundled drafts that were made for it. A mode takes the first one that is there and of a
+    # kind that it takes
     drafts: tuple[str, ...] = ()
-    kind: str = "model"
+    kind: str = "model"  # kind of draft, as modes name it (`ModeDescriptor.drafts`)
 
     @property
     def folder(self) -> Path:
@@ -96,13 +89,7 @@ def bundled_drafts(reference: str) -> tuple[str, ...]:
 
 
 def paired_drafts(reference: str, kinds: Collection[str], several: bool = False) -> tuple[str, ...]:
-    """Return the drafts that a model takes if a mode needs some of these kinds and none was named.
-
-    Args:
-        reference: The model's name.
-        kinds: Kinds of draft, as modes name them.
-        several: True for all of them; else only the first.
-    """
+    """Return the drafts, or the first, that a model takes if a mode needs one of these kinds and none was named."""
     found = map(bundled_model, bundled_drafts(reference))
     names = tuple(draft.name for draft in found if draft is not None and draft.kind in kinds)
     return names if several else names[:1]

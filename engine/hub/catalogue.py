@@ -22,34 +22,21 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class CatalogueModel:
-    """A model of the catalogue.
+    """A model of the catalogue."""
 
-    Attributes:
-        name: Name for `tenon models get`.
-        title: Title that users see.
-        about: One sentence.
-        licence: Licence as the hub names it.
-        config: Part of config.json that its size follows from, under its own keys.
-        safetensors_repo: Repository of its original weights.
-        gated: True if those are after terms to accept; the GGUF repositories are not.
-        gguf_repo: Repository of quantized weights.
-        drafts: Names of smaller models of the catalogue with its vocabulary.
-        heads: Repositories of draft heads that were trained for it.
-        older: True if there are better ones of its size by now.
-        tried_as: Family of tests/published that is written as its files are; one without any is not recommended.
-    """
-
-    name: str
-    title: str
-    about: str
-    licence: str
+    name: str  # name for `tenon models get`
+    title: str  # title that users see
+    about: str  # one sentence
+    licence: str  # licence as the hub names it
+    # Part of config.json that its size follows from, under its own keys
     config: dict[str, Any] = field(hash=False)
-    safetensors_repo: str
-    gated: bool
-    gguf_repo: str
-    drafts: tuple[str, ...]
-    heads: tuple[str, ...]
-    older: bool = False
+    safetensors_repo: str  # repository of its original weights
+    gated: bool  # True if those are after terms to accept; the GGUF repositories are not
+    gguf_repo: str  # repository of quantized weights
+    drafts: tuple[str, ...]  # names of smaller models of the catalogue with its vocabulary
+    heads: tuple[str, ...]  # repositories of draft heads that were trained for it
+    older: bool = False  # True if there are better ones of its size by now
+    # Family of tests/published that is written as its files are; one without any is not recommended
     tried_as: str = ""
 
     @property
@@ -127,11 +114,7 @@ class CatalogueModel:
         return beside, expert * experts
 
     def typical_bytes(self, bits_per_weight: float) -> int:
-        """Estimate the size of its files; the hub says it exactly.
-
-        Args:
-            bits_per_weight: 16 for the original weights, `Q4_K_M_BITS` for the default quantization.
-        """
+        """Estimate the size of its files; original weights have 16 bits each. The hub says it exactly."""
         shape, whole = self.config, self.parameters
         if bits_per_weight < 16 or "quantization_config" not in shape:
             return int(whole * bits_per_weight / 8)

@@ -296,27 +296,19 @@ def _stay_offline(request: httpx2.Request) -> None:
 
 @dataclass(frozen=True)
 class FoundModel:
-    """A repository that the hub found.
-
-    Attributes:
-        gated: True if terms have to be accepted first.
-        downloads: Number of downloads in the last month.
-        parameters: Number of weights, as far as the hub knows it.
-        changed: The day of its last change, ISO 8601.
-        problem: Reason why Tenon cannot run it, or None if nothing speaks against it.
-    """
+    """A repository that the hub found."""
 
     repo: str
     format: Literal["gguf", "safetensors", "other"]
     licence: str | None
-    gated: bool
-    downloads: int | None
+    gated: bool  # True if terms have to be accepted first
+    downloads: int | None  # number of downloads in the last month
     likes: int | None
-    parameters: int | None
+    parameters: int | None  # number of weights, as far as the hub knows it
     context_length: int | None
     architecture: str | None
-    changed: str | None
-    problem: str | None
+    changed: str | None  # the day of its last change, ISO 8601
+    problem: str | None  # reason why Tenon cannot run it, or None if nothing speaks against it
 
 
 def search(

@@ -52,22 +52,16 @@ Step = Literal["receiving", "waiting"]
 
 @dataclass(frozen=True)
 class DownloadPlan:
-    """A model to be fetched; more about its fields in `ModelRecord`.
-
-    Attributes:
-        revision: The branch, tag or commit that was asked for.
-        commit: Commit that the revision stood for then, which is fetched.
-        kind: Use of the model; None lets the files say it.
-    """
+    """A model to be fetched; more about its fields in `ModelRecord`."""
 
     name: str
     repo: str
-    revision: str
-    commit: str
+    revision: str  # the branch, tag or commit that was asked for
+    commit: str  # commit that the revision stood for then, which is fetched
     format: FileFormat
     files: tuple[HubFile, ...]
     quantization: str | None = None
-    kind: ModelKind | None = None
+    kind: ModelKind | None = None  # use of the model; None lets the files say it
     catalogue_name: str | None = None
     base: tuple[str, ...] = ()
     belongs_to: tuple[str, ...] = ()
@@ -81,17 +75,12 @@ class DownloadPlan:
 
 @dataclass(frozen=True)
 class StoredDownload:
-    """A download as it is on the disk.
-
-    Attributes:
-        place: Place in the queue: smaller numbers first.
-        message: Reason why it failed.
-    """
+    """A download as it is on the disk."""
 
     plan: DownloadPlan
     state: StoredState = "queued"
-    place: float = 0.0
-    message: str | None = None
+    place: float = 0.0  # place in the queue: smaller numbers first
+    message: str | None = None  # reason why it failed
 
 
 def write_download(folder: Path, stored: StoredDownload) -> None:
@@ -189,9 +178,6 @@ class Download:
         """Fetch what is missing and put the model into its place.
 
         Args:
-            hub: Server of the files.
-            stop: Signal that ends it; the bytes that have come stay.
-            report: Called as bytes come.
             patience: Limits on trying.
             queued_bytes: Bytes that other downloads are still to bring to this disk.
             reserve_bytes: Space that has to stay free on it.

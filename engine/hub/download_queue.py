@@ -123,8 +123,7 @@ class DownloadQueue:
     def close(self, wait_s: float = 5.0) -> None:
         """Stop and leave everything on the disk as it is; a running download is queued when the program starts again.
 
-        Args:
-            wait_s: Limit of waiting for the queue's thread, which may be about to reach the hub.
+        The queue's thread, which may be about to reach the hub, is waited for so long.
         """
         with self._changed:
             self._closing = True

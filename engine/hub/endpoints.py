@@ -37,34 +37,21 @@ KIND_TITLES: dict[ServerKind, str] = {
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model of a server.
+    """A model of a server."""
 
-    Attributes:
-        name: Name by which the server knows it.
-        context: Tokens of prompt and reply together, or None if the server does not say.
-        thinking: Way in which a request controls its thoughts.
-    """
-
-    name: str
-    context: int | None = None
-    thinking: ThinkingControl = ""
+    name: str  # name by which the server knows it
+    context: int | None = None  # tokens of prompt and reply together, or None if the server does not say
+    thinking: ThinkingControl = ""  # way in which a request controls its thoughts
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server.
+    """A server."""
 
-    Attributes:
-        name: The user's name for it.
-        address: Address without the ``/v1`` of OpenAI's protocol.
-        kind: Program that answers there.
-        models: Models that it had when it was last asked.
-    """
-
-    name: str
-    address: str
-    kind: ServerKind = ""
-    models: tuple[ServedModel, ...] = ()
+    name: str  # the user's name for it
+    address: str  # address without the ``/v1`` of OpenAI's protocol
+    kind: ServerKind = ""  # program that answers there
+    models: tuple[ServedModel, ...] = ()  # models that it had when it was last asked
 
     @property
     def encrypted(self) -> bool:

@@ -25,33 +25,19 @@ from engine.sizes import readable
 
 @dataclass(frozen=True)
 class Place:
-    """Sentences about a server of files: whole ones, as languages order their words differently.
+    """Sentences about a server of files: whole ones, as languages order their words differently."""
 
-    Attributes:
-        asks_to_wait: Sentence for a request to wait before the request is answered.
-        asks_for_minutes: Sentence for a longer wait than a download makes by itself, with {minutes}.
-        in_trouble: Sentence for an answer that reports trouble, with its {status}.
-        in_circles: Sentence for redirects without end.
-        untrusted: Sentence for a certificate that cannot be trusted.
-        behind_proxy: Sentence for a proxy that lets nobody through.
-        silent: Sentence for no answer in time.
-        misspelled: Sentence for an address that is wrong, with the {error}.
-        out_of_reach: Sentence for no connection.
-        broken_off: Sentence for a connection that ended early.
-        wrong_length: Sentence for a wrong length of the file {name} of {repo}.
-    """
-
-    asks_to_wait: str
-    asks_for_minutes: str
-    in_trouble: str
-    in_circles: str
-    untrusted: str
-    behind_proxy: str
-    silent: str
-    misspelled: str
-    out_of_reach: str
-    broken_off: str
-    wrong_length: str
+    asks_to_wait: str  # sentence for a request to wait before the request is answered
+    asks_for_minutes: str  # sentence for a longer wait than a download makes by itself, with {minutes}
+    in_trouble: str  # sentence for an answer that reports trouble, with its {status}
+    in_circles: str  # sentence for redirects without end
+    untrusted: str  # sentence for a certificate that cannot be trusted
+    behind_proxy: str  # sentence for a proxy that lets nobody through
+    silent: str  # sentence for no answer in time
+    misspelled: str  # sentence for an address that is wrong, with the {error}
+    out_of_reach: str  # sentence for no connection
+    broken_off: str  # sentence for a connection that ended early
+    wrong_length: str  # sentence for a wrong length of the file {name} of {repo}
 
 
 HUB = Place(
@@ -208,7 +194,6 @@ class FileServer(ABC):
         place: Sentences about this server.
         connect_s: Limit of making a connection.
         stall_s: Limit of silence.
-        options: Further options of the HTTP client.
 
     Attributes:
         options: All options of the HTTP client.
@@ -239,10 +224,7 @@ class FileServer(ABC):
         """Stream a file's bytes from ``offset`` on, as they are stored; `judge` checks the status.
 
         Args:
-            url: Address of the file.
-            offset: First byte.
             bound: Bound of the answer; None for that of a small file.
-            headers: Further headers.
 
         Raises:
             The connection failed.

@@ -37,19 +37,12 @@ _PACKED = "*tenon-*.packed"
 
 @dataclass(frozen=True)
 class InstalledModel:
-    """A model of the models' folder.
+    """A model of the models' folder."""
 
-    Attributes:
-        name: Name of its folder.
-        location: The folder or the file that is loaded.
-        record: Its own description, or None for a folder that was put there by hand.
-        problem: Reason why it cannot be used, or None if nothing is known to be wrong.
-    """
-
-    name: str
-    location: Path
-    record: ModelRecord | None
-    problem: str | None = None
+    name: str  # name of its folder
+    location: Path  # the folder or the file that is loaded
+    record: ModelRecord | None  # its own description, or None for a folder that was put there by hand
+    problem: str | None = None  # reason why it cannot be used, or None if nothing is known to be wrong
 
     @property
     def is_whole(self) -> bool:
@@ -64,18 +57,12 @@ class InstalledModel:
 
 @dataclass(frozen=True)
 class Removal:
-    """The effects of removing a model.
+    """The effects of removing a model."""
 
-    Attributes:
-        name: The model.
-        freed_bytes: Bytes of the disk that become free; files that are used in place stay where they are.
-        kept_location: Place of such files, or None if there are none.
-        drafts: Names of the drafts and heads that belong to this model and to no other installed one.
-    """
-
-    name: str
-    freed_bytes: int
-    kept_location: str | None
+    name: str  # the model
+    freed_bytes: int  # bytes of the disk that become free; files that are used in place stay where they are
+    kept_location: str | None  # place of such files, or None if there are none
+    # Names of the drafts and heads that belong to this model and to no other installed one
     drafts: tuple[str, ...]
 
 
@@ -336,7 +323,6 @@ def verify(
     """Read and hash every file.
 
     Args:
-        model: The model.
         progress: Called with bytes read and in all; an exception that it raises ends the check.
 
     Raises:

@@ -48,17 +48,12 @@ _NO_ROOM_IN_QUEUE = mark(
 
 @dataclass(frozen=True)
 class ModelFolders:
-    """The folders that the user has chosen for models.
+    """The folders that the user has chosen for models."""
 
-    Attributes:
-        own: Folder that Tenon's own models were moved to; empty for the usual one.
-        former: Folders where they were before, so that references to these are still found.
-        added: Folders of other programs.
-    """
-
-    own: str = ""
+    own: str = ""  # folder that Tenon's own models were moved to; empty for the usual one
+    # Folders where they were before, so that references to these are still found
     former: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()  # folders of other programs
 
 
 def data_folder() -> Path:
@@ -118,18 +113,12 @@ def current_reference(reference: str) -> str:
 
 @dataclass(frozen=True)
 class OtherModel:
-    """A model of another program, or of a folder that the user added.
+    """A model of another program, or of a folder that the user added."""
 
-    Attributes:
-        reference: Text by which `find_model` finds it.
-        location: The folder or file that is loaded.
-        source: The program, or the folder.
-    """
-
-    reference: str
+    reference: str  # text by which `find_model` finds it
     name: str
-    location: Path
-    source: str
+    location: Path  # the folder or file that is loaded
+    source: str  # the program, or the folder
     format: Literal["gguf", "safetensors"]
     size_bytes: int
 

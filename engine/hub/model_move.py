@@ -55,14 +55,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Move:
-    """A move of the models under way.
-
-    Attributes:
-        step: ``copying`` until it is decided; then the next start finishes it, whatever happens.
-    """
+    """A move of the models under way."""
 
     source: Path
     target: Path
+    # ``copying`` until it is decided; then the next start finishes it, whatever happens
     step: Literal["copying", "renaming", "copied"] = "copying"
 
 

@@ -48,20 +48,13 @@ _INDEX = "model.safetensors.index.json"
 
 @dataclass(frozen=True)
 class Offer:
-    """A download that could be started.
+    """A download that could be started."""
 
-    Attributes:
-        plan: Plan for the queue.
-        gated: True if terms have to be accepted first.
-        page: Address of its page on the hub.
-        alternatives: Quantizations there are, smallest first.
-        drafts: Drafts that could be fetched along, smallest first: catalogue names and heads' repositories.
-    """
-
-    plan: DownloadPlan
-    gated: bool
-    page: str
-    alternatives: tuple[str, ...] = ()
+    plan: DownloadPlan  # plan for the queue
+    gated: bool  # True if terms have to be accepted first
+    page: str  # address of its page on the hub
+    alternatives: tuple[str, ...] = ()  # quantizations there are, smallest first
+    # Drafts that could be fetched along, smallest first: catalogue names and heads' repositories
     drafts: tuple[str, ...] = ()
 
 
@@ -78,12 +71,9 @@ def make_offer(
     """Look up the model that a name or a repository stands for.
 
     Args:
-        hub: The hub.
-        models: The folder of installed models.
         reference: A name of the catalogue, or ``owner/name``.
         wish: The format; ``auto`` takes GGUF if there is some.
         quantization: Quantization of a GGUF file.
-        revision: Branch, tag or commit.
         kind: Use of the model; None takes the catalogue's word, or the files'.
         name: Name to install it under.
 

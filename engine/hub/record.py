@@ -39,37 +39,22 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """Description of one installed model.
+    """Description of one installed model."""
 
-    Attributes:
-        name: Name of its folder, by which users call it.
-        kind: Use of the model.
-        format: Format of its weights.
-        files: Everything that belongs to it.
-        quantization: Quantization of a GGUF file, by its own name (``Q4_K_M``).
-        repo: Repository on the hub; None for an imported one.
-        revision: The commit that was fetched.
-        catalogue_name: Name in the catalogue.
-        base: Repositories of the models that it is a quantization or another copy of.
-        belongs_to: Repositories or names of the targets that it was made to draft for.
-        licence: Licence as the hub names it.
-        location: Folder or file that is used in place, or None if the files lie beside the record.
-        added: Time of its arrival, ISO 8601 in UTC.
-    """
-
-    name: str
-    kind: ModelKind
-    format: FileFormat
-    files: tuple[ModelFile, ...]
-    quantization: str | None = None
-    repo: str | None = None
-    revision: str | None = None
+    name: str  # name of its folder, by which users call it
+    kind: ModelKind  # use of the model
+    format: FileFormat  # format of its weights
+    files: tuple[ModelFile, ...]  # everything that belongs to it
+    quantization: str | None = None  # quantization of a GGUF file, by its own name (``Q4_K_M``)
+    repo: str | None = None  # repository on the hub; None for an imported one
+    revision: str | None = None  # the commit that was fetched
     catalogue_name: str | None = None
-    base: tuple[str, ...] = ()
-    belongs_to: tuple[str, ...] = ()
-    licence: str | None = None
+    base: tuple[str, ...] = ()  # repositories of the models that it is a quantization or another copy of
+    belongs_to: tuple[str, ...] = ()  # repositories or names of the targets that it was made to draft for
+    licence: str | None = None  # licence as the hub names it
+    # Folder or file that is used in place, or None if the files lie beside the record
     location: str | None = None
-    added: str | None = None
+    added: str | None = None  # time of its arrival, ISO 8601 in UTC
 
     @property
     def size_bytes(self) -> int:
@@ -123,7 +108,6 @@ def sha256_of(
     """Hash a file, in hexadecimal digits. Raises OSError if it cannot be read, or its copy not be written.
 
     Args:
-        path: The file.
         progress: Called with the bytes read so far; an exception that it raises ends the reading.
         copy: Another file that takes the bytes, and is on the disk alone in the end; None for no copy.
     """

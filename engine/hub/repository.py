@@ -74,19 +74,12 @@ _TEXT = frozenset(
 
 @dataclass(frozen=True)
 class HubFile:
-    """A file of a repository, as the hub describes it.
+    """A file of a repository, as the hub describes it."""
 
-    Attributes:
-        name: Path in the repository.
-        size_bytes: Size of the file.
-        sha256: SHA-256 of its content, if the hub keeps it as a large file.
-        git_oid: SHA-1 of git's blob, which the hub knows of a small one.
-    """
-
-    name: str
+    name: str  # path in the repository
     size_bytes: int
-    sha256: str | None
-    git_oid: str | None
+    sha256: str | None  # SHA-256 of its content, if the hub keeps it as a large file
+    git_oid: str | None  # SHA-1 of git's blob, which the hub knows of a small one
 
     @property
     def local_name(self) -> str:
@@ -96,38 +89,26 @@ class HubFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """A repository at one commit.
-
-    Attributes:
-        revision: The branch, tag or commit that was asked for.
-        commit: Commit that the revision stands for now.
-        gated: True if its owner wants terms accepted first.
-    """
+    """A repository at one commit."""
 
     repo: str
-    revision: str
-    commit: str
+    revision: str  # the branch, tag or commit that was asked for
+    commit: str  # commit that the revision stands for now
     files: tuple[HubFile, ...]
-    gated: bool
+    gated: bool  # True if its owner wants terms accepted first
     licence: str | None
     tags: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The files to be downloaded.
+    """The files to be downloaded."""
 
-    Attributes:
-        format: Format of the weights.
-        files: Files that are needed.
-        quantization: Quantization of the GGUF file, or None if there is none or its name does not say.
-        alternatives: Quantizations there are, smallest file first.
-    """
-
-    format: FileFormat
-    files: tuple[HubFile, ...]
+    format: FileFormat  # format of the weights
+    files: tuple[HubFile, ...]  # files that are needed
+    # Quantization of the GGUF file, or None if there is none or its name does not say
     quantization: str | None = None
-    alternatives: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()  # quantizations there are, smallest file first
 
     @property
     def size_bytes(self) -> int:
@@ -141,7 +122,6 @@ def choose_files(
     """Choose the files to download.
 
     Args:
-        listing: The repository.
         wish: The format; ``auto`` takes GGUF if there is some.
         quantization: Quantization of a GGUF file (``Q8_0``); None takes `DEFAULT_QUANTIZATION`, or the nearest to
             it.

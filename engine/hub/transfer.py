@@ -82,37 +82,23 @@ class StopSignal:
 
 @dataclass(frozen=True)
 class Patience:
-    """Limits on how long a transfer goes on trying.
+    """Limits on how long a transfer goes on trying."""
 
-    Attributes:
-        attempts: Number of attempts in a row without a single new byte.
-        first_pause_s: Pause before the second attempt; each further pause is twice as long.
-        longest_pause_s: Longest of these pauses, and the longest that the hub may ask for.
-        slowest_bytes_per_s: Bytes that come slower than this count as nothing.
-        slow_s: Seconds after which slow bytes count as nothing.
-    """
-
-    attempts: int = 6
-    first_pause_s: float = 1.0
-    longest_pause_s: float = 300.0
-    slowest_bytes_per_s: float = 1000.0
-    slow_s: float = 30.0
+    attempts: int = 6  # number of attempts in a row without a single new byte
+    first_pause_s: float = 1.0  # pause before the second attempt; each further pause is twice as long
+    longest_pause_s: float = 300.0  # longest of these pauses, and the longest that the hub may ask for
+    slowest_bytes_per_s: float = 1000.0  # bytes that come slower than this count as nothing
+    slow_s: float = 30.0  # seconds after which slow bytes count as nothing
 
 
 class _Interrupted(Exception):
-    """An attempt ended early and another may go on.
-
-    Attributes:
-        error: Error to raise if it was the last attempt.
-        pause_s: Pause that the hub asks for.
-        stalled: True if too few bytes came to count.
-    """
+    """An attempt ended early and another may go on."""
 
     def __init__(self, error: HubError, pause_s: float | None = None, stalled: bool = False) -> None:
         super().__init__(error.message)
-        self.error = error
-        self.pause_s = pause_s
-        self.stalled = stalled
+        self.error = error  # error to raise if it was the last attempt
+        self.pause_s = pause_s  # pause that the hub asks for
+        self.stalled = stalled  # True if too few bytes came to count
 
 
 class Transfer:

@@ -84,19 +84,12 @@ _NO_TIMES = "Not all layers lie in memory here, so no times were measured."
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Outcome of replies.
+    """Outcome of replies."""
 
-    Attributes:
-        ids: Token ids of the replies, one reply after the other.
-        tokens: Number of these without the first of each reply, which comes with the prompt.
-        forwards: Forwards of the target.
-        seconds: Seconds from the first token to the last.
-    """
-
-    ids: tuple[int, ...]
-    tokens: int
-    forwards: int
-    seconds: float
+    ids: tuple[int, ...]  # token ids of the replies, one reply after the other
+    tokens: int  # number of these without the first of each reply, which comes with the prompt
+    forwards: int  # forwards of the target
+    seconds: float  # seconds from the first token to the last
 
     @property
     def length(self) -> float:
@@ -117,9 +110,7 @@ def replies_with(
     """Reply with drafts of so many nodes in every round.
 
     Args:
-        decoder: The target.
         drafter: Drafter of the draft; it is not asked if there are no nodes.
-        prompts: Token ids of each.
         end_ids: Tokens that end a reply.
         nodes: Nodes of each draft.
         count: Longest reply.
@@ -155,8 +146,6 @@ def settled_rounds(
     Args:
         sequence: The text, in which the prompt may stand already.
         drafter: Drafter of the draft.
-        prompt: Token ids.
-        nodes: Nodes of each draft.
         count: Number of these rounds.
         check: Called between rounds; raises to cancel.
 
@@ -204,14 +193,11 @@ def mean_acceptance_length(
 
 @dataclass(frozen=True)
 class WidthTimes:
-    """Measurements by width.
+    """Measurements by width."""
 
-    Attributes:
-        forwards: Seconds of a forward with the drawing of its tokens, by tokens of the text before and by width.
-        drafts: Seconds of a draft by kind, ``True`` for the searched tree, and by nodes.
-    """
-
+    # Seconds of a forward with the drawing of its tokens, by tokens of the text before and by width
     forwards: dict[int, dict[int, float]]
+    # Seconds of a draft by kind, ``True`` for the searched tree, and by nodes
     drafts: dict[bool, dict[int, float]]
 
     def speeds(self, calibration: HeadCalibration, follows: bool, length: int) -> dict[int, float]:
@@ -244,13 +230,7 @@ def width_drafter(
 def forward_seconds(
     sequence: TokenSequence, widths: Sequence[int], check: Callable[[], None] = lambda: None
 ) -> dict[int, float]:
-    """Measure forwards after a text: the median for each width.
-
-    Args:
-        sequence: The text.
-        widths: Rows of each forward.
-        check: Called often; raises to cancel.
-    """
+    """Measure forwards after a text: the median for each width. ``check`` is called often and raises to cancel."""
     seconds: dict[int, list[float]] = {width: [] for width in widths}
     for _ in range(_TURNS):
         for width, each in seconds.items():
@@ -359,13 +339,9 @@ def measure_speeds(
 
 @dataclass(frozen=True, kw_only=True)
 class TreeRequest(TextRequest):
-    """Request to search a tree.
+    """Request to search a tree."""
 
-    Attributes:
-        draft: The folder or name of the heads, or of the prompt tokens.
-    """
-
-    draft: str
+    draft: str  # the folder or name of the heads, or of the prompt tokens
 
 
 def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalibration:

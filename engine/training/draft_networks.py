@@ -41,19 +41,13 @@ _NEXT_HEAD = 0.8
 
 
 class TrainedDraft(nn.Module, ABC):
-    """A draft in training; the weights that it shares with the target do not change.
+    """A draft in training; the weights that it shares with the target do not change."""
 
-    Attributes:
-        rates: Learning rates of matrices and of the rest.
-        course: Shares of the training after which they have risen, and after which they fall.
-        file_name: Name of the file of its weights.
-        config_name: Name of the file of its config.
-    """
-
-    rates: tuple[float, float] = _RATES
+    rates: tuple[float, float] = _RATES  # learning rates of matrices and of the rest
+    # Shares of the training after which they have risen, and after which they fall
     course: ClassVar[tuple[float, float]] = (0.02, 0.3)
-    file_name: ClassVar[str]
-    config_name: ClassVar[str] = CONFIG
+    file_name: ClassVar[str]  # name of the file of its weights
+    config_name: ClassVar[str] = CONFIG  # name of the file of its config
 
     @property
     def beside(self) -> Mapping[str, str]:
@@ -83,17 +77,12 @@ class FeatureGuesser(TrainedDraft):
 
     Args:
         token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
-
-    Attributes:
-        shares: Weight in the loss of each of its guesses in a row.
-        feature_share: Weight of the difference between features beside the cross-entropy.
-        prefix: Prefix of its parameters, left out in the file.
     """
 
     token_ids: Tensor | None
-    shares: tuple[float, ...]
-    feature_share: ClassVar[float] = 0.0
-    prefix: ClassVar[str] = ""
+    shares: tuple[float, ...]  # weight in the loss of each of its guesses in a row
+    feature_share: ClassVar[float] = 0.0  # weight of the difference between features beside the cross-entropy
+    prefix: ClassVar[str] = ""  # prefix of its parameters, left out in the file
 
     def __init__(self, token_ids: Tensor | None) -> None:
         super().__init__()
@@ -122,7 +111,6 @@ class FeatureGuesser(TrainedDraft):
         """Return its config.json without the tokens that it drafts."""
 
     def published_config(self) -> dict[str, Any]:
-        """Return its config.json, in the published layout."""
         drafted = {} if self.token_ids is None else {"draft_vocab_size": len(self.token_ids)}
         return {**self.sizes(), **drafted}
 
@@ -139,7 +127,6 @@ class FeatureGuesser(TrainedDraft):
         return state
 
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """Take over another draft's parameters by name."""
         own = {name.removeprefix(self.prefix): value for name, value in self.named_parameters()}
         if dict(config) != self.published_config() or not own.keys() <= state.keys():
             return False
@@ -151,15 +138,10 @@ class FeatureGuesser(TrainedDraft):
 
 @dataclass(frozen=True)
 class DraftShape:
-    """A draft's sizes.
+    """A draft's sizes."""
 
-    Attributes:
-        blocks: Sizes of its transformer blocks; as many as ``num_hidden_layers``.
-        fusion: The way of joining feature and embedding.
-    """
-
-    blocks: Shape
-    fusion: FusionName
+    blocks: Shape  # sizes of its transformer blocks; as many as ``num_hidden_layers``
+    fusion: FusionName  # the way of joining feature and embedding
 
 
 def shape_for(target: ModelConfig, blocks: int, fusion: FusionName) -> DraftShape:

@@ -368,12 +368,7 @@ def _source(function: object) -> str:
 
 
 def is_wrong(reply: str, token_ids: Sequence[int] = ()) -> bool:
-    """Return whether a rule tells that an answer is wrong; an answer that no rule knows counts as right.
-
-    Args:
-        reply: Text of the reply.
-        token_ids: Tokens of the reply, which show whether it goes round in a circle.
-    """
+    """Return whether a rule tells that an answer is wrong, or that its tokens go round in a circle."""
     if loop_start(token_ids) is not None:
         return True
     return any(not _adds_up(*found.groups()) for found in _SUM.finditer(reply)) or any(

@@ -30,34 +30,23 @@ _EACH = 64
 
 @dataclass(frozen=True)
 class Example:
-    """A text to learn from.
+    """A text to learn from."""
 
-    Attributes:
-        ids: Token ids.
-        learn: True for each token that the target would have to write; a prompt's tokens are only read.
-        features: (at least len(ids) - 1, h) features that the target computed for it, if they are known.
-    """
-
-    ids: tuple[int, ...]
+    ids: tuple[int, ...]  # token ids
+    # True for each token that the target would have to write; a prompt's tokens are only read
     learn: tuple[bool, ...]
+    # (at least len(ids) - 1, h) features that the target computed for it, if they are known
     features: Tensor | None = None
 
 
 @dataclass(frozen=True)
 class FeatureBatch:
-    """Rows of one length, with the target's features for them.
+    """Rows of one length, with the target's features for them."""
 
-    Attributes:
-        kind: Name of its loss in the progress line.
-        tokens: (rows, length) int64.
-        features: (rows, length, h), the target's hidden states after its final norm.
-        learn: (rows, length) bool, True for tokens that are to be drafted.
-    """
-
-    kind: str
-    tokens: Tensor
-    features: Tensor
-    learn: Tensor
+    kind: str  # name of its loss in the progress line
+    tokens: Tensor  # (rows, length) int64
+    features: Tensor  # (rows, length, h), the target's hidden states after its final norm
+    learn: Tensor  # (rows, length) bool, True for tokens that are to be drafted
 
     @property
     def token_count(self) -> int:

@@ -30,17 +30,11 @@ _LOOK_EVERY = 32
 
 @dataclass(frozen=True)
 class Turn:
-    """A part of a text: the given tokens, and how the target continues them.
+    """A part of a text: the given tokens, and how the target continues them."""
 
-    Attributes:
-        given: Given token ids.
-        sampler: Draws the tokens with which the target goes on.
-        limit: Most tokens that the target writes.
-    """
-
-    given: tuple[int, ...]
-    sampler: Sampler
-    limit: int
+    given: tuple[int, ...]  # given token ids
+    sampler: Sampler  # draws the tokens with which the target goes on
+    limit: int  # most tokens that the target writes
 
 
 @dataclass
@@ -93,7 +87,6 @@ class Writer:
 
     Args:
         decoder: The target, its layers on the host.
-        end_ids: Tokens that end a turn.
         longest: Most tokens of a text.
         width: Most texts at once.
         check: Called between layers; raises to cancel.

@@ -109,7 +109,6 @@ class Attention(nn.Module):
         """Mix ``hidden`` (batch, length, hidden_size) over earlier positions.
 
         Args:
-            hidden: Rows.
             cosine: Cosines of the rows' rotation.
             sine: Sines of the rows' rotation.
             earlier: Keys and values of earlier passes over the same rows, to which this pass adds its own. In pass

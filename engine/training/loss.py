@@ -31,19 +31,12 @@ _PIECE = 128
 
 @dataclass(frozen=True)
 class TargetEnds:
-    """The target's embedding and head, which the draft shares and does not change.
+    """The target's embedding and head, which the draft shares and does not change."""
 
-    Attributes:
-        embedding: Map from tokens to V rows of h.
-        head: (Vd, h) rows of the target's head for the tokens that the draft may draft.
-        token_ids: (Vd,) int64 ids of these tokens; None for all.
-        soft_cap: Soft cap of the logits, or None.
-    """
-
-    embedding: Embedding
-    head: Tensor
-    token_ids: Tensor | None
-    soft_cap: float | None
+    embedding: Embedding  # map from tokens to V rows of h
+    head: Tensor  # (Vd, h) rows of the target's head for the tokens that the draft may draft
+    token_ids: Tensor | None  # (Vd,) int64 ids of these tokens; None for all
+    soft_cap: float | None  # soft cap of the logits, or None
 
     @classmethod
     def of(cls, decoder: Decoder, token_ids: Tensor | None = None) -> TargetEnds:
@@ -142,14 +135,11 @@ class Entropy(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Scores:
-    """Worth of a draft on texts that it has not learned.
+    """Worth of a draft on texts that it has not learned."""
 
-    Attributes:
-        tau: Tokens for each forward of the target, with chains of as many likeliest tokens as it has guesses.
-        accuracies: Share of tokens among the `TOPS` likeliest ones, for each guess.
-    """
-
+    # Tokens for each forward of the target, with chains of as many likeliest tokens as it has guesses
     tau: float
+    # Share of tokens among the `TOPS` likeliest ones, for each guess
     accuracies: tuple[tuple[float, ...], ...] = ()
 
     def lines(self) -> list[str]:

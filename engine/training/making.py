@@ -68,64 +68,41 @@ _LINEAR_TOKENS = 60_000
 
 @dataclass(frozen=True, kw_only=True)
 class TextRequest:
-    """Request for texts of a target.
+    """Request for texts of a target."""
 
-    Attributes:
-        model: The target's folder or name.
-        data: Texts or chats, one JSON object a line; None: the target writes all of them itself.
-        generate: Most texts that the target writes, to the requests of the data or to its own; None to take the data as
-            it is, or without it to write for as long as there is time.
-        minutes: Most minutes of writing and all that follows, together.
-        texts: Folder that keeps the target's texts; the texts that it holds are taken too.
-        threads: CPU threads, None for the usable cores.
-        seed: Seed of everything random.
-    """
-
-    model: str
-    data: Path | None
+    model: str  # the target's folder or name
+    data: Path | None  # texts or chats, one JSON object a line; None: the target writes all of them itself
+    # Most texts that the target writes, to the requests of the data or to its own; None to take the data as
+    # it is, or without it to write for as long as there is time
     generate: int | None
-    minutes: float
-    texts: Path | None = None
-    threads: int | None = None
-    seed: int = 1
+    minutes: float  # most minutes of writing and all that follows, together
+    texts: Path | None = None  # folder that keeps the target's texts; the texts that it holds are taken too
+    threads: int | None = None  # CPU threads, None for the usable cores
+    seed: int = 1  # seed of everything random
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainRequest(TextRequest):
-    """Request to train a draft.
+    """Request to train a draft."""
 
-    Attributes:
-        blocks: 1 to 6: transformer blocks, or residual blocks of each Medusa head.
-        width: Hidden size of a small model.
-        fusion: dovetail or eagle, of a feature draft.
-        out: Folder of the draft; training continues from a draft of the same shape in it.
-        vocabulary: Tokens that it may draft, the most frequent ones; None for all.
-        kind: A feature draft, Medusa heads, prompt tokens, or a small model.
-        heads: Number of Medusa heads, or of prompt tokens: 1 to 16; None for 4 heads or 3 tokens.
-        head: Owner of the output maps of the heads.
-        members: Embeddings of each prompt token.
-        mask: Rule of which of these see each other.
-        loss: Loss of prompt tokens.
-    """
-
-    blocks: int
-    fusion: FusionName
-    out: Path
-    vocabulary: int | None = None
-    kind: KindName = "feature"
+    blocks: int  # 1 to 6: transformer blocks, or residual blocks of each Medusa head
+    fusion: FusionName  # dovetail or eagle, of a feature draft
+    out: Path  # folder of the draft; training continues from a draft of the same shape in it
+    vocabulary: int | None = None  # tokens that it may draft, the most frequent ones; None for all
+    kind: KindName = "feature"  # a feature draft, Medusa heads, prompt tokens, or a small model
+    # Number of Medusa heads, or of prompt tokens: 1 to 16; None for 4 heads or 3 tokens
     heads: int | None = None
-    head: HeadName = "shared"
-    members: int = 1
-    mask: ProbeMask = "ensemble"
-    loss: LossName = "forward"
-    width: int = 128
+    head: HeadName = "shared"  # owner of the output maps of the heads
+    members: int = 1  # embeddings of each prompt token
+    mask: ProbeMask = "ensemble"  # rule of which of these see each other
+    loss: LossName = "forward"  # loss of prompt tokens
+    width: int = 128  # hidden size of a small model
 
 
 def run(request: TrainRequest, out: TextIO) -> bool:
     """Train a draft.
 
     Args:
-        request: The draft to train, and its texts.
         out: Takes reports of progress.
 
     Returns:
@@ -204,8 +181,6 @@ def texts_of(
     """Load a target, and read or write its texts; texts without a token to guess are left out.
 
     Args:
-        request: The texts that are wanted.
-        checkpoint: Checkpoint of the target.
         out: Takes reports of progress.
         goes_on: True if Ctrl+C ends only the writing, provided that there are texts to go on with.
 

@@ -121,15 +121,10 @@ class PromptTokenNetwork(TrainedDraft):
 
 @dataclass(frozen=True)
 class _Insertions:
-    """Places of texts after which prompt tokens stand.
+    """Places of texts after which prompt tokens stand."""
 
-    Attributes:
-        points: (rows, K) int64, the last token that each insertion sees.
-        asked: (rows, K, m) bool, True where the target's own tokens are to be guessed.
-    """
-
-    points: Tensor
-    asked: Tensor
+    points: Tensor  # (rows, K) int64, the last token that each insertion sees
+    asked: Tensor  # (rows, K, m) bool, True where the target's own tokens are to be guessed
 
     @classmethod
     def of(cls, learn: Tensor, places: int, count: int | None) -> _Insertions:

@@ -78,7 +78,6 @@ class SmallNetwork(TrainedDraft):
         return dict(zip(TOKENIZER_FILES, texts, strict=True))
 
     def published_config(self) -> dict[str, Any]:
-        """Return Llama's config."""
         ends = sorted(self._tokenizer.end_ids)
         return self.model.shape.as_config({"bos_token_id": None, "eos_token_id": ends[0] if ends else None})
 
@@ -87,7 +86,6 @@ class SmallNetwork(TrainedDraft):
         return {name: value.bfloat16() for name, value in self.model.hugging_face_state().items()}
 
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """Take over a model of the same sizes."""
         if dict(config) != self.published_config() or state.keys() != self.published_state().keys():
             return False
         self.model.load_state_dict(

@@ -344,17 +344,11 @@ class Objective(Protocol[D_in]):
 
 @dataclass(frozen=True)
 class Outcome(Generic[D]):
-    """Result of a training.
+    """Result of a training."""
 
-    Attributes:
-        network: The best state, by the texts that were kept aside.
-        scores: Scores of that state on these texts.
-        interrupted: True if it was stopped before its time was up.
-    """
-
-    network: D
-    scores: Scores
-    interrupted: bool
+    network: D  # the best state, by the texts that were kept aside
+    scores: Scores  # scores of that state on these texts
+    interrupted: bool  # True if it was stopped before its time was up
 
 
 def train(
@@ -406,7 +400,6 @@ def read_draft(folder: Path, kind: type[TrainedDraft], make: Callable[[Tensor | 
     """Read the draft that a training wrote into a folder, or return None if there is none of this shape.
 
     Args:
-        folder: The folder.
         kind: Class of the draft, which names its files.
         make: Makes a network of the shape for the tokens that it may draft, as `FeatureGuesser` takes them.
     """
@@ -424,7 +417,6 @@ def write_draft(network: TrainedDraft, folder: Path) -> None:
     """Write a draft's folder in a published layout, EAGLE's, Dovetail's, Medusa's, PEFT's or Llama's.
 
     Args:
-        network: The draft to write.
         folder: Made if it is missing. Each file is written whole or not at all.
     """
     folder.mkdir(parents=True, exist_ok=True)

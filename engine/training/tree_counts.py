@@ -58,17 +58,12 @@ _ROWS = 128
 
 @dataclass(frozen=True)
 class Count:
-    """Count of trees on replies.
+    """Count of trees on replies."""
 
-    Attributes:
-        calibration: Calibration for the heads.
-        greedy: Tokens of a round by `WIDTHS`, with the nodes of the largest products of accuracies.
-        searched: Tokens of a round with the best tree found for each width, whether a larger one begins with it or
-            not.
-    """
-
-    calibration: HeadCalibration
+    calibration: HeadCalibration  # calibration for the heads
+    # Tokens of a round by `WIDTHS`, with the nodes of the largest products of accuracies
     greedy: tuple[float, ...]
+    # Tokens of a round with the best tree found for each width, whether a larger one begins with it or not
     searched: tuple[float, ...]
 
     def lines(self) -> list[str]:
@@ -98,8 +93,6 @@ def count_trees(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> C
     """Count the tokens of a round with trees of each width and kind, and keep the searched ones of one tree.
 
     Args:
-        network: The heads.
-        decoder: The target.
         replies: Some replies of the target.
     """
     log = RankLog(tuple(ranks_of(network, hidden, tokens) for hidden, tokens in replies))
@@ -202,7 +195,6 @@ def count_probes(
     """Return dynamic sparse trees for each of `WIDTHS`, or None if no guess holds, and the log they are counted from.
 
     Args:
-        decoder: The target.
         tokens: The prompt tokens.
         replies: Some replies of the target, each with the tokens before it.
     """

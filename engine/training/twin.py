@@ -205,11 +205,7 @@ def _named_as_stored(
 def training_bytes(config: ModelConfig, tokens: int, vocabulary_size: int, threads: int) -> int:
     """Return the bytes of the twin and a step with it: as much as was measured, or up to a tenth more.
 
-    Args:
-        config: Config of the target.
-        tokens: Tokens of the texts of a step.
-        vocabulary_size: Size of the head's vocabulary.
-        threads: Threads among which these are divided; each runs rows of its own.
+    The tokens of a step are divided among threads; each runs rows of its own.
     """
     product = product_type()
     weights = DENSE_BF16 if product is DENSE_BF16.dense else weight_format("fp32")
@@ -225,7 +221,6 @@ def check_memory(config: ModelConfig, tokens: int, vocabulary_size: int, threads
     """Refuse a training for which there is no memory, before anything is loaded for it.
 
     Args:
-        config: Config of the target.
         tokens: Tokens of the texts of a step.
         vocabulary_size: Size of the head's vocabulary.
         threads: Number of threads, as in `training_bytes`.

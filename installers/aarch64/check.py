@@ -44,17 +44,11 @@ _CUDA = ("nvidia-", "cuda-", "triton")
 
 @dataclass(frozen=True)
 class Wheel:
-    """A file that the board would install.
+    """A file that the board would install."""
 
-    Attributes:
-        name: Normalized.
-        file: Name, with the platform that it is for.
-        needs: Requirements in its metadata.
-    """
-
-    name: str
-    file: str
-    needs: tuple[str, ...]
+    name: str  # normalized
+    file: str  # name, with the platform that it is for
+    needs: tuple[str, ...]  # requirements in its metadata
 
 
 def on_the_board(marker: Marker | None) -> bool:

@@ -16,13 +16,7 @@ from installers.product import COMMAND, architecture, version
 
 
 def write_appdir(bundle: Path, folder: Path, released: datetime) -> None:
-    """Lay out what goes into the image.
-
-    Args:
-        bundle: The bundle's folder; its files are linked.
-        folder: The result; made anew.
-        released: The time of this version.
-    """
+    """Lay out what goes into the image, anew, with links to the bundle's files."""
     shutil.rmtree(folder, ignore_errors=True)
     write_share(folder / "usr" / "share", released.date())
     shutil.copytree(bundle, folder / "usr" / "lib" / COMMAND, symlinks=True, copy_function=os.link)
@@ -37,12 +31,6 @@ def write_appdir(bundle: Path, folder: Path, released: datetime) -> None:
 
 def build_appimage(bundle: Path, work: Path, dist: Path, released: datetime) -> Path:
     """Make the image.
-
-    Args:
-        bundle: The bundle's folder.
-        work: Folder for what is only needed on the way.
-        dist: Folder for the result.
-        released: The time of this version.
 
     Raises:
         CalledProcessError: appimagetool failed.

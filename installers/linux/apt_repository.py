@@ -23,7 +23,6 @@ def add_packages(folder: Path, packages: list[Path], key: str) -> None:
     """Put packages into a repository, which is made where there is none.
 
     Args:
-        folder: The repository's.
         packages: The .deb files; one of the same version that is there already must be the same file.
         key: The signing key, as gpg names it; gpg asks for its password.
 

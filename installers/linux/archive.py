@@ -28,11 +28,7 @@ The terms of everything inside are in _internal/licences.
 def build_archive(bundle: Path, work: Path, dist: Path, released: datetime) -> Path:
     """Pack the bundle, and what a desktop reads about it, in a folder ``share``.
 
-    Args:
-        bundle: Folder.
-        work: Folder for what is only needed on the way.
-        dist: Folder for the result.
-        released: The time of this version and of every file, so that equal files give an equal archive.
+    All files have the time of the version, so that equal files give an equal archive.
     """
     share = work / "share"
     shutil.rmtree(share, ignore_errors=True)

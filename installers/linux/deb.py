@@ -11,7 +11,6 @@ from datetime import date
 from pathlib import Path
 
 from installers.linux.desktop import write_share
-from installers.linux.elf import glibc_needed
 from installers.product import (
     COMMAND,
     CONTACT,
@@ -24,6 +23,8 @@ from installers.product import (
     version,
 )
 
+# A library that needs a symbol of a version names the version in its string table.
+_NEEDED = re.compile(rb"\0GLIBC_(\d+)\.(\d+)(?:\.\d+)?(?=\0)")
 # Packages that hold the libraries which the bundle leaves to the system (contents.py).
 DEPENDS = (
     "libstdc++6", "libgcc-s1", "libegl1", "libgl1", "libopengl0", "libglib2.0-0", "libdbus-1-3", "libfontconfig1",
@@ -32,6 +33,20 @@ DEPENDS = (
 # Without the first nothing is fetched, without the second no link and no folder opens.
 RECOMMENDS = ("ca-certificates", "xdg-utils")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def glibc_needed(bundle: Path) -> str:
+    """Return the least version of glibc that everything in a folder runs with, such as ``2.36``."""
+    newest = (2, 0)
+    for path in bundle.rglob("*"):
+        if path.is_symlink() or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            if file.read(4) != b"\x7fELF":
+                continue
+            for found in _NEEDED.finditer(file.read()):
+                newest = max(newest, (int(found[1]), int(found[2])))
+    return ".".join(map(str, newest))
 
 
 def debian_architecture() -> str:
@@ -45,12 +60,7 @@ def debian_version(own: str) -> str:
 
 
 def control(installed_kb: int, glibc: str) -> str:
-    """Return the package's control file.
-
-    Args:
-        installed_kb: Size on the disk, in KiB.
-        glibc: The least version of the C library that it runs with.
-    """
+    """Return the package's control file; ``glibc`` is the least version that it runs with."""
     fields = {
         "Package": COMMAND,
         "Version": debian_version(version()),
@@ -101,12 +111,7 @@ License: various
 
 
 def files_around(root: Path, released: date) -> None:
-    """Everything of the package but the bundle and the control file.
-
-    Args:
-        root: The package's root folder.
-        released: The date to write into what wants one.
-    """
+    """Write everything of the package but the bundle and the control file."""
     share = root / "usr" / "share"
     write_share(share, released)
     about = share / "doc" / COMMAND
@@ -119,14 +124,7 @@ def files_around(root: Path, released: date) -> None:
 
 
 def build_deb(bundle: Path, work: Path, dist: Path, released: date) -> Path:
-    """Wrap the bundle.
-
-    Args:
-        bundle: Folder.
-        work: Folder for what is only needed on the way.
-        dist: Folder for the result.
-        released: The date of this version.
-    """
+    """Wrap the bundle."""
     root = work / "deb"
     shutil.rmtree(root, ignore_errors=True)
     files_around(root, released)

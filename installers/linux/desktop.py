@@ -32,12 +32,7 @@ from installers.release_notes import release_notes
 
 
 def write_share(share: Path, released: date) -> None:
-    """Everything of a ``share`` folder that is the same on each system.
-
-    Args:
-        share: The folder.
-        released: The date of this version.
-    """
+    """Write everything of a ``share`` folder that is the same on each system."""
     page = gzip.compress(man_page(released).encode("utf-8"), mtime=0)
     for place, data in (
         (f"applications/{COMMAND}.desktop", desktop_entry().encode("utf-8")),

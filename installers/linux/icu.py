@@ -21,11 +21,7 @@ _LOCALE = re.compile(r"(coll/)?([a-z]{2,3})(_\w+)?\.res", re.ASCII)
 
 
 def wanted(name: str) -> bool:
-    """Return True if an entry stays.
-
-    Args:
-        name: Such as ``coll/de.res``, without the name of the whole.
-    """
+    """Return True if an entry stays; it is named as ``coll/de.res``, without the name of the whole."""
     locale = _LOCALE.fullmatch(name)
     if locale is not None:
         return locale[2] in _LANGUAGES

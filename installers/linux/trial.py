@@ -48,17 +48,11 @@ class Failed(Exception):
 
 @dataclass
 class Trial:
-    """The bare system and what was found on it.
+    """The bare system and what was found on it."""
 
-    Attributes:
-        folder: The system's root.
-        pictures: Folder for pictures of the screen.
-        rows: Steps: what, how long, what came of it.
-    """
-
-    folder: Path
-    pictures: Path | None = None
-    rows: list[tuple[str, float, str]] = field(default_factory=list)
+    folder: Path  # the system's root
+    pictures: Path | None = None  # folder for pictures of the screen
+    rows: list[tuple[str, float, str]] = field(default_factory=list)  # steps: what, how long, what came of it
     held: bool = True
 
     def step(self, name: str, work: Callable[[], str]) -> None:

@@ -20,12 +20,7 @@ NOTARY_PROFILE = "TENON_NOTARY_PROFILE"
 
 
 def build_dmg(application: Path, work: Path, dist: Path) -> Path:
-    """Make the disk image.
-
-    Args:
-        application: The ``.app``, as PyInstaller made it.
-        work: Folder for what is only needed on the way.
-        dist: Folder for the result.
+    """Make the disk image from the ``.app``, as PyInstaller made it.
 
     Raises:
         CalledProcessError: a step failed.

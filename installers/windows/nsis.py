@@ -92,12 +92,7 @@ def _macro(name: str, lines: Iterable[str]) -> str:
 
 
 def build_nsis(bundle: Path, work: Path, dist: Path) -> Path:
-    """Build the installer.
-
-    Args:
-        bundle: The bundle's folder, made on Windows.
-        work: Folder for what is only needed on the way.
-        dist: Folder for the result.
+    """Build the installer, on Windows.
 
     Raises:
         CalledProcessError: makensis found a fault, or a file could not be signed; their words are on standard output.

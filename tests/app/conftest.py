@@ -49,8 +49,8 @@ def _the_cursor_does_not_blink(qapp: QApplication) -> None:
 def _windows_end_with_their_test() -> Iterator[None]:
     """Delete the windows of a test before the next one begins, and collect garbage only then.
 
-    As in the app (`app.bridge.garbage`): a collection in the midst of Qt's work, or in another thread, may destroy the
-    widgets of an earlier test that Qt is just going through. What is left are modules and caches, and the next
+    As in the app (`app.bridge.workspace`): a collection in the midst of Qt's work, or in another thread, may destroy
+    the widgets of an earlier test that Qt is just going through. What is left are modules and caches, and the next
     collection passes over them: it would take as long as the test.
     """
     gc.disable()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.ui import display
+from tests.support.fast_cases import chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -126,7 +127,7 @@ def test_a_platform_is_enough_if_qt_gets_to_it(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", chosen([signal.SIGTERM, signal.SIGINT], (signal.SIGTERM,)))
 def test_a_signal_closes_in_order(tmp_path: Path, number: signal.Signals) -> None:
     environment = {
         **os.environ,

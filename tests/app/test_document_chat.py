@@ -33,6 +33,7 @@ def manual(path: Path) -> Path:
     return write_pdf(path, pages)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(MODEL is None, reason=ABSENT)
 def test_a_chat_about_a_manual_that_is_longer_than_the_context(qtbot: QtBot, tmp_path: Path) -> None:
     theme = Theme(dark=False)

@@ -59,8 +59,8 @@ SHOWING: dict[str, tuple[int, ...]] = {
 }
 # Names, units and what a token begins with, which are the same in every language.
 AS_THEY_ARE = {"Tenon", "RAM", "GPU", "GB", "MiB", "CC BY 4.0", "CC BY-NC 4.0", "hf_..."}
-# Read on a terminal before there is a window; a style sheet.
-WITHOUT_WORDS = {"display.py", "theme/stylesheet.py"}
+# Read on a terminal before there is a window.
+WITHOUT_WORDS = {"display.py"}
 TRANSLATES = {"tr", "mark"}
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _PHRASE = re.compile(r"[^\W\d_]{2,},? [^\W\d_]{2,}")

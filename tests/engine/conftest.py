@@ -70,9 +70,9 @@ def draft(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(folder, "llama", seed=5, num_hidden_layers=1, vocab_size=376)
 
 
-@pytest.fixture
-def small_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the machine be measured with hardly any data."""
+@pytest.fixture(autouse=True)
+def _small_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the machine be measured with hardly any data, which would take three seconds in each plan."""
     for module, name, value in (
         (kernel_table, "_ROWS", 64),
         (kernel_table, "_COLUMNS", 64),

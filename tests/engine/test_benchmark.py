@@ -159,7 +159,6 @@ def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
     assert finished(seen).rows[0].acceptance_rate == 10 / 40
 
 
-@pytest.mark.usefixtures("small_measurements")
 def test_bench_and_plan_on_the_command_line(
     monkeypatch: pytest.MonkeyPatch, llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,7 +197,6 @@ def test_bench_and_plan_on_the_command_line(
     assert "tenon doctor --json" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("small_measurements")
 def test_auto_predicts_once_the_machine_was_measured(
     llama_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

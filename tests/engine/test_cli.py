@@ -186,7 +186,6 @@ def test_a_missing_chat_template_is_said_on_standard_error(
     assert "no chat template" in captured.err
 
 
-@pytest.mark.usefixtures("small_measurements")
 def test_doctor_measures_once_and_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
@@ -199,7 +198,6 @@ def test_doctor_measures_once_and_prints_one_object(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
-@pytest.mark.usefixtures("small_measurements")
 def test_doctor_says_what_multiplies_and_that_a_processor_without_avx2_is_slow(
     capsys: pytest.CaptureFixture[str], llama_folder: Path
 ) -> None:
@@ -223,7 +221,6 @@ def test_doctor_says_what_multiplies_and_that_a_processor_without_avx2_is_slow(
     assert "q8_0 weights will be slow" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("small_measurements")
 def test_doctor_without_the_library_says_why(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +272,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent otherwise on Windows")
 def test_ctrl_c_while_the_disk_is_read_keeps_what_there_is(tmp_path: Path) -> None:
     """LLMCad with a target of which each forward takes more than a second: the reply has far to go yet."""

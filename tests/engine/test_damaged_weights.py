@@ -17,6 +17,7 @@ from engine.gguf.header import read_header
 from engine.messages import Notice, OutputForm
 from tests.support.checkpoints import reference_model
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import covering
 from tests.support.gguf_files import write_gguf
 from tests.support.heads import make_head
 from tests.support.packed_models import load
@@ -94,9 +95,15 @@ def test_logits_that_are_no_numbers_end_a_reply_with_a_sentence(
         assert failed.error.message.startswith("The model computes numbers that are infinite or none")
 
 
-@pytest.mark.parametrize("value", [math.nan, HUGE])
-@pytest.mark.parametrize("kind", ["model", "eagle", "eagle3", "medusa"])
-@pytest.mark.parametrize("verify", ["sample-and-match", "typical"])
+@pytest.mark.parametrize(
+    ("verify", "kind", "value"),
+    covering(
+        ["sample-and-match", "typical"],
+        ["model", "eagle", "eagle3", "medusa"],
+        [math.nan, HUGE],
+        together=1,
+    ),
+)
 def test_a_damaged_draft_is_left_and_the_reply_goes_on(
     verify: str,
     kind: str,

@@ -12,6 +12,7 @@ from engine.messages import LoadOptions, Notice
 from engine.placement import ColumnsPlan
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import chosen
 from tests.support.heads import make_head
 from tests.support.stand_in import use_gpu, use_speeds
 
@@ -29,7 +30,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     use_gpu(monkeypatch)
 
 
-@pytest.mark.parametrize("share", [0.01, 0.3, 0.7, 1.0 - 1e-9])
+@pytest.mark.parametrize("share", chosen([0.01, 0.3, 0.7, 1.0 - 1e-9], (0.01, 0.3)))
 def test_each_unit_gets_what_it_is_fast_with_and_the_text_is_the_model_s(
     share: float, client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

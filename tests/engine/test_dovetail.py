@@ -19,6 +19,7 @@ from engine.modes import MODES
 from tests.support.checkpoints import VARIANTS, all_experts, write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import families
 from tests.support.stand_in import use_gpu
 from tests.support.toy import ship
 
@@ -33,7 +34,7 @@ SHAPES: tuple[dict[str, int], ...] = (
 )
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 def test_greedy_tokens_are_those_of_transformers_with_any_draft(
     variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path], draft: Path
 ) -> None:

@@ -13,6 +13,7 @@ from engine.messages import ModelLoaded
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import families
 
 PROMPTS = (
     "a",
@@ -22,7 +23,7 @@ PROMPTS = (
 MODES = ("plain", "lookup")
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 def test_greedy_tokens_are_those_of_transformers(
     variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
 ) -> None:

@@ -23,6 +23,7 @@ from engine.placement.split import DeviceLayers
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.fast_cases import covering
 from tests.support.heads import make_head
 from tests.support.replies import run_reply
 from tests.support.stand_in import lose_gpu, use_gpu, use_speeds
@@ -36,6 +37,13 @@ PLACES: dict[str, type[Any]] = {
     "dovetail": DeviceLayers,
     "plain": Columns,
 }
+
+#: Errors of a device, and the beginning of what is said of each.
+ERRORS = (
+    (torch.OutOfMemoryError("CUDA out of memory"), "The GPU ran out of memory, so"),
+    (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"), "The GPU ran out of memory, so"),
+    (RuntimeError("device lost\nmore"), "The GPU stopped working (device lost), so"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -78,27 +86,16 @@ class Failing:
         monkeypatch.setattr(place, "layer", failing)
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (torch.OutOfMemoryError("CUDA out of memory"), "The GPU ran out of memory, so"),
-        (
-            RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"),
-            "The GPU ran out of memory, so",
-        ),
-        (RuntimeError("device lost\nmore"), "The GPU stopped working (device lost), so"),
-    ],
-)
-@pytest.mark.parametrize("mode", sorted(PLACES))
+@pytest.mark.parametrize(("mode", "failure"), covering(sorted(PLACES), ERRORS, together=1))
 def test_the_reply_goes_on_in_the_same_words(
     mode: str,
-    error: RuntimeError,
-    said: str,
+    failure: tuple[RuntimeError, str],
     client: EngineClient,
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    error, said = failure
     draft = None
     if mode == "dovetail":
         # A head reads hidden rows: each position's must still come once.

@@ -31,9 +31,7 @@ def client() -> Iterator[EngineClient]:
         yield opened
 
 
-def test_a_machine_is_told_before_it_was_measured_and_after(
-    client: EngineClient, small_measurements: None
-) -> None:
+def test_a_machine_is_told_before_it_was_measured_and_after(client: EngineClient) -> None:
     client.engine.submit(ReportMachine("first"))
     first = client.wait_for((MachineReported, Failed))
     assert isinstance(first, MachineReported)
@@ -55,7 +53,7 @@ def test_a_machine_is_told_before_it_was_measured_and_after(
 
 
 def test_measuring_can_be_cancelled_and_keeps_nothing(
-    client: EngineClient, small_measurements: None, monkeypatch: pytest.MonkeyPatch
+    client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = client.engine._on_event
 

@@ -14,6 +14,7 @@ from engine.messages import Finished, OutputForm, Penalties
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import chosen
 from tests.support.heads import make_head
 from tests.support.prompt_tokens import write_prompt_tokens
 
@@ -91,7 +92,7 @@ def test_greedy_text_is_that_of_openai_s_formula_in_every_mode(
         assert reply.mode == mode
 
 
-@pytest.mark.parametrize("penalties", PENALTIES)
+@pytest.mark.parametrize("penalties", chosen(PENALTIES, PENALTIES[2:3]))
 def test_a_seed_gives_one_text_in_every_mode_with_filters_and_a_form(
     penalties: Penalties, client: EngineClient, target: Path, drafts: dict[str, tuple[str, ...]]
 ) -> None:

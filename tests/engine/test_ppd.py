@@ -18,6 +18,7 @@ from engine.verifying.rules import RULES
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import covering
 from tests.support.prompt_tokens import write_prompt_tokens
 from tests.support.stand_in import use_gpu, use_no_baseline, use_no_gpu
 
@@ -50,8 +51,10 @@ def streamed_options(folder: Path, weights: str) -> dict[str, Any]:
     return {"ram_budget_bytes": least + 3 * stored_layer_bytes(config, format_)}
 
 
-@pytest.mark.parametrize("weights", ["fp32", "bf16", "q8_0", "q4_k_m"])
-@pytest.mark.parametrize("place", ["resident", "split", "streamed"])
+@pytest.mark.parametrize(
+    ("place", "weights"),
+    covering(["resident", "split", "streamed"], ["fp32", "bf16", "q8_0", "q4_k_m"], together=1),
+)
 def test_the_text_is_the_model_s_own(
     place: str, weights: str, client: EngineClient, target: Path, draft: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,8 +101,10 @@ def test_a_model_that_is_read_from_the_disk_needs_no_second_one(
     assert reply.token_ids == client.answer(PROMPT, target, mode="plain", **options).token_ids
 
 
-@pytest.mark.parametrize("mode", ["ppd", "llmcad"])
-@pytest.mark.parametrize("sampling", [{"temperature": 0.0}, {"temperature": 0.9, "seed": 4}])
+@pytest.mark.parametrize(
+    ("mode", "sampling"),
+    covering(["ppd", "llmcad"], [{"temperature": 0.0}, {"temperature": 0.9, "seed": 4}], together=1),
+)
 def test_words_may_be_looked_up_beside_them(
     sampling: dict[str, Any],
     mode: str,

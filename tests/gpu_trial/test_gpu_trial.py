@@ -26,6 +26,7 @@ def run(out: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     return done.returncode, json.loads((out / "results.json").read_text(encoding="utf-8")), done.stdout
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_leaves_out(tmp_path: Path) -> None:
     code, results, said = run(tmp_path, "--time", "5000", "--parts", "machine")
     assert code == 0, said

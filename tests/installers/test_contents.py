@@ -65,6 +65,7 @@ for arguments in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_the_engine_answers_and_trains_without_what_stays_out(tmp_path: Path) -> None:
     model, draft, trained = (str(tmp_path / name) for name in ("model", "draft", "trained"))
     write_checkpoint(Path(model))

@@ -28,6 +28,7 @@ from installers.environment import (
     this_machine,
     usual_build,
 )
+from tests.support.fast_cases import chosen
 from tests.support.wheel_server import PYTHON, WheelServer, make_wheel, torch_files
 
 PC = Machine("Linux", "x86_64", (2, 36), "cp311")
@@ -230,7 +231,7 @@ def test_another_c_library_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="elsewhere PyTorch's own index is not asked")
-@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("given", chosen([False, True], (True,)))
 def test_torch_comes_alone_and_then_the_rest(
     given: bool,
     server: WheelServer,

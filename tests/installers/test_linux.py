@@ -31,9 +31,9 @@ from installers.linux.deb import (
     debian_architecture,
     debian_version,
     files_around,
+    glibc_needed,
 )
 from installers.linux.desktop import desktop_entry, man_page, metainfo, mime_types
-from installers.linux.elf import glibc_needed
 from installers.product import FILE_TYPES, ICON_SIZES_PX, IDENTIFIER, KEYWORDS, NAME, ROOT, SUMMARY, version
 from installers.release_notes import release_notes
 

@@ -216,8 +216,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "engine/bounded_http.py",
         "tests/engine/remote/test_bounds_of_servers.py tests/engine/remote/test_bounds.py",
         ("        if size_bytes > self._most_bytes:", "        if False:", "no bound on an answer or an event of a server"),
-        ("            self._check(self._unpacked)", "            pass", "an answer unpacks to all memory"),
-        ('coding not in ("identity", "gzip", "deflate")', "False", "a coding that nobody bounds is read"),
+        ("            self._check(self._unpacked)", "            pass", "an answer unpacks to all memory",
+         "test_an_answer_is_bounded_as_it_is_after_decompression"),
+        ('coding not in ("identity", "gzip", "deflate")', "False", "a coding that nobody bounds is read",
+         "test_a_coding_that_nobody_asked_for_is_refused"),
     ),
     *_of(
         "engine/remote/failures.py",

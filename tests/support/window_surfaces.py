@@ -10,8 +10,8 @@ from PySide6.QtCore import QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
+from app.bridge.program_server import ServerPhase, ServerState
 from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ListedModel, OfferEntry, RemovalEntry
-from app.chat.server_state import ServerPhase, ServerState
 from app.settings.pages import PAGES
 from app.ui.chats.actions import ErasingQuestion
 from app.ui.main_window import MainWindow

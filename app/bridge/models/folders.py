@@ -40,13 +40,7 @@ class _Listener(logging.Handler):
 
 
 class Folders(QObject):
-    """Everything here happens in a thread; the signals come in the window's.
-
-    Attributes:
-        entries: Tenon's own first.
-        moving: Share of a move that is done, 0 to 1; None while none runs.
-        unfinished: Target of a move that was interrupted; empty for none.
-    """
+    """Everything here happens in a thread; the signals come in the window's."""
 
     changed = Signal()
     others_changed = Signal()  # other folders are read from now on
@@ -59,9 +53,9 @@ class Folders(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.entries: tuple[FolderEntry, ...] = ()
-        self.moving: float | None = None
-        self.unfinished = ""
+        self.entries: tuple[FolderEntry, ...] = ()  # Tenon's own first
+        self.moving: float | None = None  # share of a move that is done, 0 to 1; None while none runs
+        self.unfinished = ""  # target of a move that was interrupted; empty for none
         self._worker = Worker("models-folders", self)
         self._stop = threading.Event()
         self._progressed.connect(self._show)

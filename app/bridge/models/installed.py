@@ -33,7 +33,6 @@ class Installed(QObject):
 
     Attributes:
         entries: The bundled model first, where it is there, then what was installed, by name.
-        reads: Name of the model that is being checked or imported; empty for none.
     """
 
     changed = Signal()
@@ -54,7 +53,7 @@ class Installed(QObject):
         self._worker = Worker("models-list", self)
         self._reading = Worker("models-files", self)  # hashes gigabytes
         self._stop = threading.Event()
-        self.reads = ""
+        self.reads = ""  # name of the model that is being checked or imported; empty for none
 
     def refresh(self) -> None:
         """Look again; `changed` follows where something did."""

@@ -35,12 +35,9 @@ class Servers(QObject):
         self._asking = Worker("models-servers-asked", self)  # one that does not answer keeps nobody waiting
 
     def add(self, address: str, key: str, name: str) -> None:
-        """Ask a server what it has, and keep it; `added` or `refused` follows.
+        """Ask a server what it has, and keep it, as its host without a name; `added` or `refused` follows.
 
-        Args:
-            address: Address as the user has typed it.
-            key: Empty for none, or for the one that is kept already.
-            name: Empty for the host's.
+        An empty key is none, or the one that is kept already.
         """
 
         def then(entry: ServerEntry) -> None:
@@ -95,17 +92,13 @@ def _asked_again() -> bool:
 
 
 class HubAccess(QObject):
-    """Keeps, forgets and looks for the token; what it is never comes here.
-
-    Attributes:
-        known: True if there is a token; None while nobody has looked.
-    """
+    """Keeps, forgets and looks for the token; what it is never comes here."""
 
     told = Signal(str)  # it was looked, kept or forgotten; a sentence where that failed
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.known: bool | None = None
+        self.known: bool | None = None  # True if there is a token; None while nobody has looked
         self._worker = Worker("tenon-keyring", self)
 
     def look(self) -> None:

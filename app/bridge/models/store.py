@@ -9,9 +9,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.engine_client import EngineClient, Question
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.folders import Folders
-from app.bridge.models.forecasts import Forecasts
 from app.bridge.models.installed import Installed
-from app.bridge.models.offers import Downloads, Offers
+from app.bridge.models.offers import Downloads, Forecasts, Offers
 from app.bridge.models.servers import HubAccess, Servers
 from app.chat.model_entries import InstalledEntry, Recommendation
 from app.settings.settings import Settings

@@ -9,12 +9,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
-from app.help.article import Article
-from app.help.library import help_library
-from app.help.question import about_tenon
-from app.ui.boxes import Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
+from app.help.library import Article, about_tenon, help_library
+from app.ui.parts import Flow, PlainLabel, filled, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
@@ -119,7 +115,6 @@ class EmptyState(QWidget):
         self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stay a little above the middle."""
         self._place()
 
     @Slot()
@@ -188,12 +183,7 @@ class ContinueLine(QWidget):
         return self._said.text()
 
     def show_chat(self, only_continues: bool, continues: bool) -> None:
-        """Fit the line to a chat.
-
-        Args:
-            only_continues: The model has no way of writing a chat.
-            continues: The chat is one text.
-        """
+        """Fit the line to a chat, which may be one text, of a model that may have no way of writing a chat."""
         self._continues = continues
         self._said.setText(
             tr("The model goes on with your text.") if continues else tr("This model only continues texts.")
@@ -213,11 +203,7 @@ class ContinueLine(QWidget):
 
 
 class HelpLine(QPushButton):
-    """Hidden but for questions that are plainly about Tenon.
-
-    Attributes:
-        article: The article that it leads to; None while it is hidden.
-    """
+    """Hidden but for questions that are plainly about Tenon."""
 
     opened = Signal(str)  # an article's name
 
@@ -226,7 +212,7 @@ class HelpLine(QPushButton):
         self.setProperty("kind", "link")
         self.setIcon(themed_icon(theme, "info", "acc"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.article: Article | None = None
+        self.article: Article | None = None  # the article that it leads to; None while it is hidden
         self.clicked.connect(self._open)
         self.hide()
 

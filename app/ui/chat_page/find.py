@@ -11,12 +11,10 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidge
 
 from app.chat.conversation import Message
 from app.chat.search import SearchHit, phrase_pattern, places, search_terms, terms_pattern, visible_text
-from app.ui.boxes import filled
-from app.ui.buttons import icon_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chats.actions import ChatShelf
 from app.ui.commands import CommandGroup, Commands
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import PlainLabel, filled, icon_button
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -85,7 +83,6 @@ class FindBar(QFrame):
         self.next_button.setEnabled(total > 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Enter goes on, Shift+Enter back, Escape closes."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
@@ -140,12 +137,7 @@ class Finder(QObject):
         return 0
 
     def search(self, pattern: re.Pattern[str] | None, message_id: int | None = None) -> None:
-        """Look for something else; None ends the search.
-
-        Args:
-            pattern: The pattern to look for.
-            message_id: Message to begin with; by default the one where the search stands, or the one that is read.
-        """
+        """Look for something else from a message on, by default the one that is read; None ends the search."""
         begin = message_id
         if begin is None and self._at is not None:
             begin = self._at[0]

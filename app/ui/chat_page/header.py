@@ -12,14 +12,12 @@ from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.modes import Choice
 from app.ui import figures
-from app.ui.buttons import icon_button
 from app.ui.choice_popup import ChoicePopup
 from app.ui.composer.composer import ModeButton
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, painted, place, smooth
+from app.ui.parts import PlainLabel, icon_button
 from app.ui.theme.icons import themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 OPEN_FOLDER = "open-folder"

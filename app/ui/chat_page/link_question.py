@@ -9,9 +9,7 @@ from PySide6.QtGui import QDesktopServices, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -91,11 +89,7 @@ class LinkQuestion(RingedDialog):
 
 
 def open_link(theme: Theme, url: QUrl, parent: QWidget) -> str:
-    """Ask whether a link is to be opened in the browser, and open it then.
-
-    Returns:
-        The reason why it is not to be opened at all; empty for one that may be.
-    """
+    """Open a link in the browser after asking; return the reason if it is not to be opened at all, else nothing."""
     # A browser takes the next words for the host where there is none.
     if url.scheme() in _OPENABLE and url.isValid() and (url.host() or url.scheme() == "mailto"):
         LinkQuestion(theme, url, parent).open()

@@ -11,15 +11,13 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EnginePhase, EngineState
-from app.ui.boxes import filled
 from app.ui.chat_page.empty_chat import ContinueLine, EmptyState, HelpLine
 from app.ui.chat_page.header import Header, ModelMenus
 from app.ui.chat_page.link_question import open_link
 from app.ui.composer.composer import Composer
 from app.ui.composer.unsent_message import Attaching, UnsentText
-from app.ui.inert_text import PlainLabel
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
+from app.ui.parts import PlainLabel, filled
+from app.ui.theme.theme import Theme, set_kind
 from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
 from app.ui.transcript.transcript import Transcript
@@ -238,7 +236,6 @@ class ChatPage(QWidget):
         self._turns.act(message_id, Action.RETRY)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the composer as wide as the reading column."""
         super().resizeEvent(event)
         self._fit()
 

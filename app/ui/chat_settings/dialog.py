@@ -23,13 +23,11 @@ from app.chat.modes import mode_title
 from app.settings.setting import Number
 from app.settings.settings import Settings
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField, PresetRow, ThinkingField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit, TickBox
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.settings.number_input import NumberBox
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import RingedDialog
@@ -171,14 +169,12 @@ class ChatSettingsDialog(RingedDialog):
         )
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the rows, as far as the window around it lets it."""
         room = self.room(40)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         height = self._column.totalHeightForWidth(width) + self._theme.type.px(84)
         return QSize(width, height).boundedTo(room.expandedTo(QSize(340, 300)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dialog a field goes below its words."""
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight

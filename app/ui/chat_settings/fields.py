@@ -12,11 +12,9 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QVBoxLayout, QWidg
 from app.bridge.workspace import Workspace
 from app.chat.conversation import ConversationOptions, Preset
 from app.chat.modes import Choice
-from app.ui.boxes import filled
-from app.ui.buttons import icon_button
 from app.ui.form_fields import ListBox, TickBox
-from app.ui.inert_text import PlainLabel
 from app.ui.name_dialog import NameDialog
+from app.ui.parts import PlainLabel, filled, icon_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
@@ -43,12 +41,7 @@ class ModeField(ListBox):
         self._first = first
 
     def show_modes(self, modes: Sequence[Choice], chosen: str | None) -> None:
-        """Fill the list.
-
-        Args:
-            modes: In their order.
-            chosen: The one to show; None for the first entry, where there is one for no mode.
-        """
+        """Fill the list, and show the chosen mode; None is the first entry, where there is one for no mode."""
         self.clear()
         if self._first:
             self.addItem(self._first, None)

@@ -13,7 +13,7 @@ from app.ui.chats.files import ChatFiles
 from app.ui.commands import CommandGroup, Commands
 from app.ui.name_dialog import NameDialog
 from app.ui.notices import Toast
-from app.ui.sidebar.list_rows import folder_group
+from app.ui.sidebar.conversation_model import folder_group
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
 from app.words import tr

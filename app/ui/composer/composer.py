@@ -11,14 +11,11 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button
 from app.ui.choice_popup import ChoicePopup
 from app.ui.composer.prompt_edit import AttachmentRow, PromptEdit
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _BAR_PX = (56, 4)
@@ -129,12 +126,10 @@ class ModeButton(QAbstractButton):
             self._describe()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as its words."""
         words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
         return QSize(_SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the chip."""
         painter = smooth(self)
         pressed = self.isDown() or self.popup is not None
         fill = "press" if pressed else "hover" if self.underMouse() else "raised"
@@ -213,7 +208,6 @@ class SendButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a square, or a size wide enough for the word."""
         side = self._theme.type.px(32)
         if not self._stops or self._narrow:
             return QSize(side, side)
@@ -225,7 +219,6 @@ class SendButton(QAbstractButton):
         event.accept()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the fill, then the arrow or the square with its word."""
         painter = smooth(self)
         enabled, theme = self.isEnabled(), self._theme
         fill = "acc_press" if self.isDown() else "acc_hover" if self.underMouse() else "acc"
@@ -312,20 +305,16 @@ class Composer(QWidget):
         self.prompt.setPlaceholderText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More lines, or files: what stands above it moves."""
         super().resizeEvent(event)
         self.resized.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Repaint the edge for the pointer."""
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Repaint the edge for the pointer."""
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint fill and edge; the edge is 2 px in the accent while the field has the focus."""
         painter = smooth(self)
         focused = self.prompt.hasFocus()
         edge = "acc" if focused else "sub" if self.underMouse() else "ctl"

@@ -19,12 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
 
-from app.ui.buttons import icon_button
 from app.ui.figures import extent
 from app.ui.form_fields import LongTextEdit
 from app.ui.painting import in_lines, place
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import icon_button
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import Attachment
 
@@ -85,7 +84,6 @@ class AttachmentRow(QWidget):
         self.changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may need another number of lines."""
         super().resizeEvent(event)
         self._place()
 
@@ -165,7 +163,6 @@ class PromptEdit(LongTextEdit):
         self._restyle()
 
     def sizeHint(self) -> QSize:
-        """Height of the lines there are."""
         return QSize(200, self._height)
 
     def event(self, event: QEvent) -> bool:
@@ -183,7 +180,6 @@ class PromptEdit(LongTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle the keys of a composer."""
         key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if shift:
@@ -199,35 +195,29 @@ class PromptEdit(LongTextEdit):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may need another height."""
         super().resizeEvent(event)
         self._fit()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focus on the frame."""
         super().focusInEvent(event)
         self.focus_changed.emit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show the focus on the frame."""
         super().focusOutEvent(event)
         self.focus_changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Fit the height to a new font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._height:
             self._fit()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files are the window's: it shows where they go."""
         if local_files(event.mimeData()):
             event.ignore()
         else:
             super().dragEnterEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Files, besides text."""
         return bool(local_files(source)) or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:

@@ -96,31 +96,22 @@ class UnsentText(QObject):
 
 @dataclass
 class _Offer:
-    """Files that were offered together: what is wrong with them is told at once.
+    """Files that were offered together: what is wrong with them is told at once."""
 
-    Attributes:
-        waiting: Files that are still being read.
-        refusals: Sentences of those that cannot be attached, or not whole.
-    """
-
-    waiting: int
+    waiting: int  # files that are still being read
+    # Sentences of those that cannot be attached, or not whole
     refusals: list[str] = field(default_factory=list)
 
 
 @dataclass
 class _Reading:
-    """A file that is being read.
-
-    Attributes:
-        conversation_id: The chat that it goes to, whichever is shown when it is there; None for the blank one.
-        offer: The files that came with it.
-        give_up: Ends it.
-    """
+    """A file that is being read."""
 
     name: str
+    # The chat that it goes to, whichever is shown when it is there; None for the blank one
     conversation_id: int | None
-    offer: _Offer
-    give_up: Callable[[], None] = lambda: None
+    offer: _Offer  # the files that came with it
+    give_up: Callable[[], None] = lambda: None  # ends it
 
 
 class Attaching(QObject):

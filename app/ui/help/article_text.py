@@ -8,9 +8,8 @@ from PySide6.QtGui import QKeySequence
 
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import ADVISED, sampling_in_force
-from app.help.article import Article
 from app.help.facts import HelpFacts
-from app.help.library import HelpLibrary
+from app.help.library import Article, HelpLibrary
 from app.settings.pages import PAGES, Action
 from app.settings.settings import Settings
 from app.ui.commands import Commands

@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QAction
 
 from app.bridge.workspace import Workspace
-from app.help.article import Article
-from app.help.library import help_library
+from app.help.library import Article, help_library
 from app.ui.commands import Command, CommandGroup, Commands
 from app.ui.help.article_text import COMMAND, SETTING, ArticleText, setting_titles
 from app.ui.places import HELP, PlaceStack

@@ -8,12 +8,10 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.help.article import Article
-from app.help.library import HelpLibrary
-from app.ui.buttons import push_button
+from app.help.library import Article, HelpLibrary
 from app.ui.help.article_text import ARTICLE, ArticleText, article_link
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
+from app.ui.parts import PlainLabel, push_button
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -30,18 +28,14 @@ _GAP_PX = 24
 
 
 class Contents(QWidget):
-    """Columns of links, as high as the longest.
-
-    Attributes:
-        sections: A text of links each.
-    """
+    """Columns of links, as high as the longest."""
 
     link_activated = Signal(QUrl)
 
     def __init__(self, theme: Theme, library: HelpLibrary, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.sections = []
+        self.sections = []  # a text of links each
         for section, articles in groupby(library.articles, lambda article: article.section):
             links = "\n\n".join(map(article_link, articles))
             block = ProseBlock(theme, f"### {section}\n\n{links}", parent=self)
@@ -51,7 +45,6 @@ class Contents(QWidget):
             self.sections.append(block)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out for another width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._arrange()
@@ -81,9 +74,6 @@ class HelpPage(PlacePage):
     """The contents or one text, whose links lead to articles, commands and settings.
 
     Attributes:
-        search: Field for words to find.
-        contents: Every article's title.
-        body: An article, or the results of a search.
         back: The way from an article to the contents.
     """
 
@@ -95,7 +85,7 @@ class HelpPage(PlacePage):
         self._library = library
         self._text = text
         self._article: Article | None = None
-        self.search = QLineEdit(self)
+        self.search = QLineEdit(self)  # field for words to find
         self.search.setPlaceholderText(tr("Search the help"))
         self.search.setAccessibleName(tr("Search the help"))
         self.search.setClearButtonEnabled(True)
@@ -107,9 +97,9 @@ class HelpPage(PlacePage):
         self.back = push_button(tr("All articles"), self, self.show_contents, kind="link")
         self.back.setIcon(themed_icon(theme, "chevron-left", "acc"))
         self._heading = PlainLabel(self, kind="display", wrap=True)
-        self.body = ProseBlock(theme, "", parent=self)
+        self.body = ProseBlock(theme, "", parent=self)  # an article, or the results of a search
         self.body.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.contents = Contents(theme, library, self)
+        self.contents = Contents(theme, library, self)  # every article's title
         self.contents.link_activated.connect(self._follow)
         self.body.link_activated.connect(self._follow)
         self._in_english = PlainLabel(
@@ -154,20 +144,17 @@ class HelpPage(PlacePage):
             self._fit_body()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Typing searches at once."""
         super().showEvent(event)
         self.refresh()
         self.looked_at.emit()
         self.search.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Reset the page for the next visit."""
         super().hideEvent(event)
         if not event.spontaneous():
             self.show_contents()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Set the text as wide as it is easy to read."""
         super().resizeEvent(event)
         self._fit_body()
 

@@ -15,8 +15,7 @@ from app.ui.bars import HATCHED, LegendBar
 from app.ui.figures import gigabytes
 from app.ui.inspector.sections import InspectorSection
 from app.ui.painting import smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import mark, tr
 from engine.messages import MemoryPlace, MemoryShare, MemoryUse
 
@@ -307,7 +306,6 @@ class MemoryBar(LegendBar):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the rows and legends are at this width."""
         px = self._theme.type.px
         height = px(_ROW_PX) if not self._places else 0
         for place in self._places:
@@ -319,7 +317,6 @@ class MemoryBar(LegendBar):
         return QSize(300, height)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint every place, and the disk."""
         painter = smooth(self)
         if not self._places:
             self._words(painter, 0.0, "", _NO_MODEL)

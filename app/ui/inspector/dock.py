@@ -21,10 +21,6 @@ class InspectorDock(QObject):
     """Makes the panel when it is opened first, and says which reply it shows.
 
     That is the one asked for, until another is being written: that one is followed then.
-
-    Attributes:
-        panel: The panel; None before it was opened.
-        open: True if it is to be seen.
     """
 
     shown_changed = Signal(bool)
@@ -35,8 +31,8 @@ class InspectorDock(QObject):
         self._workspace = workspace
         self._shell = shell
         self._page = page
-        self.panel: Inspector | None = None
-        self.open = False
+        self.panel: Inspector | None = None  # the panel; None before it was opened
+        self.open = False  # True if it is to be seen
         self._written: int | None = None  # the reply that was followed last
         shell.inspector_closed.connect(self.close)
 

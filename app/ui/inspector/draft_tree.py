@@ -24,8 +24,7 @@ from app.chat.reply_trace import Origin, TracedToken
 from app.ui import figures
 from app.ui.inspector.tokens import shown_text
 from app.ui.painting import smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import mark, tr
 from engine.messages import RoundRecord
 
@@ -56,33 +55,21 @@ _LOOKS: dict[Fate, tuple[str, float, str, str]] = {
 
 @dataclass(frozen=True)
 class PlacedNode:
-    """A token of the tree.
-
-    Attributes:
-        fate: End. ``corrected`` and ``plain`` are the target's own token after the path, where some
-            guess was refused and where there was none.
-        column: Depth; the root's is 0.
-        row: 0 is the path's; above it rows are negative.
-        parent: Parent's index among the placed nodes, -1 for the root.
-        score: Cumulative log-probability under the drafter, None where that is not known.
-        probes: Number of probes after it.
-    """
+    """A token of the tree."""
 
     text: str
+    # End. ``corrected`` and ``plain`` are the target's own token after the path, where some guess was refused
+    # and where there was none
     fate: Fate
-    column: int
-    row: int
-    parent: int
-    score: float | None = None
-    probes: int = 0
+    column: int  # depth; the root's is 0
+    row: int  # 0 is the path's; above it rows are negative
+    parent: int  # Parent's index among the placed nodes, -1 for the root
+    score: float | None = None  # cumulative log-probability under the drafter, None where that is not known
+    probes: int = 0  # number of probes after it
 
 
 def place_tree(record: RoundRecord) -> list[PlacedNode]:
-    """Every node of a round, the root first, then the path that held, then the target's own token, then the rest.
-
-    Args:
-        record: A round with texts; without them nothing can be placed.
-    """
+    """Every node of a round with texts: the root, the path that held, the target's own token, then the rest."""
     texts = record.texts
     if texts is None:
         return []
@@ -180,7 +167,6 @@ class DraftTree(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for every column and row."""
         if not self._nodes:
             return QSize(240, self._theme.type.px(_NODE_PX[1]))
         columns = 1 + max(node.column for node in self._nodes)
@@ -199,7 +185,6 @@ class DraftTree(QWidget):
         return place.toAlignedRect()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right: the round before or after."""
         if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and not event.modifiers():
             self.step_wanted.emit(-1 if event.key() == Qt.Key.Key_Left else 1)
         else:
@@ -222,7 +207,6 @@ class DraftTree(QWidget):
     # --- painting ---------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the lines, then the nodes; what held comes last, on top."""
         painter = smooth(self)
         if not self._nodes:
             painter.setFont(self._theme.font(TextStyle.SMALL))

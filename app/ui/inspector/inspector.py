@@ -11,8 +11,6 @@ from app.chat.conversation import Message
 from app.chat.modes import REMOTE, PlanRow, draft_name, mode_title
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in, smooth_speeds
 from app.ui import figures
-from app.ui.boxes import filled
-from app.ui.inert_text import PlainLabel
 from app.ui.inspector.charts import AcceptancePlot, LinePlot, MemoryBar
 from app.ui.inspector.draft_tree import DraftTree
 from app.ui.inspector.plan_view import PlanView
@@ -24,9 +22,9 @@ from app.ui.inspector.sections import (
     reply_facts,
     reply_reason,
 )
-from app.ui.inspector.tokens import TokenLegend, TokenView
-from app.ui.inspector.votes_view import VotesView
+from app.ui.inspector.tokens import TokenLegend, TokenView, VotesView
 from app.ui.pane import PaneEdge
+from app.ui.parts import PlainLabel, filled
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import RoundRecord
@@ -42,9 +40,6 @@ class Inspector(QWidget):
     """Shows one reply, the model in memory and the plan.
 
     It is brought up to date after `Inspection.changed`, and only between `start` and `stop`.
-
-    Attributes:
-        updates: Number of updates so far.
     """
 
     close_requested = Signal()
@@ -56,7 +51,7 @@ class Inspector(QWidget):
         self._inspection = inspection
         self._message: Message | None = None
         self._round: int | None = None  # None follows the latest
-        self.updates = 0
+        self.updates = 0  # number of updates so far
         self.setProperty("kind", "inspector")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Inspector"))
@@ -190,7 +185,6 @@ class Inspector(QWidget):
             bar.setValue(bar.maximum())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the edge at the left, over everything."""
         super().resizeEvent(event)
         self.edge.place()
 

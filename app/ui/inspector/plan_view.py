@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.chat.modes import PlanRow
 from app.ui import figures
 from app.ui.painting import mirrored, paint_box, painted, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import mark, tr
 
 _ROW_PX = 21
@@ -69,7 +68,6 @@ class PlanView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a height of a line for each row."""
         return QSize(300, self._theme.type.px(_ROW_PX) * max(1, len(self._rows)))
 
     def event(self, event: QEvent) -> bool:
@@ -83,7 +81,6 @@ class PlanView(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint every row."""
         painter = smooth(self)
         height = self._theme.type.px(_ROW_PX)
         best = max((row.expected or 0.0 for row in self._rows), default=0.0)

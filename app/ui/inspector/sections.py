@@ -11,9 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLay
 from app.chat.conversation import Message
 from app.chat.modes import draft_names, known_modes, model_name
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -83,7 +81,6 @@ class InspectorSection(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rule."""
         if self._rule:
             QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
 
@@ -150,7 +147,6 @@ class Head(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Find room."""
         super().resizeEvent(event)
         self._fit()
 

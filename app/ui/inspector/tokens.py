@@ -18,17 +18,24 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPolygonF,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from app.chat.modes import draft_name
 from app.chat.reply_trace import Origin, TracedToken
-from app.ui.inspector.votes_view import member_colour
+from app.ui import figures
 from app.ui.painting import in_lines, painted, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import mark, tr
+from engine.messages import MemberYield
 
+#: Roles of the members' colours, in their order; further ones begin anew. Each is of another hue.
+MEMBER_COLOURS = ("call", "map", "number", "acc", "red", "g3")
+_PLOT_PX = 56
+_MEMBER_PX = (20, 3)
+_MEMBER_GAP_PX = 6
 PADDING_PX = 1
 _SPACE_PX = 4
 _GLUE_PX = 0.5
@@ -40,6 +47,97 @@ _Look = tuple[Origin, str, str]  # its words, and the role of the colour under i
 _ROW_PX = 24
 _BOX_PX = 20
 _NOTHING = mark("The tokens of a reply appear here as they are written.")
+
+
+def member_colour(member: int) -> str:
+    """Return the role of a member's colour."""
+    return MEMBER_COLOURS[member % len(MEMBER_COLOURS)]
+
+
+class VotesView(QWidget):
+    """A line for each member from 0 at the bottom to the heaviest weight at the top, and its figures below."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._members: tuple[MemberYield, ...] = ()
+        self._weights: list[tuple[float, ...]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(1)
+
+    @property
+    def members(self) -> tuple[MemberYield, ...]:
+        """Members that are shown."""
+        return self._members
+
+    def set_votes(self, members: Sequence[MemberYield], weights: Sequence[tuple[float, ...]]) -> None:
+        """Show some members, and their weights in each round that had any."""
+        self._members = tuple(members)
+        self._weights = [each for each in weights if len(each) == len(self._members)]
+        said = "; ".join(f"{draft_name(one.name)}: {_figures(one)}" for one in self._members)
+        self.setAccessibleName(tr("Who guessed: {members}", members=said))
+        self.updateGeometry()
+        self.update()
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self._plot_px() + _MEMBER_GAP_PX + len(self._members) * self._row_px())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = smooth(self)
+        self._paint_weights(painter)
+        painter.setFont(self._theme.font(TextStyle.SMALL))
+        metrics = QFontMetricsF(painter.font())
+        top, height = self._plot_px() + _MEMBER_GAP_PX, self._row_px()
+        for at, member in enumerate(self._members):
+            middle = top + at * height + height / 2
+            swatch = painted(self, 0, middle - _MEMBER_PX[1] / 2, *_MEMBER_PX)
+            painter.fillRect(swatch, self._theme.color(member_colour(at)))
+            words = _figures(member)
+            needed = metrics.horizontalAdvance(words) + 1
+            left = _MEMBER_PX[0] + _MEMBER_GAP_PX
+            room = max(0.0, self.width() - left - needed - _MEMBER_GAP_PX)
+            painter.setPen(self._theme.color("text"))
+            name = metrics.elidedText(draft_name(member.name), Qt.TextElideMode.ElideRight, room)
+            box = painted(self, left, top + at * height, room, height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, name)
+            painter.setPen(self._theme.color("mute"))
+            box = painted(self, self.width() - needed, top + at * height, needed, height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing, words)
+
+    def _paint_weights(self, painter: QPainter) -> None:
+        height, width = self._plot_px(), self.width() - 2
+        painter.fillRect(0, height, self.width(), 1, self._theme.color("line"))
+        if len(self._weights) < 2:
+            return
+        for member in range(len(self._members)):
+            step = width / (len(self._weights) - 1)
+            line = QPolygonF(
+                [
+                    QPointF(1 + at * step, height - 2 - weights[member] * (height - 4))
+                    for at, weights in enumerate(self._weights)
+                ]
+            )
+            painter.setPen(QPen(self._theme.color(member_colour(member)), 1.5))
+            painter.drawPolyline(line)
+
+    def _plot_px(self) -> int:
+        return self._theme.type.px(_PLOT_PX)
+
+    def _row_px(self) -> int:
+        return self._theme.type.line_height(TextStyle.SMALL) + 4
+
+
+def _figures(member: MemberYield) -> str:
+    weight = figures.digits(member.weight, 2)
+    if member.acceptance_rate is None:
+        return tr("nothing verified, weight {weight}", weight=weight)
+    percent = figures.digits(100 * member.acceptance_rate, 2)
+    return tr("{percent} % held, weight {weight}", percent=percent, weight=weight)
 
 
 def shown_text(token: TracedToken) -> str:
@@ -57,19 +155,13 @@ class TokenFlow:
     """Lays tokens out in lines; those of one word stay together.
 
     It grows by tokens at its end, so that a long reply is not laid out anew for each of them.
-
-    Attributes:
-        width: Room in px.
-        row_px: Height of a line, a gap included.
-        box_px: Height of a token.
-        boxes: A rectangle for each token.
     """
 
-    width: float
-    row_px: int
-    box_px: int
+    width: float  # room in px
+    row_px: int  # height of a line, a gap included
+    box_px: int  # height of a token
     measure: Callable[[TracedToken], float]
-    boxes: list[QRectF] = field(default_factory=list)
+    boxes: list[QRectF] = field(default_factory=list)  # a rectangle for each token
     _left: float = 0.0
     _top: float = 0.0
     _broken: bool = False
@@ -170,16 +262,13 @@ class TokenLegend(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as everything is in one line."""
         places = self._places(1 << 20)
         return QSize(round(places[-1][0] + self._needed(places[-1][2])) + 1, self._line_px())
 
     def heightForWidth(self, width: int) -> int:
-        """Return a height as high as the lines are."""
         return (self._places(width)[-1][1] + 1) * self._line_px()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint swatches and words."""
         painter = smooth(self)
         painter.setFont(self._theme.font(TextStyle.SMALL))
         height = self._line_px()
@@ -280,7 +369,6 @@ class TokenView(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the lines are at this width."""
         needed = self._flow.height if self._shown else self._hint_height()
         return QSize(200, max(needed, self._theme.type.px(_ROW_PX)) + 4)
 
@@ -290,7 +378,6 @@ class TokenView(QWidget):
         return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, tr(_NOTHING)).height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out again at another width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.restyle()
@@ -298,13 +385,11 @@ class TokenView(QWidget):
     # --- choosing ---------------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose the round of a token."""
         index = self._flow.at(event.position().x() - 2, event.position().y() - 2)
         if index is not None:
             self._choose(self._tokens[index].round)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right go from round to round, up and down from line to line."""
         last = self._tokens[self._shown - 1].round if self._shown else 0
         steps = {
             Qt.Key.Key_Left: self._round - 1,
@@ -321,7 +406,6 @@ class TokenView(QWidget):
         self._choose(min(max(wanted, 1), last))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
         super().focusInEvent(event)
         self.show_round()
         self.update()
@@ -365,7 +449,6 @@ class TokenView(QWidget):
     # --- painting ---------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the tokens of the lines that are to be painted."""
         painter = smooth(self)
         if not self._shown:
             painter.setFont(self._theme.font(TextStyle.SMALL))

@@ -8,10 +8,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayo
 
 from app.chat.machine import GpuSupport
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.figures import size
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -24,7 +22,6 @@ class GpuSection(QFrame):
 
     Attributes:
         main_button: Asks for the size, fetches, pauses or goes on.
-        remove_button: Removes, and says what that frees.
     """
 
     look_requested = Signal()
@@ -44,7 +41,7 @@ class GpuSection(QFrame):
         self._line = ShareBar(theme, tr("Fetching GPU support"), self)
         self._notes = _words(self, "small")
         self.main_button = push_button("", self, self._clicked)
-        self.remove_button = push_button("", self, self.remove_requested)
+        self.remove_button = push_button("", self, self.remove_requested)  # removes, and says what that frees
         self._buttons = filled(
             QHBoxLayout(), *(self.main_button, self.remove_button, STRETCH), spacing=_GAP_PX
         )
@@ -85,17 +82,14 @@ class GpuSection(QFrame):
         self._arrange()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a least size as narrow as its wider button: sentences wrap."""
         widest = max(button.sizeHint().width() for button in (self.main_button, self.remove_button))
         return QSize(widest + 2 * _SIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons under one another where there is no room."""
         super().resizeEvent(event)
         self._arrange()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Text of another size needs other room."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._arrange()

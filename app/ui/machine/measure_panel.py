@@ -14,14 +14,10 @@ from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import progress_words, promise_words, result_words, speed_figure, speed_words
 from app.ui.painting import LEFT, RIGHT, in_lines, mirrored, paint_box, paint_words, smooth
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
 from engine.messages import BenchmarkRow, MachineReport, ModePrediction, PlanReport
 from engine.sentences import paragraph
@@ -37,20 +33,13 @@ _TICKS = 4  # at most
 
 @dataclass(frozen=True)
 class Bar:
-    """A mode.
-
-    Attributes:
-        measured: Tokens per second; None where it was not measured.
-        predicted: The same as predicted; None where nothing was.
-        words: Text in the place of a bar: that it runs, or why it could not.
-        best: True if it was measured to be fastest.
-    """
+    """A mode."""
 
     title: str
-    measured: float | None = None
-    predicted: float | None = None
-    words: str = ""
-    best: bool = False
+    measured: float | None = None  # tokens per second; None where it was not measured
+    predicted: float | None = None  # the same as predicted; None where nothing was
+    words: str = ""  # text in the place of a bar: that it runs, or why it could not
+    best: bool = False  # True if it was measured to be fastest
 
 
 class Bars(QWidget):
@@ -80,11 +69,9 @@ class Bars(QWidget):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as its rows."""
         return QSize(280, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint axis and rows."""
         if not self._bars:
             return
         painter = smooth(self)
@@ -177,11 +164,9 @@ class Legend(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """One below the other where they have no room side by side."""
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint both with their words."""
         painter = QPainter(self)
         painter.setFont(self._theme.font(TextStyle.SMALL))
         for (words, role, width, height), box in zip(self._entries(), self._boxes(), strict=True):
@@ -213,12 +198,7 @@ def tick_step(most: float) -> float:
 
 
 class MeasurePanel(QFrame):
-    """A frame with bars, the result, and a button that starts and stops.
-
-    Attributes:
-        bars: Every mode.
-        button: Starts, or stops.
-    """
+    """A frame with bars, the result, and a button that starts and stops."""
 
     start_requested = Signal()
     stop_requested = Signal()
@@ -232,7 +212,7 @@ class MeasurePanel(QFrame):
             tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self, kind="sub", wrap=True
         )
         head = filled(QVBoxLayout(), title, words, spacing=4)
-        self.bars = Bars(theme, self)
+        self.bars = Bars(theme, self)  # every mode
         self._legend = Legend(theme, self)
         self._result = QFrame(self)
         self._result.setProperty("kind", "result")
@@ -251,7 +231,7 @@ class MeasurePanel(QFrame):
         self._line = ShareBar(theme, tr("Measuring"), self._progress)
         filled(QVBoxLayout(self._progress), line, self._line, margins=0, spacing=8)
         self._promise = PlainLabel(self, kind="small", wrap=True)
-        self.button = push_button("", self, self._clicked)
+        self.button = push_button("", self, self._clicked)  # starts, or stops
         filled(
             QVBoxLayout(self),
             *(head, self.bars, self._legend, STRETCH, self._result, self._progress, self._promise),
@@ -277,14 +257,7 @@ class MeasurePanel(QFrame):
         rows: tuple[BenchmarkRow, ...],
         report: MachineReport | None,
     ) -> None:
-        """Show how things are.
-
-        Args:
-            plan: Plan of the model that is shown, or None.
-            measuring: Progress so far.
-            rows: Results of the measurement.
-            report: The machine; None before it is known.
-        """
+        """Show the plan of the shown model, how far measuring is, and what it found."""
         self.bars.set_bars(mode_bars(plan, measuring, rows))
         self._legend.setVisible(bool(self.bars.bars))
         self._legend.set_assumed(plan is not None and not plan.measured)
@@ -343,11 +316,7 @@ def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[Benchma
 
 
 class WidthPanel(QFrame):
-    """A frame with a bar for each width of a mode, the chosen one marked; hidden where no mode has widths.
-
-    Attributes:
-        bars: The widths.
-    """
+    """A frame with a bar for each width of a mode, the chosen one marked; hidden where no mode has widths."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

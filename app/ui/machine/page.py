@@ -19,9 +19,7 @@ from PySide6.QtWidgets import (
 from app.bridge.workspace import Workspace
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
 from app.ui.figures import gigabytes
-from app.ui.inert_text import PlainLabel
 from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel, WidthPanel, mode_with_widths, width_bars
 from app.ui.machine.plan_panel import PlanPanel
@@ -38,6 +36,7 @@ from app.ui.machine.words import (
     usual_context,
 )
 from app.ui.painting import paint_box, smooth
+from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -67,7 +66,6 @@ class IconLabel(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it."""
         pixmap = tinted_pixmap(self._name, self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
         QPainter(self).drawPixmap(0, 0, pixmap)
 
@@ -122,12 +120,10 @@ class Cards(QWidget):
             card.set_words(one)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put as many cards side by side as there is room for."""
         super().resizeEvent(event)
         self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the frame and the lines."""
         painter = smooth(self)
         paint_box(painter, self._theme, self.rect(), 10, "raised", "line")
         for index, card in enumerate(self.cards):
@@ -157,14 +153,7 @@ def shared_text(
     measured: tuple[BenchmarkRow, ...],
     now: datetime,
 ) -> str:
-    """Everything that the page shows; no folder and no name of a user is in it.
-
-    Args:
-        report: The machine; None before it is known.
-        plan: Plan of the model that is shown, or None.
-        measured: Measured modes.
-        now: The moment.
-    """
+    """Everything that the page shows; no folder and no name of a user is in it."""
     parts = []
     if report is not None:
         parts.append("\n".join(_machine_lines(report, now)))
@@ -235,15 +224,7 @@ def _measured_lines(measured: tuple[BenchmarkRow, ...]) -> list[str]:
 
 
 class MachinePage(PlacePage):
-    """Asks when it is shown; what changes while it is not to be seen is shown when it is.
-
-    Attributes:
-        cards: The machine's parts.
-        plan: Every mode.
-        measure: Measuring them.
-        widths: Speeds by the tokens that are checked at once.
-        gpu: GPU support, and fetching it.
-    """
+    """Asks when it is shown; what changes while it is not to be seen is shown when it is."""
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__(theme, tr("This machine"))
@@ -263,11 +244,11 @@ class MachinePage(PlacePage):
         self._below.setSpacing(8)
         self._below.addWidget(self._state_below, 1)
         self._roomy: bool | None = None
-        self.cards = Cards(theme)
-        self.plan = PlanPanel(theme)
-        self.measure = MeasurePanel(theme)
-        self.widths = WidthPanel(theme)
-        self.gpu = GpuSection(theme)
+        self.cards = Cards(theme)  # the machine's parts
+        self.plan = PlanPanel(theme)  # every mode
+        self.measure = MeasurePanel(theme)  # measuring them
+        self.widths = WidthPanel(theme)  # speeds by the tokens that are checked at once
+        self.gpu = GpuSection(theme)  # GPU support, and fetching it
         self.gpu.set_support(workspace.gpu_addon.support)
         self._looked = False  # at GPU support, which takes seconds where it was not checked yet
         self._body = filled(QHBoxLayout(), (self.plan, 62), (self.measure, 38), spacing=16)
@@ -285,7 +266,6 @@ class MachinePage(PlacePage):
         return self._machine.options(self._model or self._workspace.settings.model, self._context)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask how things are."""
         super().showEvent(event)
         self._machine.look()
         if not self._looked:
@@ -301,7 +281,6 @@ class MachinePage(PlacePage):
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stack what has no room side by side."""
         super().resizeEvent(event)
         self._arrange()
 

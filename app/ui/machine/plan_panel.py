@@ -20,14 +20,12 @@ from PySide6.QtWidgets import (
 
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
 from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes
-from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import plan_notes, speed_figure
 from app.ui.painting import mirrored, paint_icon, paint_words, painted
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import STRETCH, PlainLabel, filled
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import ModePrediction, PlanReport
 
@@ -85,17 +83,14 @@ class PickButton(QPushButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Words and chevron."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         words = min(metrics.horizontalAdvance(self._words) + 2, self._theme.type.px(_WIDEST_PX))
         return QSize(words + 2 * _LIST_SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:
-        """Return a width without the words, which give way."""
         return QSize(self._theme.type.px(90), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the button as the style does, then words and chevron."""
         painter = QPainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)
@@ -184,17 +179,14 @@ class PlanTable(QWidget):
         self._arrange()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as its rows are at this width."""
         return QSize(400, self._head_height() + sum(place.box.height() for place in self._places))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Wrap again."""
         super().resizeEvent(event)
         if event.oldSize().width() != self.width():
             self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the head and every row."""
         painter = QPainter(self)
         self._paint_cells(painter, 0, self._head_height(), None)
         for index, place in enumerate(self._places):
@@ -369,13 +361,7 @@ def _first_token(row: ModePrediction) -> str:
 
 
 class PlanPanel(QFrame):
-    """A frame with head, table and notes.
-
-    Attributes:
-        model: Chooses the model.
-        context: Chooses its context.
-        table: Every mode.
-    """
+    """A frame with head, table and notes."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -386,15 +372,15 @@ class PlanPanel(QFrame):
             tr("Ways to run the model by predicted speed, fastest first"), self, kind="sub", wrap=True
         )
         words = filled(QVBoxLayout(), title, subtitle, spacing=2)
-        self.model = PickButton(theme, tr("Model to plan"), self)
-        self.context = PickButton(theme, tr("Context to plan"), self)
+        self.model = PickButton(theme, tr("Model to plan"), self)  # chooses the model
+        self.context = PickButton(theme, tr("Context to plan"), self)  # chooses its context
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(8)
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
         self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
-        self.table = PlanTable(theme, self)
+        self.table = PlanTable(theme, self)  # every mode
         self._notes = PlainLabel(self, kind="notes", wrap=True)
         self._notes.setContentsMargins(13, 9, 13, 11)
         self._notes.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -406,12 +392,7 @@ class PlanPanel(QFrame):
         return self._notes.text()
 
     def set_plan(self, plan: PlanReport | None, problem: str) -> None:
-        """Show a plan, or why there is none.
-
-        Args:
-            plan: None while there is none.
-            problem: One sentence; empty while the plan is awaited.
-        """
+        """Show a plan, or why there is none; without a problem the plan is awaited."""
         self.table.set_plan(plan)
         if plan is None:
             self._notes.setText(
@@ -422,7 +403,6 @@ class PlanPanel(QFrame):
         self._notes.setText("\n".join([*none, *plan_notes(plan)]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons under the title if there is no room beside it."""
         super().resizeEvent(event)
         px, down, along = (
             self._theme.type.px,

@@ -24,19 +24,12 @@ _DISK_KINDS = {
 
 @dataclass(frozen=True)
 class CardWords:
-    """A card.
+    """A card."""
 
-    Attributes:
-        icon: File name of its icon.
-        name: Kind of part: processor, memory and the like.
-        title: The part itself.
-        details: Lines below.
-    """
-
-    icon: str
-    name: str
-    title: str
-    details: tuple[str, ...]
+    icon: str  # file name of its icon
+    name: str  # kind of part: processor, memory and the like
+    title: str  # the part itself
+    details: tuple[str, ...]  # lines below
 
 
 def card_words(report: MachineReport) -> list[CardWords]:
@@ -112,12 +105,7 @@ def _disk_card(report: MachineReport) -> CardWords:
 
 
 def measured_words(report: MachineReport, now: datetime) -> str:
-    """When the speeds were measured.
-
-    Args:
-        report: The machine.
-        now: The moment, with its time zone.
-    """
+    """When the speeds were measured; ``now`` has its time zone."""
     if report.speeds is None:
         return tr("Speeds never measured")
     moment = datetime.fromisoformat(report.speeds.measured_at).astimezone(now.tzinfo)
@@ -168,12 +156,7 @@ def usual_context(plan: PlanReport | None) -> int | None:
 
 
 def context_words(context: int | None, usual: int | None = None) -> str:
-    """Return a context in words.
-
-    Args:
-        context: Tokens; None for the usual one.
-        usual: Tokens of the usual one; None where that is not known.
-    """
+    """Return a context in words: tokens, or the usual one, as far as that is known."""
     if context is not None:
         return tr("{tokens} tokens", tokens=figures.whole(context))
     return tr("Usual context") if usual is None else tr("Usual, {tokens} tokens", tokens=figures.whole(usual))

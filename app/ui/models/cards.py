@@ -13,9 +13,6 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVB
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.wording import (
     best_mode,
     fit_title,
@@ -27,10 +24,9 @@ from app.ui.models.wording import (
     pace_in_words,
 )
 from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
+from app.ui.parts import STRETCH, ElidedLabel, Flow, PlainLabel, filled, push_button
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
 from engine.messages import DownloadStatus, Prediction
 
@@ -71,17 +67,14 @@ class Tag(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as its words."""
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL_MEDIUM))
         icon = _ICON_PX + 4 if self._icon else 0
         return QSize(2 * _SIDE_PX + icon + metrics.horizontalAdvance(self.text) + 1, self._theme.type.px(22))
 
     def minimumSizeHint(self) -> QSize:
-        """Words can be elided."""
         return QSize(min(self.sizeHint().width(), self._theme.type.px(56)), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box."""
         fill, edge, words = _COLORS[self._tone]
         painter = smooth(self)
         paint_box(painter, self._theme, self.rect(), 6, fill, edge)
@@ -96,28 +89,17 @@ class Tag(QWidget):
 
 @dataclass(frozen=True)
 class CardContent:
-    """Content of a card.
-
-    Attributes:
-        prediction: Prediction for this machine.
-        badge: The use that it is recommended for, in the window's language.
-        installed_ref: Reference for `LoadOptions.model` if it is installed; empty if it is not.
-        download: On its way; None where it is not.
-        draft_bytes: Size of the draft that comes along; 0 for none.
-        primary: True if its button is the one of the page.
-        asked: True if the hub is being asked for it.
-        plainly: True if nothing is said of modes, formats and experts.
-    """
+    """Content of a card."""
 
     model: ListedModel
-    prediction: Prediction
-    badge: str
-    installed_ref: str = ""
-    download: DownloadStatus | None = None
-    draft_bytes: int = 0
-    primary: bool = False
-    asked: bool = False
-    plainly: bool = False
+    prediction: Prediction  # prediction for this machine
+    badge: str  # the use that it is recommended for, in the window's language
+    installed_ref: str = ""  # reference for `LoadOptions.model` if it is installed; empty if it is not
+    download: DownloadStatus | None = None  # on its way; None where it is not
+    draft_bytes: int = 0  # size of the draft that comes along; 0 for none
+    primary: bool = False  # True if its button is the one of the page
+    asked: bool = False  # True if the hub is being asked for it
+    plainly: bool = False  # True if nothing is said of modes, formats and experts
 
     @property
     def download_bytes(self) -> int:
@@ -308,7 +290,6 @@ class CardGrid(QWidget):
         self.setVisible(bool(contents))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More or fewer columns."""
         super().resizeEvent(event)
         self._arrange()
 

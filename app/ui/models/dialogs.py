@@ -24,11 +24,9 @@ from app.bridge.models.store import ModelStore
 from app.chat.model_entries import FolderEntry, ImportEntry, RemovalEntry, ServerEntry
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.form_fields import RadioBox, TickBox
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.wording import joined
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -193,19 +191,14 @@ class MoveDialog(ModelDialog):
 
 
 class FoldersDialog(ModelDialog):
-    """Shows them, and asks the store for what the user wants.
-
-    Attributes:
-        own: The buttons of Tenon's own folder, by what they do.
-        taken_out: The buttons that take an added folder out, by its path.
-    """
+    """Shows them, and asks the store for what the user wants."""
 
     def __init__(self, theme: Theme, store: ModelStore, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Folders of models"), tr("Done"), parent)
         self._store = store
         self._folders = store.folders
-        self.own: dict[str, QPushButton] = {}
-        self.taken_out: dict[str, QPushButton] = {}
+        self.own: dict[str, QPushButton] = {}  # the buttons of Tenon's own folder, by what they do
+        self.taken_out: dict[str, QPushButton] = {}  # the buttons that take an added folder out, by its path
         self._shown: tuple[object, ...] = ()
         self.cancel_button.hide()
         self._rows = QWidget(self)

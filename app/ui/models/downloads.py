@@ -9,13 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.bars import ShareBar
-from app.ui.boxes import filled
-from app.ui.buttons import LabelledButton
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.wording import download_words
+from app.ui.parts import ElidedLabel, LabelledButton, PlainLabel, filled
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, set_kind
 from app.words import tr
 from engine.messages import DownloadStatus
 
@@ -30,7 +27,6 @@ class RuledRow(QWidget):
         self._theme = theme
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rule."""
         if self.y() > 1:
             QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
 
@@ -82,7 +78,6 @@ class DownloadRow(RuledRow):
             button.setAccessibleName(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow page the bar and the words go under the name."""
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         if narrow == self._narrow:

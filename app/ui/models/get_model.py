@@ -9,11 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 from app.bridge.models.store import ModelStore
 from app.chat.model_entries import ListedModel, Missed, OfferEntry
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
 from app.ui.form_fields import ListBox, TickBox
-from app.ui.inert_text import PlainLabel
 from app.ui.models.dialogs import ModelDialog
 from app.ui.models.wording import forecast_words, joined, licence_title, mixture_words
+from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -186,12 +185,7 @@ class GetDialog(ModelDialog):
 
 
 class Getting(QObject):
-    """One model at a time.
-
-    Attributes:
-        asked: Reference of the model that the hub is being asked for; empty for none.
-        dialog: The one that is open.
-    """
+    """One model at a time."""
 
     changed = Signal()
     trouble = Signal(str)  # one sentence
@@ -206,20 +200,18 @@ class Getting(QObject):
         self._with_draft = False
         self._ask = False
         self._draft_for = ""
-        self.asked = ""
-        self.dialog: GetDialog | None = None
+        self.asked = ""  # reference of the model that the hub is being asked for; empty for none
+        self.dialog: GetDialog | None = None  # the one that is open
         offers.offered.connect(self._take)
         offers.refused.connect(self._refuse)
         store.access.told.connect(self._token_kept)
 
     def get(self, model: ListedModel, with_draft: bool, ask: bool, draft_for: str = "") -> None:
-        """Get a model.
+        """Get a model, for an installed one to be guessed for where that is named.
 
         Args:
-            model: The model to get.
             with_draft: True if its first draft comes along, unless the user says otherwise.
             ask: True to show what would come first; what is gated or large is shown in any case.
-            draft_for: Name of an installed model that it is to guess for; empty for none.
         """
         self._model, self._with_draft, self._ask, self._draft_for = model, with_draft, ask, draft_for
         self.asked = model.reference

@@ -21,14 +21,12 @@ from app.chat.model_entries import ImportEntry, InstalledEntry, ListedModel, Rem
 from app.chat.modes import BASE_MODEL, model_name
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button, push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.cards import Tag
 from app.ui.models.dialogs import ForgettingDialog, ImportDialog, RemovalDialog, ServerDialog
 from app.ui.models.downloads import RuledRow
 from app.ui.models.wording import joined, kind_title, licence_title
 from app.ui.opener import show_folder
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -38,25 +36,16 @@ from engine.sentences import paragraph
 
 @dataclass(frozen=True)
 class InstalledContent:
-    """Content of a row.
+    """Content of a row."""
 
-    Attributes:
-        entry: The model.
-        in_use: True if it answers, or guesses for what answers.
-        speed: The predicted speed in words; empty for none.
-        read_share: Part of it that has been read, where it is being checked; None where it is not.
-        pairs: Pairs as a draft, as far as they are known.
-        draft: A draft that could be fetched for it; None for none.
-        only_continues: True if it has no way of writing a chat, and only continues texts.
-    """
-
-    entry: InstalledEntry
-    in_use: bool = False
-    speed: str = ""
+    entry: InstalledEntry  # the model
+    in_use: bool = False  # True if it answers, or guesses for what answers
+    speed: str = ""  # the predicted speed in words; empty for none
+    # Part of it that has been read, where it is being checked; None where it is not
     read_share: float | None = None
-    pairs: tuple[DraftPair, ...] = ()
-    draft: ListedModel | None = None
-    only_continues: bool = False
+    pairs: tuple[DraftPair, ...] = ()  # pairs as a draft, as far as they are known
+    draft: ListedModel | None = None  # a draft that could be fetched for it; None for none
+    only_continues: bool = False  # True if it has no way of writing a chat, and only continues texts
 
 
 def name_of(entry: InstalledEntry) -> str:

@@ -11,14 +11,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.cards import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.stylesheet import set_kind
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import Theme, set_kind
 from app.words import mark, tr
 from engine.messages import Prediction
 
@@ -46,17 +43,12 @@ _GAP_PX = 16
 
 @dataclass(frozen=True)
 class RowContent:
-    """Content of a row.
-
-    Attributes:
-        prediction: Prediction for this machine; None while that is not known.
-        size_bytes: Size of the download; None while that is not known.
-        state: Text in place of Get: "Installed", or the progress of its download; empty for the button.
-    """
+    """Content of a row."""
 
     model: ListedModel
-    prediction: Prediction | None = None
-    size_bytes: int | None = None
+    prediction: Prediction | None = None  # prediction for this machine; None while that is not known
+    size_bytes: int | None = None  # size of the download; None while that is not known
+    # Text in place of Get: "Installed", or the progress of its download; empty for the button
     state: str = ""
 
 
@@ -196,13 +188,11 @@ class ModelTable(QFrame):
         self.setVisible(bool(contents))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More or fewer columns."""
         super().resizeEvent(event)
         if self._columns_shown() != self._shown:
             self._refresh()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rules between rows."""
         super().paintEvent(event)
         painter, color = QPainter(self), self._theme.color("line")
         for number, row in enumerate(self.rows):

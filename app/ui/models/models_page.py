@@ -10,9 +10,6 @@ from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
-from app.ui.boxes import Flow
-from app.ui.buttons import LabelledButton, push_button
-from app.ui.inert_text import PlainLabel
 from app.ui.models.cards import CardGrid
 from app.ui.models.dialogs import WORTH_ASKING_BYTES, FoldersDialog, GivingUpDialog
 from app.ui.models.downloads import DownloadList
@@ -20,6 +17,7 @@ from app.ui.models.get_model import Getting
 from app.ui.models.installed import InstalledList, Keeping
 from app.ui.models.model_table import ModelTable
 from app.ui.models.page_content import ModelShelf
+from app.ui.parts import Flow, LabelledButton, PlainLabel, push_button
 from app.ui.place_page import PlacePage, SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -175,7 +173,6 @@ class ModelsPage(PlacePage):
                 self.setTabOrder(before, after)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """See what changed while another page was shown."""
         super().showEvent(event)
         if self.focusWidget() is None:  # or the first button would take the focus, and its ring
             self.area.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -183,7 +180,6 @@ class ModelsPage(PlacePage):
         self._store.look_around()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the buttons' words if there is no room for all of them."""
         super().resizeEvent(event)
         for style in (Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly):
             for button in self._head_buttons:

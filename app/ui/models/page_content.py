@@ -27,7 +27,6 @@ class ModelShelf:
 
     Attributes:
         listed: The models of the table, before filters.
-        read_share: Part that has been read of a model being checked or imported.
     """
 
     def __init__(self, workspace: Workspace, store: ModelStore) -> None:
@@ -35,7 +34,7 @@ class ModelShelf:
         self._store = store
         self._catalogue = {model.reference: model for model in store.offers.catalogue()}
         self.listed: tuple[ListedModel, ...] = tuple(self._catalogue.values())
-        self.read_share = 0.0
+        self.read_share = 0.0  # part that has been read of a model being checked or imported
 
     def model(self, reference: str) -> ListedModel:
         """One of those in the table."""
@@ -62,11 +61,9 @@ class ModelShelf:
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 
     def cards(self, asked: str, plainly: bool = False) -> tuple[CardContent, ...]:
-        """Recommendations for this computer.
+        """Recommendations for this computer; ``asked`` is the model that the hub is being asked for.
 
-        Args:
-            asked: Reference of the model that the hub is being asked for.
-            plainly: True if nothing is said of modes, formats and experts, and no button stands out.
+        If ``plainly``, nothing is said of modes, formats and experts, and no button stands out.
         """
         contents = []
         primary = not plainly
@@ -145,7 +142,6 @@ class ModelShelf:
         """Return the rows of the table.
 
         Args:
-            chat: Only models made for conversations.
             draft: Only models that something can guess for.
             memory: Only models that are known to fit in memory.
             asked: Reference of the model that the hub is being asked for.

@@ -13,13 +13,13 @@ from app.bridge.saved_settings import SettingsDesk
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
-from app.settings.exchange import ImportedSettings
 from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
+from app.settings.settings_file import ImportedSettings
 from app.ui import figures
-from app.ui.inert_text import PlainQuestion
 from app.ui.opener import show_folder
+from app.ui.parts import PlainQuestion
 from app.ui.settings.fields import ChoiceField, Fields
 from app.ui.settings.layout import Arrangement, Foot, Head, PageList
 from app.ui.settings.pages import PageStack, PageView
@@ -54,11 +54,7 @@ class ClosingQuestion(PlainQuestion):
 
 
 class SettingsDialog(RingedDialog):
-    """A page of rows at a time, a search over all of them, and what Apply would do at the foot.
-
-    Attributes:
-        pending: Choices that are not in force yet.
-    """
+    """A page of rows at a time, a search over all of them, and what Apply would do at the foot."""
 
     applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
 
@@ -68,7 +64,7 @@ class SettingsDialog(RingedDialog):
         self._theme = theme
         self._workspace = workspace
         self._desk = workspace.settings_desk
-        self.pending = PendingSettings(workspace.settings)
+        self.pending = PendingSettings(workspace.settings)  # choices that are not in force yet
         self._said = ""
         self.setMinimumSize(_LEAST)
         settings = workspace.settings
@@ -87,7 +83,6 @@ class SettingsDialog(RingedDialog):
         self.head.search.setFocus()
 
     def sizeHint(self) -> QSize:
-        """Return a size as the design has it, as far as the window around it lets it."""
         wanted = QSize(self._theme.type.px(_SIZE.width()), self._theme.type.px(_SIZE.height()))
         return wanted.boundedTo(self.room(_MARGIN_PX)).expandedTo(_LEAST)
 
@@ -261,7 +256,6 @@ class SettingsDialog(RingedDialog):
         self._arrangement.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dialog the pages are a field above the rows."""
         super().resizeEvent(event)
         self._arrangement.fit()
 

@@ -13,13 +13,12 @@ from PySide6.QtWidgets import QAbstractButton, QCheckBox, QHBoxLayout, QLineEdit
 from app.chat.modes import Choice, draft_names, mode_title, toggled
 from app.settings.setting import Names, Number, Setting, SliderScale, Switch, Words
 from app.settings.settings import Settings
-from app.ui.boxes import filled
 from app.ui.choice_popup import ChoicePopup
 from app.ui.form_fields import BOX_PX, ListBox, LongTextEdit, paint_tick
 from app.ui.painting import paint_icon, paint_words, painted, smooth
+from app.ui.parts import filled
 from app.ui.settings.number_input import NumberBox, Slider
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _ICON_PX = 14
@@ -31,18 +30,14 @@ class Field(QWidget):
     """One control, or several that belong together.
 
     It has no focus proxy: with one, Tab comes back to the proxy and never leaves the page.
-
-    Attributes:
-        controls: In the order of the Tab key.
-        wide: True if it needs the row's whole width.
     """
 
     edited = Signal()  # by the user; not when a value is shown
-    wide = False
+    wide = False  # True if it needs the row's whole width
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.controls: list[QWidget] = []
+        self.controls: list[QWidget] = []  # in the order of the Tab key
         self._line = filled(QHBoxLayout(self), margins=0, spacing=12)
 
     def add(self, control: QWidget, name: str, help_text: str, stretch: int = 0) -> None:
@@ -87,18 +82,15 @@ class ChoiceButton(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the fields beside it."""
         return QSize(120, self._theme.type.px(32))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open as a list of names does."""
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the field, what is chosen, and the arrow."""
         painter, theme = smooth(self), self._theme
         focused = self.hasFocus()
         edge = "acc" if focused else "sub" if self.underMouse() else "ctl"
@@ -145,11 +137,9 @@ class ChoiceField(Field):
         self.add(self.button, title, help_text, 1)
 
     def value(self) -> Any:
-        """Return the key of the chosen entry."""
         return self._value
 
     def show_value(self, value: Any) -> None:
-        """Show another choice."""
         self._value = value
         self.button.setText(self._words(value))
         self.button.setAccessibleName(f"{self._title}: {self.button.text()}")
@@ -281,7 +271,6 @@ class SwitchBox(QCheckBox):
         return self._box().toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box and its tick."""
         painter = smooth(self)
         paint_tick(painter, self._theme, self._box(), self)
 
@@ -299,7 +288,6 @@ class SwitchField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> bool:
-        """Return True if it is on."""
         return self.box.isChecked()
 
     def show_value(self, value: Any) -> None:
@@ -321,7 +309,6 @@ class NamesField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> Any:
-        """Return the name."""
         return self.box.currentData()
 
     def show_value(self, value: Any) -> None:
@@ -341,7 +328,6 @@ class LineField(Field):
         self.add(self.line, title, help_text, 1)
 
     def value(self) -> str:
-        """Return the text."""
         return self.line.text()
 
     def show_value(self, value: Any) -> None:
@@ -372,7 +358,6 @@ class TextField(Field):
         self.setFixedHeight(self._lines * self.edit.fontMetrics().lineSpacing() + 22)
 
     def value(self) -> str:
-        """Return the text."""
         return self.edit.toPlainText()
 
     def show_value(self, value: Any) -> None:

@@ -25,14 +25,11 @@ from PySide6.QtWidgets import (
 
 from app.settings.pages import Page
 from app.settings.pending import EVERY_MODEL
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.form_fields import ListBox
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.settings.pages import PageStack
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.sentences import paragraph
 
@@ -198,11 +195,7 @@ class Head(QWidget):
 
 
 class PageList(QFrame):
-    """The same pages twice: `box` is put where the narrow dialog has room for it.
-
-    Attributes:
-        box: The pages as a field.
-    """
+    """The same pages twice: `box` is put where the narrow dialog has room for it."""
 
     chosen = Signal(int)
 
@@ -211,7 +204,7 @@ class PageList(QFrame):
         self._theme = theme
         self.setProperty("kind", "dialog-nav")
         self._model = QStandardItemModel(self)
-        self.box = ListBox(theme, parent)
+        self.box = ListBox(theme, parent)  # the pages as a field
         for number, page in enumerate(pages):
             item = QStandardItem(themed_icon(theme, page.icon), f" {tr(page.title)}")
             item.setAccessibleText(tr(page.title))

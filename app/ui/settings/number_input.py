@@ -34,9 +34,6 @@ class NumberBox(QDoubleSpinBox):
 
     On the way to 100 stand 1 and 10, so that too small a number waits for the next key, and is mended once the
     field is left. One that is too large cannot become right by more keys: the most is taken at once.
-
-    Attributes:
-        notice: Says which end of the range was taken in place of the typed number; empty for none.
     """
 
     noticed = Signal()  # the notice is another
@@ -44,7 +41,7 @@ class NumberBox(QDoubleSpinBox):
     def __init__(self, number: Number, parent: QWidget) -> None:
         super().__init__(parent)
         self._number = number
-        self.notice = ""
+        self.notice = ""  # says which end of the range was taken in place of the typed number; empty for none
         self.setDecimals(number.places)
         self.setSingleStep(number.step)
         self.setRange(number.least - (number.step if number.empty else 0), number.most)
@@ -90,14 +87,12 @@ class NumberBox(QDoubleSpinBox):
         return state, text, position
 
     def valueFromText(self, text: str) -> float:
-        """Return the number in the box, at most the maximum."""
         typed = self._typed(text)
         if self._is_words(text) or typed is None:
             return self.minimum()
         return min(typed, self._number.most)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys reach the number wherever the caret is; Enter is the end of it."""
         removes = event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
         writes = event.text().isprintable() and event.text() != ""
         if removes or writes or event.matches(QKeySequence.StandardKey.Paste):
@@ -197,11 +192,9 @@ class Slider(QSlider):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the fields beside it."""
         return QSize(120, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:
-        """Narrower than this it cannot be aimed at."""
         return QSize(60, self._theme.type.px(32))
 
     def outline(self) -> QRect:
@@ -213,7 +206,6 @@ class Slider(QSlider):
         event.ignore()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go where the pointer is at once."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
             self._follow(event.position().x())
@@ -222,17 +214,14 @@ class Slider(QSlider):
             super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer."""
         if self.isSliderDown():
             self._follow(event.position().x())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Stay there."""
         self.setSliderDown(False)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint track, mark and knob."""
         painter = smooth(self)
         palette, middle = self._theme.palette, self.height() / 2
         accent = QColor(palette.acc if self.isEnabled() else palette.btn)

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.settings.pages import PAGES, Action, Item, Note, Page, Row, Section, matches
 from app.settings.settings import Settings
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
+from app.ui.parts import PlainLabel
 from app.ui.settings.fields import Fields
 from app.ui.settings.rows import NARROW_PX, ActionRow, NoteRow, SettingRow, TokenRow
 from app.ui.theme.theme import Theme
@@ -52,17 +52,11 @@ class SectionHead(QWidget):
         return height
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below."""
         QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
 
 
 class PageView(QWidget):
-    """Made when it is shown first, or searched.
-
-    Attributes:
-        rows: Rows of the settings on it, by name.
-        action_rows: The other rows, by name.
-    """
+    """Made when it is shown first, or searched."""
 
     edited = Signal(str)  # the name of a setting
     reset = Signal(str)
@@ -72,8 +66,8 @@ class PageView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.page = page
-        self.rows: dict[str, SettingRow] = {}
-        self.action_rows: dict[str, ActionRow] = {}
+        self.rows: dict[str, SettingRow] = {}  # rows of the settings on it, by name
+        self.action_rows: dict[str, ActionRow] = {}  # the other rows, by name
         self.title = PlainLabel(tr(page.title), self, kind="section")
         self.title.hide()
         self._fields = fields
@@ -92,12 +86,9 @@ class PageView(QWidget):
             yield from (view for _, view in items if not isinstance(view, NoteRow))
 
     def show_items(self, typed: str, advanced: bool, per_model: bool) -> bool:
-        """Show what is asked for; returns whether there is any of it here.
+        """Show what is asked for; return whether there is any of it here.
 
-        Args:
-            typed: Words to search for, in whatever is here; empty for no search.
-            advanced: True if all settings are wanted; a search looks through all of them anyway.
-            per_model: True if only what a model can have of its own is wanted.
+        A search looks through advanced settings too; ``per_model`` asks for what a model can have of its own alone.
         """
         self.title.setVisible(bool(typed))
         found = columns = False

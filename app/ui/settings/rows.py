@@ -17,14 +17,11 @@ from app.chat.modes import Choice, PlanRow
 from app.settings.pages import rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import icon_button, push_button
 from app.ui.figures import speed
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
 from app.ui.settings.fields import Field, value_words
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 NARROW_PX = 600
@@ -44,7 +41,6 @@ class SettingRow(QWidget):
     """Laid out by `fit`, as words that wrap need it.
 
     Attributes:
-        field: Changes the setting.
         reset_button: Brings the usual value back.
     """
 
@@ -63,7 +59,7 @@ class SettingRow(QWidget):
         name = tr("Reset {setting}", setting=title)
         self.reset_button = icon_button(theme, "rotate-ccw", name, self, self.reset)
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.field: Field
+        self.field: Field  # changes the setting
 
     def put_field(self, field: Field) -> None:
         """Take in the field that changes the setting."""
@@ -75,8 +71,6 @@ class SettingRow(QWidget):
         """Show how things stand.
 
         Args:
-            changed: True if Apply would change it.
-            usual: True if there is nothing to reset.
             in_use: The value in use, in words; empty where it is not known.
             usual_words: The value that a reset brings back, in words; empty for none.
         """
@@ -129,7 +123,6 @@ class SettingRow(QWidget):
         return total
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below, and the bar of a changed row."""
         painter, theme = QPainter(self), self._theme
         if self._changed:
             painter.fillRect(self.rect(), theme.color("surf"))
@@ -199,7 +192,6 @@ class NoteRow(QWidget):
         return height + 2 * pad
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below."""
         QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
 
 
@@ -258,7 +250,6 @@ class ActionRow(QWidget):
         """Arrange what can be done for a width."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line below."""
         QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
 
 
@@ -371,11 +362,6 @@ def _figure(row: PlanRow | None) -> str:
 class RowStates:
     """Brings rows up to date.
 
-    Args:
-        workspace: Knows the model and what is in use.
-        pending: The choice.
-        choices: Know why a choice cannot be.
-
     Attributes:
         not_allowed: Reasons why a field's content is not chosen, by the name of its setting; it stays to be mended.
     """
@@ -405,11 +391,9 @@ class RowStates:
         return sampling_in_force({name: getattr(of_model, name) for name in ADVISED}, advice)
 
     def show(self, name: str, row: SettingRow, scope: str, in_use: Mapping[str, Any]) -> bool:
-        """Show how a row stands; returns whether its height is another now.
+        """Show how a row stands; return whether its height is another now.
 
         Args:
-            name: Name of the setting.
-            row: The row.
             scope: Scope as in `PendingSettings`.
             in_use: Values that the engine works with, by the names of settings.
         """

@@ -17,11 +17,9 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 from app.chat.search import SearchHit
 from app.ui import figures
 from app.ui.painting import LEFT, RIGHT, in_row, isolated, paint_box, paint_dot, paint_words
-from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
-from app.ui.sidebar.list_rows import Row
+from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE, Row
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 _LINES = 2
@@ -111,7 +109,6 @@ class ConversationDelegate(QStyledItemDelegate):
         return self._theme.type.px(_ICON_PX)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Height of a row."""
         if index.data(HIT_ROLE) is not None:
             return QSize(120, self._theme.type.px(self._theme.spaced(_ROW_PX)) + snippet_height(self._theme))
         row: Row = index.data(ROW_ROLE)
@@ -132,7 +129,6 @@ class ConversationDelegate(QStyledItemDelegate):
         painter.restore()
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """Return a line edit over the row."""
         editor = QLineEdit(parent)
         editor.setProperty("kind", "rename")
         editor.setAccessibleName(tr("Title") if index.data(ID_ROLE) is not None else tr("Name of the folder"))
@@ -140,7 +136,6 @@ class ConversationDelegate(QStyledItemDelegate):
         return editor
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        """Inside the row's fill."""
         editor.setGeometry(option.rect.adjusted(_MARGIN_PX, 1, -_MARGIN_PX, -1))
 
     @staticmethod

@@ -40,8 +40,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
-from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE, ConversationModel
-from app.ui.sidebar.list_rows import ARCHIVE_GROUP, Row
+from app.ui.sidebar.conversation_model import ARCHIVE_GROUP, HIT_ROLE, ID_ROLE, ConversationModel, Row
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -87,7 +86,6 @@ class ChatDrag(QListView):
         raise NotImplementedError
 
     def startDrag(self, actions: Qt.DropAction) -> None:
-        """Carry a chat."""
         row = self.row_at(self.currentIndex())
         if row is not None and row.conversation_id is not None and row.hit is None:
             drag = QDrag(self)
@@ -95,14 +93,12 @@ class ChatDrag(QListView):
             drag.exec(Qt.DropAction.MoveAction)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Only chats are taken."""
         if chat_of(event.mimeData()) is not None:
             event.acceptProposedAction()
         else:
             event.ignore()
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """Show where the chat would land."""
         if chat_of(event.mimeData()) is None:
             event.ignore()
             return
@@ -113,7 +109,6 @@ class ChatDrag(QListView):
         event.acceptProposedAction()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Forget the target of a drag that left."""
         self.mark_drop(-1)
 
     def dropEvent(self, event: QDropEvent) -> None:
@@ -253,11 +248,9 @@ class ConversationList(ChatDrag):
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def show_rows(self, rows: list[Row], folders: Sequence[str] = ()) -> None:
-        """Replace the rows; while a title is edited this waits.
+        """Replace the rows, but for messages that were found; while a title is edited this waits.
 
-        Args:
-            rows: All but those of messages that were found.
-            folders: Every folder there is, whether or not it is listed.
+        ``folders`` are all there are, listed or not.
         """
         self._folders = list(folders)
         if self.state() == QAbstractItemView.State.EditingState:
@@ -327,7 +320,6 @@ class ConversationList(ChatDrag):
     # --- events -----------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete and Enter besides what a list knows; Left and Right fold and unfold."""
         self._delegate.keyboard = True
         row, key = self.row_at(self.currentIndex()), event.key()
         if row is None or self.state() == QAbstractItemView.State.EditingState:
@@ -371,7 +363,6 @@ class ConversationList(ChatDrag):
         return super().selectionCommand(index, event)  # type: ignore[arg-type]
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show focus only where it came by the keyboard."""
         self._delegate.keyboard = event.reason() in (
             Qt.FocusReason.TabFocusReason,
             Qt.FocusReason.BacktabFocusReason,
@@ -391,7 +382,6 @@ class ConversationList(ChatDrag):
         return QStyle.visualRect(self.layoutDirection(), row, self._delegate.menu_rect(row))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Open a menu at the three dots, fold a head, or choose a row."""
         self._delegate.keyboard = False
         place = event.position().toPoint()
         index = self.indexAt(place)
@@ -432,7 +422,6 @@ class ConversationList(ChatDrag):
             super().mouseDoubleClickEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Right click or the menu key."""
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
         index = self.indexAt(event.pos()) if by_mouse else self.currentIndex()
         row = self.row_at(index)

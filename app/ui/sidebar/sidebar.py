@@ -10,18 +10,14 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, 
 
 from app.chat.search import SearchResults
 from app.ui import figures
-from app.ui.boxes import filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import paint_box, paint_words, painted, place, smooth
 from app.ui.pane import PaneEdge
+from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.places import CHAT, MODELS, PLACES
 from app.ui.sidebar.conversation_list import ConversationList
-from app.ui.sidebar.conversation_model import ConversationModel
-from app.ui.sidebar.list_rows import Row
+from app.ui.sidebar.conversation_model import ConversationModel, Row
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.sentences import paragraph
 
@@ -53,7 +49,6 @@ class DownloadLine(QToolButton):
         """Show how a download stands.
 
         Args:
-            name: The model's.
             share: Part that is here, 0 to 1.
             words: The same with sizes and times, and how many wait, for the tool tip and for screen readers.
         """
@@ -70,11 +65,9 @@ class DownloadLine(QToolButton):
         return figures.percent(self._share)
 
     def sizeHint(self) -> QSize:
-        """Return the size of a line of words and a bar."""
         return QSize(100, self._theme.type.px(_HEIGHT_PX))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the row as the style does, then name, share and bar."""
         super().paintEvent(event)
         painter = smooth(self)
         room, words_px = self.width() - 2 * _SIDE_PX, self._theme.type.px(_WORDS_PX)
@@ -113,7 +106,6 @@ class NavRow(QToolButton):
         self.set_chosen(False)
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the design says."""
         return QSize(super().sizeHint().width(), self._theme.type.px(_ROW_PX))
 
     def set_chosen(self, chosen: bool) -> None:
@@ -134,7 +126,6 @@ class NavRow(QToolButton):
         return self._hint.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the hint at the end."""
         super().resizeEvent(event)
         self._place_hint()
 
@@ -191,7 +182,6 @@ class KeyHint(PlainLabel):
         host.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay at the right end of the host."""
         if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
             size = self.sizeHint()
             host = event.size()
@@ -253,7 +243,6 @@ class Sidebar(QWidget):
         self._explain()
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as was chosen, and wider with larger text."""
         return QSize(self._theme.type.px(self._width_px), 400)
 
     def set_width(self, width_px: int) -> None:
@@ -262,7 +251,6 @@ class Sidebar(QWidget):
         self._width_px = min(max(width_px, least), most)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the edge in its place."""
         super().resizeEvent(event)
         self.edge.place()
 

@@ -96,7 +96,6 @@ class FocusRing(QWidget):
             self._by_keyboard = False
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the target; a click on it takes the ring away."""
         kind = event.type()
         if kind in _PLACED:
             self._place()
@@ -105,7 +104,6 @@ class FocusRing(QWidget):
         return False
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the ring."""
         painter = QPainter(self)
         painter.setClipRect(self._seen.translated(-self.pos()))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

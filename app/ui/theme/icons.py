@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView
 
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import ASSETS, Theme
 
-ICON_FOLDER = Path(__file__).resolve().parents[3] / "assets" / "icons"
+ICON_FOLDER = ASSETS / "icons"
 
 
 @cache
@@ -21,14 +20,7 @@ def _svg(name: str) -> str:
 
 
 def tinted_pixmap(name: str, color: str, size_px: int, ratio: float = 1.0) -> QPixmap:
-    """Return an icon in one colour.
-
-    Args:
-        name: File name in assets/icons without its ending.
-        color: ``#RRGGBB``.
-        size_px: Side in logical px.
-        ratio: Device pixels per logical px.
-    """
+    """Return an icon of assets/icons in one colour (``#RRGGBB``), ``ratio`` device pixels per px."""
     key = f"tenon-{name}-{color}-{size_px}-{ratio}"
     pixmap = QPixmap()
     if QPixmapCache.find(key, pixmap):
@@ -84,13 +76,7 @@ class TintedIconEngine(QIconEngine):
 
 
 def themed_icon(theme: Theme, name: str, role: str = "sub") -> QIcon:
-    """Return an icon that follows the theme.
-
-    Args:
-        theme: Gives the colour.
-        name: File name in assets/icons without its ending.
-        role: A role of `Palette`.
-    """
+    """Return an icon of assets/icons in the colour of a role of `Palette`; it follows the theme."""
     return QIcon(TintedIconEngine(theme, name, role))
 
 
@@ -119,14 +105,7 @@ class _ScaledIcon(QObject):
 def scale_icon(
     theme: Theme, widget: QAbstractButton | QAbstractItemView, icon_px: int, side_px: int = 0
 ) -> None:
-    """Have the icons of a widget grow with the text.
-
-    Args:
-        theme: Says how large text is.
-        widget: The button or list.
-        icon_px: Side of an icon in px at 100 %.
-        side_px: Side of the widget itself; 0 leaves it to the layout.
-    """
+    """Have the icons of a widget, and its side unless the layout has it (0), grow with the text."""
     _ScaledIcon(theme, widget, icon_px, side_px)
 
 

@@ -7,72 +7,39 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Palette:
-    """One theme's colours as ``#RRGGBB``.
-
-    Attributes:
-        bg: Transcript, pages, fields.
-        side: The conversation list.
-        surf: Code, table heads, the status strip.
-        raised: Composer, popups, buttons.
-        hover: Fill under the pointer.
-        press: Fill while pressed; the empty part of a track.
-        line: Rules and card edges of 1 px.
-        btn: Edge of a button that has a label.
-        ctl: Edge of fields.
-        text: Text.
-        sub: Second lines and labels.
-        mute: Placeholders, group heads, keys.
-        acc: The accent: primary buttons, links, focus, what is live.
-        acc_hover: The primary button under the pointer.
-        acc_press: The primary button while pressed.
-        onacc: Text on the accent.
-        accs: Selected row, own message.
-        acct: Text on ``accs``.
-        map: Data only: the draft, corrected tokens, the mark of a prediction.
-        maps: Fill of a warning.
-        mapt: Text of a warning.
-        red: Edge and icon of an error.
-        reds: Fill of an error.
-        g2: Data only: caches.
-        g3: Neutral bars.
-        keyword: Keywords in code.
-        string: Strings in code.
-        number: Numbers in code.
-        call: Names of functions in code.
-        comment: Comments in code.
-    """
+    """One theme's colours as ``#RRGGBB``."""
 
     dark: bool
-    bg: str
-    side: str
-    surf: str
-    raised: str
-    hover: str
-    press: str
-    line: str
-    btn: str
-    ctl: str
+    bg: str  # transcript, pages, fields
+    side: str  # the conversation list
+    surf: str  # code, table heads, the status strip
+    raised: str  # composer, popups, buttons
+    hover: str  # fill under the pointer
+    press: str  # fill while pressed; the empty part of a track
+    line: str  # rules and card edges of 1 px
+    btn: str  # edge of a button that has a label
+    ctl: str  # edge of fields
     text: str
-    sub: str
-    mute: str
-    acc: str
-    acc_hover: str
-    acc_press: str
-    onacc: str
-    accs: str
-    acct: str
-    map: str
-    maps: str
-    mapt: str
-    red: str
-    reds: str
-    g2: str
-    g3: str
-    keyword: str
-    string: str
-    number: str
-    call: str
-    comment: str
+    sub: str  # second lines and labels
+    mute: str  # placeholders, group heads, keys
+    acc: str  # the accent: primary buttons, links, focus, what is live
+    acc_hover: str  # the primary button under the pointer
+    acc_press: str  # the primary button while pressed
+    onacc: str  # text on the accent
+    accs: str  # selected row, own message
+    acct: str  # text on ``accs``
+    map: str  # data only: the draft, corrected tokens, the mark of a prediction
+    maps: str  # fill of a warning
+    mapt: str  # text of a warning
+    red: str  # edge and icon of an error
+    reds: str  # fill of an error
+    g2: str  # data only: caches
+    g3: str  # neutral bars
+    keyword: str  # keywords in code
+    string: str  # strings in code
+    number: str  # numbers in code
+    call: str  # names of functions in code
+    comment: str  # comments in code
 
 
 LIGHT = Palette(

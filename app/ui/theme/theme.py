@@ -5,24 +5,27 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict
+from enum import Enum
 from functools import cache
 from math import ceil
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip
+from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip, QWidget
 
 from app.chat.formula import Formula, FormulaShape
 from app.settings.settings import Settings
 from app.ui.theme.palette import DARK, LIGHT, Palette
-from app.ui.theme.stylesheet import stylesheet
-from app.ui.theme.typography import TextStyle, Typography
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
+ASSETS = Path(__file__).resolve().parents[3] / "assets"
+_SHEET = Template((ASSETS / "window.qss").read_text(encoding="utf-8"))
 _MOST_SHAPES = 2_000
 _MOST_PIXMAPS = 300
 _GATHER_MS = 30  # formulas that come together change the transcript together
@@ -42,6 +45,121 @@ _COMPACT = 0.75
 # The window is laid out for up to this, whatever system and setting come to.
 _LARGEST_TEXT = 2.0
 _DARK = {"light": False, "dark": True, "system": None}
+
+
+class TextStyle(Enum):
+    """A named style: size and line height in px at 100 %, and weight."""
+
+    DISPLAY = (28, 36, 600)
+    PAGE = (24, 32, 600)
+    HEADING_1 = (20, 28, 600)
+    HEADING_2 = (18, 26, 600)
+    HEADING_3 = (16, 24, 600)
+    SECTION = (15, 22, 600)
+    READING = (15, 23, 400)
+    TABLE = (14, 20, 400)
+    UI = (13, 18, 400)
+    UI_MEDIUM = (13, 18, 500)
+    UI_BOLD = (13, 18, 600)
+    SMALL = (12, 16, 400)
+    SMALL_MEDIUM = (12, 16, 500)
+    SMALL_BOLD = (12, 16, 600)
+    CODE = (13, 20, 400)
+    CODE_SMALL = (12, 18, 400)
+    INLINE_CODE = (13, 23, 400)
+
+
+CODE_STYLES = frozenset({TextStyle.CODE, TextStyle.CODE_SMALL, TextStyle.INLINE_CODE})
+
+
+class Typography:
+    """Fonts of the system in the sizes of the scale.
+
+    Args:
+        scale: 1.0 is 100 %.
+        family: Family of text; empty takes the system's own.
+        code_family: Family of code; empty takes the system's fixed-width one.
+    """
+
+    def __init__(self, scale: float = 1.0, family: str = "", code_family: str = "") -> None:
+        self.scale = scale
+        self._fonts: dict[TextStyle, QFont] = {}
+        general = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        if family:
+            general.setFamilies([family])
+        if code_family:
+            fixed.setFamilies([code_family])
+        fixed.setStyleHint(QFont.StyleHint.Monospace)
+        self._general = general
+        self._fixed = fixed
+        styles = {style.lower() for style in QFontDatabase.styles(general.family())}
+        # Segoe UI has no 500, and Qt would take the heavier neighbour.
+        self._medium = 500 if "medium" in styles else 400
+
+    @property
+    def family(self) -> str:
+        """Family of text."""
+        return self._general.family()
+
+    @property
+    def code_family(self) -> str:
+        """Family of code."""
+        return self._fixed.family()
+
+    @property
+    def medium_weight(self) -> int:
+        """500 where the family has it, else 400."""
+        return self._medium
+
+    def px(self, size: float) -> int:
+        """Return a length of text in px, scaled with the font size setting."""
+        return round(size * self.scale)
+
+    def line_height(self, style: TextStyle) -> int:
+        """Line height of a style in px."""
+        return self.px(style.value[1])
+
+    def font(self, style: TextStyle) -> QFont:
+        """Return a new font in a style."""
+        known = self._fonts.get(style)
+        if known is not None:
+            return QFont(known)
+        size, _, weight = style.value
+        font = QFont(self._fixed if style in CODE_STYLES else self._general)
+        font.setPixelSize(self.px(size))
+        font.setWeight(QFont.Weight(self._medium if weight == 500 else weight))
+        self._fonts[style] = font
+        return QFont(font)
+
+
+def stylesheet(palette: Palette, type_scale: Typography) -> str:
+    """Return the style sheet of a theme at a font size."""
+    px = type_scale.px
+    colors = {name: value for name, value in vars(palette).items() if isinstance(value, str)}
+    return _SHEET.substitute(
+        colors,
+        medium=type_scale.medium_weight,
+        display=px(TextStyle.DISPLAY.value[0]),
+        page=px(TextStyle.PAGE.value[0]),
+        section=px(TextStyle.SECTION.value[0]),
+        reading=px(TextStyle.READING.value[0]),
+        small=px(TextStyle.SMALL.value[0]),
+        button=px(30),
+        row_button=px(26),
+        field=px(30),
+        field2=px(28),
+        segment=px(24),
+        nav=px(34),
+    )
+
+
+def set_kind(widget: QWidget, kind: str) -> None:
+    """Give a widget another kind."""
+    if widget.property("kind") != kind:
+        widget.setProperty("kind", kind)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
 
 
 class Typesets(Protocol):
@@ -89,15 +207,7 @@ class Formulas(QObject):
     def paint(
         self, painter: QPainter, origin: QPointF, shape: FormulaShape, em_px: float, color: QColor
     ) -> None:
-        """Paint a shape.
-
-        Args:
-            painter: Paints it.
-            origin: The left end of its baseline.
-            shape: The shape to paint.
-            em_px: Size of the font.
-            color: Colour of what has none of its own.
-        """
+        """Paint a shape from the left end of its baseline on; ``color`` is for what has none of its own."""
         ratio = painter.device().devicePixelRatioF()
         key = (shape.svg, em_px, color.rgba(), ratio)
         pixmap = self._pixmaps.get(key)
@@ -201,7 +311,6 @@ def usual_points(platform: str, desktop: str) -> float:
     """Size of the general font, in points, where nobody has changed it.
 
     Args:
-        platform: Platform as ``sys.platform`` names it.
         desktop: ``XDG_CURRENT_DESKTOP``, names with colons between them; empty where there is none.
     """
     if platform == "win32":
@@ -243,11 +352,6 @@ class Theme(QObject):
         dark: True or False fixes the theme; None follows the system.
         family: Text family; empty takes the system's.
         code_family: Code family; empty takes the system's.
-
-    Attributes:
-        formulas: Formulas as pictures, in these colours and sizes.
-        lexers: Part code into its words, so that they can be coloured.
-        compact: True if rows and messages stand closer together.
     """
 
     changed = Signal()
@@ -258,12 +362,12 @@ class Theme(QObject):
         super().__init__()
         self._fixed = dark
         self._families = (family, code_family)
-        self.compact = False
+        self.compact = False  # True if rows and messages stand closer together
         self._scale = scale
         self._system_scale = system_text_scale()
         self.type = self._typography()
-        self.formulas = Formulas(self)
-        self.lexers = Lexers(self)
+        self.formulas = Formulas(self)  # formulas as pictures, in these colours and sizes
+        self.lexers = Lexers(self)  # part code into its words, so that they can be coloured
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 

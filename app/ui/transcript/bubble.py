@@ -16,14 +16,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.figures import extent
-from app.ui.inert_text import PlainLabel
 from app.ui.painting import place
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.markdown_style import leading_px
 from app.ui.transcript.message_actions import Action, MessageActions
 from app.ui.transcript.prose import FittedBrowser
@@ -223,11 +220,9 @@ class OwnMessage(QWidget):
         return bottom + _ROW_GAP_PX + row.height()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the buttons under the pointer."""
         self.buttons.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hide the buttons when the pointer leaves."""
         self.buttons.set_seen(False)
 
     def edit(self) -> None:

@@ -24,12 +24,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QWidget
 
 from app.chat.markdown_blocks import Block, BlockKind
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import LabelledButton
-from app.ui.inert_text import ElidedLabel, InertDocument, PlainLabel
+from app.ui.parts import STRETCH, ElidedLabel, InertDocument, LabelledButton, PlainLabel, filled
 from app.ui.theme.icons import themed_icon
-from app.ui.theme.theme import Theme, title_of
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme, title_of
 from app.ui.transcript.formula_text import OBJECT
 from app.ui.transcript.hidden_signs import HIDDEN, insert_code
 from app.ui.transcript.prose import SHOWN, Beginning
@@ -90,12 +87,7 @@ def _role(kind: Any) -> str:
 def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
     """Coloured parts of each line of a code.
 
-    Args:
-        code: The whole code, or one line of it.
-        lexer: Lexer of its language.
-
-    Returns:
-        One list for each line; all empty where there is no lexer, or the code or a line of it is too long.
+    All are empty where there is no lexer, or the code or a line of it is too long.
     """
     texts = code.split("\n")
     lines: list[list[Span]] = [[] for _ in texts]
@@ -163,7 +155,6 @@ class CodeHighlighter(QSyntaxHighlighter):
             self.complete(self._code)
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line."""
         number = self.currentBlock().blockNumber()
         spans = self._spans(number, text)
         self._shown[number] = spans
@@ -179,14 +170,10 @@ class CodeHighlighter(QSyntaxHighlighter):
 
 
 class CodeText(SelectableText, QTextEdit):
-    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do.
-
-    Attributes:
-        hidden: Number of characters in the shown code that nobody would see without their boxes.
-    """
+    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do."""
 
     grown = Signal()  # more of the code is to be shown
-    hidden = 0
+    hidden = 0  # number of characters in the shown code that nobody would see without their boxes
 
     def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -214,7 +201,6 @@ class CodeText(SelectableText, QTextEdit):
         self.setAccessibleName(tr("Code"))
 
     def whole_source(self) -> str:
-        """Return the code in its fence."""
         return Block(BlockKind.CODE, self._code, self._language).source
 
     @property
@@ -273,7 +259,6 @@ class CodeText(SelectableText, QTextEdit):
             self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the code and the caret."""
         super().paintEvent(event)
         if self._caret:
             cursor = QTextCursor(self.document())
@@ -412,7 +397,6 @@ class CodeBlock(QFrame):
         self._text.marks.show_drafted(self._drafted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place head and code."""
         head = self._head_height()
         self._head.setGeometry(1, 1, self.width() - 2, head)
         self._text.setGeometry(

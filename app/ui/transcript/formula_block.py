@@ -16,9 +16,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.chat.formula import Formula, FormulaShape
 from app.chat.markdown_blocks import Block
-from app.ui.inert_text import PlainLabel
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import PlainLabel
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import FORMULA_SCALE
 from app.ui.transcript.selectable import Selectable, SelectableWhole
 from app.ui.transcript.text_marks import Stretch
@@ -48,7 +47,6 @@ class FormulaPicture(QWidget):
         return QSize(max(width, round(shape.width * self._em_px) + 4), round(height) + 2 * _PADDING_Y_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it in the middle."""
         if self._shape is None:
             return
         left = (self.width() - self._shape.width * self._em_px) / 2
@@ -82,7 +80,6 @@ class FormulaBlock(SelectableWhole):
         self._show()
 
     def whole_source(self) -> str:
-        """Return the formula with its marks."""
         return self._block.source
 
     def selectables(self) -> list[Selectable]:
@@ -117,23 +114,19 @@ class FormulaBlock(SelectableWhole):
         self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give all the room to what is shown."""
         self._scroll.setGeometry(self.rect())
         self._source.setGeometry(self.rect().adjusted(0, _PADDING_Y_PX, 0, -_PADDING_Y_PX))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the transcript."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy by the usual keys."""
         if not event.matches(QKeySequence.StandardKey.Copy):
             super().keyPressEvent(event)
         elif not self.copy_selection():
             QGuiApplication.clipboard().setText(self.whole_source())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Show whether a selection reaches over it."""
         if self.selected:
             QPainter(self).fillRect(self.rect(), self.theme.color("accs"))
 

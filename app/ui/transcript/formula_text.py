@@ -14,8 +14,7 @@ from PySide6.QtGui import (
 )
 
 from app.chat.formula import Formula, FormulaPlace, FormulaShape, find_formulas
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 
 _KIND = QTextFormat.ObjectTypes.UserObject.value + 1
 _LATEX = QTextFormat.Property.UserProperty.value + 1
@@ -55,7 +54,6 @@ class FormulaObject(QPyTextObject):
     def drawObject(
         self, painter: QPainter, rect: QRectF | QRect, doc: QTextDocument, pos: int, format: QTextFormat
     ) -> None:
-        """Paint it on the baseline that belongs to its size."""
         kind = format.toCharFormat()
         shape = self._shape(kind)
         if shape is None:

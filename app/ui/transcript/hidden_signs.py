@@ -50,7 +50,6 @@ class HiddenSign(QPyTextObject):
         self._theme = theme
 
     def intrinsicSize(self, doc: QTextDocument, pos: int, format: QTextFormat) -> QSizeF:
-        """Size in px: as high as the line's letters."""
         kind = format.toCharFormat()
         inside = QFontMetricsF(_small(kind)).horizontalAdvance(_number(kind))
         return QSizeF(inside + 2 * (_PAD_PX + _GAP_PX), QFontMetricsF(kind.font()).height())
@@ -58,7 +57,6 @@ class HiddenSign(QPyTextObject):
     def drawObject(
         self, painter: QPainter, rect: QRectF | QRect, doc: QTextDocument, pos: int, format: QTextFormat
     ) -> None:
-        """Paint it."""
         kind, color = format.toCharFormat(), self._theme.color
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -71,11 +69,7 @@ class HiddenSign(QPyTextObject):
 
 
 def insert_code(cursor: QTextCursor, code: str, start: int, theme: Theme, before: int) -> int:
-    """Insert a code from a place on, with boxes for what is hidden in it.
-
-    Returns:
-        Number of all hidden characters, those ``before`` that place too.
-    """
+    """Insert a code from a place on, with boxes for hidden characters; return the number of all there are."""
     plain, end = QTextCharFormat(), start
     boxed = QTextCharFormat()
     boxed.setFont(cursor.document().defaultFont())

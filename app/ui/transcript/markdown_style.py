@@ -27,9 +27,8 @@ from PySide6.QtGui import (
 )
 
 from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_cells
-from app.ui.inert_text import InertDocument
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import InertDocument
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import set_markdown, with_formulas
 
 _CODE_PAD_PX = 4
@@ -74,14 +73,7 @@ def make_room(document: QTextDocument) -> None:
 
 
 def paint_ornaments(painter: QPainter, document: QTextDocument, theme: Theme, seen: QRectF) -> None:
-    """Paint what stands behind the text.
-
-    Args:
-        painter: In the document's coordinates.
-        document: Document as laid out.
-        theme: Colours and sizes.
-        seen: The part of the document to paint.
-    """
+    """Paint what stands behind the text in the part that is seen, in the document's coordinates."""
     layout = document.documentLayout()
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

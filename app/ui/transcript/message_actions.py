@@ -12,9 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.reply import can_continue, trouble_of
-from app.ui.boxes import filled
-from app.ui.buttons import LabelledButton
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import LabelledButton, PlainLabel, filled
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
@@ -63,7 +61,6 @@ class RowButton(LabelledButton):
         self.seen = True
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint nothing while it is not to be seen."""
         if self.seen or self.hasFocus():
             super().paintEvent(event)
 
@@ -151,11 +148,7 @@ class MessageActions(QWidget):
                 self._show(action, action in self._shown)
 
     def set_alternatives(self, ids: Sequence[int], message_id: int) -> bool:
-        """Set the versions of the message, oldest first; fewer than two need no arrows.
-
-        Returns:
-            True if that is new.
-        """
+        """Set the versions of the message, oldest first (fewer than two need no arrows); return True if that is new."""
         known = tuple(ids) if len(ids) > 1 and message_id in ids else ()
         if known == self._alternatives:
             return False
@@ -271,12 +264,7 @@ class MessageActions(QWidget):
 
 
 def reply_actions(reply: Message, last: bool) -> set[Action]:
-    """Return the actions that make sense, without the arrows; an error has its own button to try again.
-
-    Args:
-        reply: The reply as it is now.
-        last: True if nothing follows it.
-    """
+    """Return the actions that make sense, without the arrows; an error has its own button to try again."""
     if reply.state.unfinished:
         return set()
     possible = {Action.DELETE, Action.COMPARE}

@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
-from app.ui.buttons import LabelledButton
+from app.ui.parts import LabelledButton
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
 from app.words import tr
 
@@ -60,17 +59,12 @@ class JumpButton(LabelledButton):
 
 
 class MessageSpan:
-    """Grows and shrinks at both ends; where widgets stand is the transcript's business.
-
-    Attributes:
-        older: The messages above those that are widgets, oldest first.
-        newer: The messages below them, oldest first.
-    """
+    """Grows and shrinks at both ends; where widgets stand is the transcript's business."""
 
     def __init__(self, views: MessageViews) -> None:
         self._views = views
-        self.older: list[Message] = []
-        self.newer: list[Message] = []
+        self.older: list[Message] = []  # the messages above those that are widgets, oldest first
+        self.newer: list[Message] = []  # the messages below them, oldest first
 
     @property
     def messages(self) -> list[Message]:
@@ -81,7 +75,6 @@ class MessageSpan:
         """Take all widgets away, but perhaps those in use.
 
         Args:
-            messages: Every message.
             at: Widgets are built up from here, and down from here; the end by default.
             keep_used: See `MessageViews.drop`.
         """
@@ -143,7 +136,6 @@ class Ground(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Fill what has to be painted."""
         QPainter(self).fillRect(event.rect(), self._theme.color("bg"))
 
 
@@ -155,7 +147,6 @@ class MessageColumn(QScrollArea):
 
     Attributes:
         message_views: The messages that are widgets now, and their requests.
-        selection: The selection over several blocks.
     """
 
     def __init__(
@@ -184,7 +175,7 @@ class MessageColumn(QScrollArea):
         self._builder.timeout.connect(self._build_slice)
         self._trimmer = QTimer(self, singleShot=True, interval=_TRIM_MS)
         self._trimmer.timeout.connect(self._trim)
-        self.selection = TranscriptSelection(self, self.message_views)
+        self.selection = TranscriptSelection(self, self.message_views)  # the selection over several blocks
         theme.changed.connect(self._restyle)
 
     @property
@@ -261,7 +252,6 @@ class MessageColumn(QScrollArea):
         bar.setValue(bar.value() + direction * bar.pageStep())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Home and End besides what a scroll area knows."""
         if event.key() == Qt.Key.Key_Home:
             if self._span.older:
                 self.show_message(self._span.older[0].id)
@@ -279,7 +269,6 @@ class MessageColumn(QScrollArea):
         self._arrange(keep=self.top_view())
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Keep the floating button above the column."""
         if event.type() == QEvent.Type.Resize:
             self._place_jump()
         return super().viewportEvent(event)

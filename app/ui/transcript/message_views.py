@@ -28,13 +28,11 @@ class MessageViews(QObject):
     """Widgets of messages in their order; where they stand is the transcript's business.
 
     Args:
-        engine: The engine's state.
         alternatives: Ids of the versions of a message, itself included, oldest first.
         column: Parent of the widgets.
         parent: Of this object; takes the keyboard from widgets that are taken away.
 
     Attributes:
-        all: The widgets, oldest first.
         model_change: The model of a reply where another one wrote the reply before it, by the reply's id; else empty.
         one_text: True of a chat that is one text, which replies go on with.
     """
@@ -61,7 +59,7 @@ class MessageViews(QObject):
         self._alternatives = alternatives
         self._column = column
         self._parent = parent
-        self.all: list[MessageView] = []
+        self.all: list[MessageView] = []  # the widgets, oldest first
         self.model_change: Callable[[int], str] = lambda _: ""
         self.one_text: Callable[[], bool] = lambda: False
         self._by_id: dict[int, MessageView] = {}
@@ -131,7 +129,6 @@ class MessageViews(QObject):
         """Take away the widgets from one on, and return their messages.
 
         Args:
-            first: The first to go.
             keep_used: True if that of a reply which is being written lives on unseen, to take its text, and one in
                 which a message is worded anew; `make` brings them back.
         """
@@ -164,11 +161,7 @@ class MessageViews(QObject):
                 del self._by_id[view.message.id]
 
     def mark_last(self, end_built: bool = True) -> None:
-        """Mark the last message, which offers more actions and may have a caret that blinks.
-
-        Args:
-            end_built: True if the conversation's last message is a widget.
-        """
+        """Mark the last message, which offers more actions and may have a caret that blinks, if it is a widget."""
         for view in self._replies():
             view.set_last(end_built and view is self.all[-1])
         one_text = self.one_text()

@@ -13,12 +13,10 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QTextBrowser, QT
 from app.chat.formula import Formula
 from app.chat.markdown_blocks import Block
 from app.ui import figures
-from app.ui.buttons import push_button
-from app.ui.inert_text import InertDocument
 from app.ui.painting import place
+from app.ui.parts import InertDocument, push_button
 from app.ui.theme.icons import scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import place_formulas, set_markdown
 from app.ui.transcript.hidden_signs import mark_inline_code
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, paint_ornaments, style_markdown
@@ -49,16 +47,13 @@ class Beginning:
         edit: Shows the text; the button stands in it, below the text.
         marks: Places that a search finds in the text, shown or not.
         grown: Called when more is to be shown: asks `of` again.
-
-    Attributes:
-        text: All of the text.
     """
 
     def __init__(self, edit: QTextEdit, marks: TextMarks, grown: Callable[[], object]) -> None:
         self._edit = edit
         self._marks = marks
         self._grown = grown
-        self.text = ""
+        self.text = ""  # all of the text
         self._most = 0
         self._shown = 0
         self._words = ""
@@ -140,7 +135,6 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self.viewport().setAutoFillBackground(False)
 
     def whole_source(self) -> str:
-        """Whole text, shown or not."""
         return self.beginning.text
 
     def fit(self, width: int) -> int:
@@ -172,16 +166,13 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self._fitted = None
 
     def sizeHint(self) -> QSize:
-        """Size as laid out last."""
         width, height = self._fitted or (0, 0)
         return QSize(width, height)
 
     def minimumSizeHint(self) -> QSize:
-        """Anything: the transcript gives the size."""
         return QSize(0, 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the transcript."""
         event.ignore()
 
 
@@ -269,7 +260,6 @@ class ProseBlock(FittedBrowser):
         self._render()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint what stands behind the text, the text and the caret."""
         painter = QPainter(self.viewport())
         paint_ornaments(painter, self.document(), self.theme, QRectF(event.rect()))
         painter.end()
@@ -392,7 +382,6 @@ class ThoughtBlock(QWidget):
             self._body.restyle()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the line left of the thoughts."""
         if self._body is not None and self._button.isChecked():
             top = self._body.y()
             QPainter(self).fillRect(3, top, 2, self.height() - top, self.theme.color("line"))

@@ -14,12 +14,9 @@ from app.chat.conversation import NO_STRETCHES, Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import notices_of, trouble_of
 from app.chat.troubles import Remedy, remedy_of, title_of
-from app.ui.boxes import filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
+from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
@@ -77,7 +74,6 @@ class ErrorNotice(QFrame):
         """Say what happened.
 
         Args:
-            report: From the engine or the bridge.
             has_text: True if part of the reply was written.
             can_act: True if this is the last reply, the only one that something can be done about.
             saved: True if what was written is on the disk.
@@ -170,11 +166,9 @@ class ModelChange(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """One small line with air around it."""
         return QSize(200, self._theme.type.px(_HEIGHT_PX))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint rule, words, rule."""
         painter = QPainter(self)
         font = self._theme.font(TextStyle.SMALL)
         metrics = QFontMetrics(font)

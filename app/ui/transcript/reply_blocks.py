@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.conversation import Stretches
 from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import SHOWN, ProseBlock, ThoughtBlock
@@ -45,7 +44,6 @@ class RuleBlock(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rule."""
         QPainter(self).fillRect(0, 4, self.width(), 1, self.theme.color("line"))
 
 
@@ -129,12 +127,7 @@ class UnconfirmedText(QWidget):
         self.update()
 
     def fit(self, first_left: int, width: int) -> int:
-        """Lay the text out and return its height in px.
-
-        Args:
-            first_left: Beginning of its first line; the others begin at 0.
-            width: Room for all of them.
-        """
+        """Lay the text out and return its height in px; its first line begins at ``first_left``, the others at 0."""
         font = self._theme.font(TextStyle.READING)
         metrics = QFontMetricsF(font)
         option = QTextOption()
@@ -156,7 +149,6 @@ class UnconfirmedText(QWidget):
         return top
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it."""
         painter = QPainter(self)
         painter.setPen(self._theme.color("mute"))
         for layout in self._lines:

@@ -20,12 +20,9 @@ else:
 
 
 class SelectableText(_Text):
-    """Mixed into a text that is only read.
+    """Mixed into a text that is only read."""
 
-    Attributes:
-        copies: Makes the text to copy instead of this block's selection, while a selection reaches over several blocks.
-    """
-
+    # Makes the text to copy instead of this block's selection, while a selection reaches over several blocks
     copies: Callable[[], str] | None = None
 
     def whole_source(self) -> str:
@@ -73,15 +70,10 @@ class SelectableText(_Text):
 
 
 class SelectableWhole(QFrame):
-    """A block that is selected as one.
+    """A block that is selected as one."""
 
-    Attributes:
-        copies: Function that makes the text to copy, as with a text.
-        selected: True if it is selected; it is painted accordingly.
-    """
-
-    copies: Callable[[], str] | None = None
-    selected = False
+    copies: Callable[[], str] | None = None  # function that makes the text to copy, as with a text
+    selected = False  # True if it is selected; it is painted accordingly
 
     def whole_source(self) -> str:
         """Source that is copied for it."""

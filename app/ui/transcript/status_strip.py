@@ -14,8 +14,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.painting import isolated, mirrored, paint_box, paint_dot, paint_icon, painted, place, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle, Typography
+from app.ui.theme.theme import TextStyle, Theme, Typography
 from app.ui.transcript.message_actions import MessageActions
 from app.words import mark, tr
 
@@ -31,23 +30,15 @@ _INSET_PX = 6  # the icon, not the button's edge, stands in line with the text
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of the strip.
+    """One figure of the strip."""
 
-    Attributes:
-        before: Words before the value.
-        value: The value, which stands out.
-        after: Words after it.
-        widest: A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows.
-        rank: Order of leaving figures out where there is no room: the highest first, 0 never.
-        help: One sentence for a figure that needs it, else empty.
-    """
-
-    before: str
-    value: str
-    after: str
+    before: str  # words before the value
+    value: str  # the value, which stands out
+    after: str  # words after it
+    # A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows
     widest: str
-    rank: int
-    help: str = ""
+    rank: int  # order of leaving figures out where there is no room: the highest first, 0 never
+    help: str = ""  # one sentence for a figure that needs it, else empty
 
     @property
     def text(self) -> str:
@@ -57,19 +48,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class ReplyStatus:
-    """Everything the strip shows.
+    """Everything the strip shows."""
 
-    Attributes:
-        live: True if the reply is still to come or coming.
-        dot: Role of the dot's colour, empty for none.
-        phrase: Words at the left.
-        figures: Figures after them.
-    """
-
-    live: bool
-    dot: str = ""
-    phrase: str = ""
-    figures: tuple[Figure, ...] = ()
+    live: bool  # True if the reply is still to come or coming
+    dot: str = ""  # role of the dot's colour, empty for none
+    phrase: str = ""  # words at the left
+    figures: tuple[Figure, ...] = ()  # figures after them
 
     @property
     def text(self) -> str:
@@ -83,13 +67,7 @@ class ReplyStatus:
 
 
 def reply_status(message: Message, engine: EngineState, prefill: float | None) -> ReplyStatus:
-    """Return the content of a reply's strip.
-
-    Args:
-        message: The reply.
-        engine: The engine's state now.
-        prefill: Share of the prompt that is read, None before it begins.
-    """
+    """Return the content of a reply's strip; ``prefill`` is the share of the prompt that is read, None before that."""
     live = message.state is MessageState.STREAMING
     shown = speed_figures(message.statistics, live) if message.statistics else ()
     if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
@@ -272,7 +250,6 @@ class StatusStrip(QAbstractButton):
         return round(left + needed + (_PADDING_X_PX if self._status.live else 0)) + 1
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box, the dot and the figures."""
         painter = smooth(self)
         if self._status.live:
             paint_box(painter, self._theme, self.rect(), 8, "surf", "line")
@@ -366,11 +343,7 @@ class StatusStrip(QAbstractButton):
 def fit_live_foot(strip: StatusStrip, buttons: MessageActions, width: int, top: int) -> int:
     """Place the strip over the whole width, and the buttons below it; return where they end, in px.
 
-    Args:
-        strip: The figures.
-        buttons: The row of buttons.
-        width: Room for them.
-        top: End of the reply; 0 for a reply without a word.
+    ``top`` is the end of the reply; 0 for a reply without a word.
     """
     top += _STRIP_GAP_PX if top else 0
     height = strip.fit(width)

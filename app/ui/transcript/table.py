@@ -29,10 +29,9 @@ from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 from app.chat.formula import Formula
 from app.chat.markdown_blocks import split_cells
 from app.chat.search import places
-from app.ui.inert_text import InertDocument
 from app.ui.painting import runs_right_to_left, smooth
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.parts import InertDocument
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.hidden_signs import mark_inline_code
 from app.ui.transcript.markdown_style import (
@@ -97,11 +96,7 @@ def _capped(natural: Sequence[float], least: Sequence[float], cap: float) -> lis
 
 
 class TableCell:
-    """One cell: a document, laid out at a column's width.
-
-    Attributes:
-        natural_width: Width in px when nothing in it is wrapped.
-    """
+    """One cell: a document, laid out at a column's width."""
 
     def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
         self.markdown = markdown
@@ -122,7 +117,7 @@ class TableCell:
         self.awaited = place_formulas(self.document, formulas, theme)
         mark_inline_code(self.document, theme)
         self.document.setTextWidth(-1)
-        self.natural_width = self.document.idealWidth() + 1
+        self.natural_width = self.document.idealWidth() + 1  # width in px when nothing in it is wrapped
         self._has_formulas = bool(formulas)
 
     @cached_property
@@ -307,7 +302,6 @@ class TableGrid(QWidget):
         return "\n".join("\t".join(cell.text for cell in row) for row in self._rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint head, rules and the rows that are visible."""
         painter = smooth(self)
         path = QPainterPath()
         path.addRoundedRect(QRectF(self._frame()), 7, 7)
@@ -396,7 +390,6 @@ class TableBlock(SelectableWhole):
             self._grid.mark(self._markdown, stretches)
 
     def whole_source(self) -> str:
-        """Markdown."""
         return self._markdown
 
     def selectables(self) -> list[Selectable]:
@@ -450,11 +443,9 @@ class TableBlock(SelectableWhole):
         self._grid.set_selected(selected)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place the scrolled part inside the frame's edge."""
         self._scroll.setGeometry(1, 1, self.width() - 2, self.height() - 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the edge."""
         painter = smooth(self)
         path = QPainterPath()
         path.addRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
@@ -463,11 +454,9 @@ class TableBlock(SelectableWhole):
         painter.drawPath(path)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the transcript."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy by the usual keys."""
         if event.matches(QKeySequence.StandardKey.Copy):
             if not self.copy_selection():
                 self.copy()
@@ -475,7 +464,6 @@ class TableBlock(SelectableWhole):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy the table."""
         menu = QMenu(self)
         action = QAction(tr("Copy table"), menu)
         action.triggered.connect(self.copy)

@@ -19,15 +19,9 @@ Stretch = tuple[int, int]
 def stretches_of_blocks(
     content: str, blocks: Sequence[str], stretches: Iterable[Stretch]
 ) -> list[list[Stretch]]:
-    """Divide stretches of a reply among its blocks.
+    """Divide ascending stretches of a reply's Markdown among its blocks, counted from each block's start.
 
-    Args:
-        content: The reply's Markdown.
-        blocks: The Markdown of its blocks in order.
-        stretches: Parts of the content, ascending; gone through for each block.
-
-    Returns:
-        For each block its parts, counted from its own start; none for a block that is no literal part of the content.
+    A block that is no literal part of the content has none.
     """
     found: list[list[Stretch]] = []
     place = 0

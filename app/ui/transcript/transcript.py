@@ -57,9 +57,6 @@ class Transcript(MessageColumn):
     Args:
         engine: The engine's state.
         alternatives: Ids of the versions of a message, itself included, oldest first.
-
-    Attributes:
-        place: The part that was in view before a message was deleted.
     """
 
     messages_changed = Signal()
@@ -73,7 +70,7 @@ class Transcript(MessageColumn):
     ) -> None:
         super().__init__(theme, engine, alternatives, parent)
         self.setAccessibleName(tr("Transcript"))
-        self.place = ReadingPlace(self)
+        self.place = ReadingPlace(self)  # the part that was in view before a message was deleted
 
     @property
     def messages(self) -> list[Message]:

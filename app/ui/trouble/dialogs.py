@@ -21,17 +21,14 @@ from PySide6.QtWidgets import (
 from app.chat.troubles import title_of
 from app.diagnostics.licences import components
 from app.ui.bars import HATCHED, LegendBar
-from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
 from app.ui.figures import gigabytes
 from app.ui.form_fields import LongTextEdit
-from app.ui.inert_text import PlainLabel
 from app.ui.opener import show_folder
 from app.ui.painting import painted, smooth
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import app_icon, scale_icon, themed_icon
-from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme
 from app.version import version_of
 from app.words import tr
 from engine.messages import ErrorReport, MemoryShortage
@@ -113,12 +110,10 @@ class ShortageBar(LegendBar):
         self.setToolTip(self.accessibleName())
 
     def sizeHint(self) -> QSize:
-        """Return a size as high as the legend needs at this width."""
         px = self._theme.type.px
         return QSize(300, px(_ROW_PX) + self.legend_px((words for _, _, words in self._parts), px(_LABEL_PX)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the bar and its legend."""
         px, color = self._theme.type.px, self._theme.color
         painter = smooth(self)
         painter.setFont(self._theme.font(TextStyle.UI_BOLD))
@@ -161,7 +156,6 @@ class DetailsDialog(RingedDialog):
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
-        """Return a size as wide as the design says, where the window has room for it."""
         room = self.room(32)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         layout = self.layout()
@@ -245,12 +239,10 @@ class AboutDialog(RingedDialog):
         self.resize(self.sizeHint())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give a wrapped sentence its room, above the texts below it."""
         super().resizeEvent(event)
         self._told.setMinimumHeight(self._told.heightForWidth(self._told.width()))
 
     def sizeHint(self) -> QSize:
-        """As the texts need, where the window has room for it."""
         px = self._theme.type.px
         return QSize(px(_ABOUT_WIDTH_PX), px(_HEIGHT_PX)).boundedTo(self.room(32))
 

@@ -12,13 +12,11 @@ from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.troubles import BAD_END, Remedy, remedy_of, setting_of, smaller_context, title_of
 from app.ui import figures
-from app.ui.boxes import filled
-from app.ui.buttons import push_button
 from app.ui.chat_page.page import ChatPage
 from app.ui.commands import CommandGroup, Commands
-from app.ui.inert_text import PlainLabel
 from app.ui.notices import Toast
 from app.ui.opener import show_folder
+from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.screen_reader import announce
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -109,7 +107,6 @@ class UnsavedBar(QFrame):
         return QSize(width, self._row.totalHeightForWidth(width))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Words wrap."""
         super().resizeEvent(event)
         self.updateGeometry()
 

@@ -24,9 +24,6 @@ class FirstRun(QObject):
     """Shows it at the first start, and by a command, until a chat is begun or opened.
 
     It is the first start until that happened, or a download was begun.
-
-    Attributes:
-        panel: The panel on show; None before the first.
     """
 
     def __init__(
@@ -39,7 +36,7 @@ class FirstRun(QObject):
         self._shelf = shelf
         self._settings = settings
         self._commands: Commands | None = None
-        self.panel: WelcomePanel | None = None
+        self.panel: WelcomePanel | None = None  # the panel on show; None before the first
         page.conversation_shown.connect(self._chat_shown)
 
     def add_commands(self, commands: Commands) -> None:

@@ -11,12 +11,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
-from app.ui.boxes import STRETCH, Flow, filled
-from app.ui.buttons import push_button
-from app.ui.inert_text import PlainLabel
 from app.ui.models.cards import CardGrid
 from app.ui.models.get_model import Getting
 from app.ui.models.page_content import ModelShelf
+from app.ui.parts import STRETCH, Flow, PlainLabel, filled, push_button
 from app.ui.place_page import SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -43,7 +41,6 @@ class _Icon(QWidget):
         self.setFixedSize(_ICON_PX, _ICON_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it as large as the screen's pixels allow."""
         pixmap = tinted_pixmap("tenon", "", _ICON_PX, self.devicePixelRatioF())
         QPainter(self).drawPixmap(QRectF(self.rect()), pixmap, QRectF(pixmap.rect()))
 
@@ -75,22 +72,15 @@ class Hero(QWidget):
         self.lead.setText(paragraph(words, tr("What you write stays here.")))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow page the icon gives way."""
         super().resizeEvent(event)
         self._icon.setVisible(self.width() >= _HERO_NARROW_PX)
 
     def minimumSizeHint(self) -> QSize:
-        """Words can wrap."""
         return QSize(_ICON_PX, super().minimumSizeHint().height())
 
 
 class WelcomePanel(QScrollArea):
-    """Shows what is known so far; nothing on it waits for anything else, and the composer below takes words at once.
-
-    Attributes:
-        hero: Says hello, and who answers.
-        cards: The models that suit this computer.
-    """
+    """Shows what is known so far; nothing on it waits for anything else, and the composer below takes words at once."""
 
     chat_requested = Signal(str)  # an installed model's reference
     file_requested = Signal()
@@ -114,9 +104,9 @@ class WelcomePanel(QScrollArea):
         self.setWidget(content)
         self.getting = Getting(theme, self._store, self)
         self._shelf = ModelShelf(workspace, self._store)
-        self.hero = Hero(content)
+        self.hero = Hero(content)  # says hello, and who answers
         self.head = SectionHead(tr("Better models for this computer"), content)
-        self.cards = CardGrid(theme, content)
+        self.cards = CardGrid(theme, content)  # the models that suit this computer
         self.links = (
             self._link("folder-open", tr("I have a model file"), self.file_requested),
             self._link("package", tr("All models"), self.models_requested),
@@ -159,13 +149,11 @@ class WelcomePanel(QScrollArea):
         self._order_tabs()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """See what changed meanwhile."""
         super().showEvent(event)
         self._look()
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep a column in the middle, not wider than it reads well."""
         super().resizeEvent(event)
         least = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
         side = max(least, (self.viewport().width() - self._theme.type.px(_WIDTH_PX)) // 2)

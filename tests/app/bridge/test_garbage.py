@@ -7,7 +7,7 @@ import threading
 
 from pytestqt.qtbot import QtBot
 
-from app.bridge.garbage import GarbageInWindowThread
+from app.bridge.workspace import GarbageInWindowThread
 
 
 class Knot:

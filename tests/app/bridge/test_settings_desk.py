@@ -15,8 +15,8 @@ import pytest
 from app.bridge.saved_settings import Network, SettingsDesk
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
-from app.settings.exchange import ImportedSettings
 from app.settings.settings import Settings
+from app.settings.settings_file import ImportedSettings
 from tests.app.bridge.conftest import Desk
 from tests.engine.hub.conftest import MemoryKeyring
 

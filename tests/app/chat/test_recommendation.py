@@ -25,6 +25,7 @@ from engine.messages import LoadOptions, ModelOutline, Prediction
 from engine.planning.planner import predict
 from tests.published.families import FAMILIES
 from tests.support.checkpoints import VARIANTS
+from tests.support.fast_cases import chosen
 from tests.support.machines import machine, machine_names
 
 GB = 1_000_000_000
@@ -130,7 +131,7 @@ def test_every_model_of_the_catalogue_is_tried_as_a_family_of_its_kind(model: Ca
         assert bool(model.config.get(feature)) == bool(values.get(feature)), feature
 
 
-@pytest.mark.parametrize("name", machine_names())
+@pytest.mark.parametrize("name", chosen(machine_names(), ("apple-16gb", "desktop-24gb-card", "laptop-8gb")))
 def test_what_is_recommended_to_a_machine_was_tried(name: str) -> None:
     models = [catalogue_entry(model) for model in catalogue()]
     report = machine(name)

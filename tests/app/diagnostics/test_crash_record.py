@@ -18,7 +18,7 @@ def python(code: str, *arguments: str) -> int:
 def test_a_hard_crash_leaves_its_place(tmp_path: Path) -> None:
     code = (
         "import faulthandler, sys; from pathlib import Path\n"
-        "from app.diagnostics.session_record import watch_hard_crashes\n"
+        "from app.diagnostics.log_files import watch_hard_crashes\n"
         "watch_hard_crashes(Path(sys.argv[1]), 'window')\n"
         "def place_of_the_crash(): faulthandler._sigabrt()\n"
         "place_of_the_crash()"

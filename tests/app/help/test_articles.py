@@ -12,9 +12,8 @@ import pytest
 
 from app.chat.model_entries import Fit, fit_of
 from app.chat.modes import known_modes
-from app.help.article import Article, read_articles
 from app.help.facts import HelpFacts
-from app.help.library import help_library
+from app.help.library import Article, help_library, read_articles
 from app.settings.pages import PAGES
 from app.settings.settings import Settings
 from app.ui.commands import FIELD_KEYS

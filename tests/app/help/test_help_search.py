@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.help import library as module
-from app.help.library import HelpLibrary, help_library
-from app.help.question import about_tenon
+from app.help.library import HelpLibrary, about_tenon, help_library
 from tests.app.help.questions import (
     ABOUT_TENON,
     ORDINARY,

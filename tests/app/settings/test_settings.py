@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from app.chat.engine_options import load_options
 from app.settings import settings_file
-from app.settings.exchange import import_settings
 from app.settings.mode_options import mode_option_settings
 from app.settings.setting import Names
 from app.settings.settings import RECENT_MODELS, REMEMBERED_DRAFTS, Settings
-from app.settings.settings_file import SettingsFile, chosen_language
+from app.settings.settings_file import SettingsFile, chosen_language, import_settings
 from engine.errors import InvalidOption, StorageError
 from engine.messages import DEFAULT_MODEL, Generate, LoadOptions, SamplingOptions
 from engine.verifying.rules import RULES

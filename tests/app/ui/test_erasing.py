@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.chat.attachment import Unsent
-from app.ui.chats.erasing import EraseDialog
+from app.ui.chats.actions import EraseDialog
 from app.ui.main_window import MainWindow
 from tests.app.ui.test_sidebar import titles
 from tests.support.scripted_workspace import ScriptedWorkspace

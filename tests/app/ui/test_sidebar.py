@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.ui.chats.actions import ErasingQuestion, TrashDialog
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
-from app.ui.sidebar.conversation_model import BUSY_ROLE
-from app.ui.sidebar.list_rows import age_group
+from app.ui.sidebar.conversation_model import BUSY_ROLE, age_group
 from app.ui.sidebar.sidebar import PlacesNav
 from app.ui.theme.theme import Theme
 from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, moment_of

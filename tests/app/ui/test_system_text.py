@@ -4,8 +4,7 @@ import pytest
 from PySide6.QtGui import QFont
 
 from app.ui.theme import theme as theme_module
-from app.ui.theme.theme import Theme, system_text_scale, usual_points
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.theme import TextStyle, Theme, system_text_scale, usual_points
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from app.ui.form_fields import ListBox
 from app.ui.main_window import MainWindow
 from app.ui.theme.icons import ICON_FOLDER, app_icon, themed_icon
 from app.ui.theme.palette import DARK, LIGHT, Palette
-from app.ui.theme.stylesheet import _SHEET
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import _SHEET, Theme
 
 
 def contrast(first: str, second: str) -> float:

@@ -12,6 +12,7 @@ from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MACHINE
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError
+from tests.support.fast_cases import covering
 from tests.support.scripted_workspace import ScriptedWorkspace, refusal
 
 
@@ -70,8 +71,9 @@ def test_the_sign_of_trouble_has_the_colour_of_the_theme(window: MainWindow, the
     assert dark == toast._sign.pixmap().toImage() != light
 
 
-@pytest.mark.parametrize("place", [CHAT, MACHINE])
-@pytest.mark.parametrize("title", ["", "The picture cannot be attached"])
+@pytest.mark.parametrize(
+    ("place", "title"), covering([CHAT, MACHINE], ["", "The picture cannot be attached"], together=1)
+)
 def test_a_toast_is_laid_out_again_when_the_text_size_changes(
     window: MainWindow, theme: Theme, title: str, place: str
 ) -> None:

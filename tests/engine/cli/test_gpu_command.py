@@ -166,6 +166,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows delivers no SIGINT to one child")
 def test_ctrl_c_pauses_and_the_same_command_goes_on(server: WheelServer) -> None:
     torch, _ = put_addon(server)

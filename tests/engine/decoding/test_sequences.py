@@ -30,6 +30,7 @@ from engine.text.stop import ReplyText
 from engine.verifying.rules import SampleAndMatch
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import load_decoder
+from tests.support.fast_cases import chosen
 from tests.support.packed_models import load
 
 CONTEXT, TOKENS = 300, 40
@@ -57,7 +58,7 @@ class Asked:
         return reply, Decoding(sequence, recipe, self.prompt, reply, ReplyClock(), hooks)
 
 
-@pytest.fixture(params=["llama", "gemma2", "q8_0"], scope="module")
+@pytest.fixture(params=chosen(["llama", "gemma2", "q8_0"], ("llama", "q8_0")), scope="module")
 def decoder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]) -> Decoder:
     if request.param != "q8_0":
         return load_decoder(checkpoint_of(request.param))

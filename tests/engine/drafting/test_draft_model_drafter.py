@@ -18,6 +18,7 @@ from engine.model.token_tree import DraftShape
 from engine.placement.device import Link
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
+from tests.support.fast_cases import chosen
 from tests.support.replies import run_reply
 
 CONTEXT = 256
@@ -48,7 +49,7 @@ def noisy(folder: Path, amount: float) -> Decoder:
     return decoder
 
 
-@pytest.fixture(params=FAMILIES, scope="module")
+@pytest.fixture(params=chosen(FAMILIES, ("gemma3", "phi3-longrope")), scope="module")
 def folder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]) -> Path:
     return checkpoint_of(request.param)
 

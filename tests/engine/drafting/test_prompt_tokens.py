@@ -40,6 +40,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder, load_reference
+from tests.support.fast_cases import covering
 from tests.support.packed_models import PACKED, load
 from tests.support.prompt_tokens import write_prompt_tokens
 from tests.support.replies import run_reply
@@ -95,9 +96,9 @@ def reference(folder: Path, text: Sequence[int], tokens: PromptTokens, reach: in
     return found
 
 
-@pytest.mark.parametrize("mask", PROBE_MASKS)
-@pytest.mark.parametrize("members", [1, 3])
-@pytest.mark.parametrize("family", ["llama", "qwen3", "gemma2"])
+@pytest.mark.parametrize(
+    ("family", "members", "mask"), covering(["llama", "qwen3", "gemma2"], [1, 3], PROBE_MASKS)
+)
 def test_each_node_s_prompt_tokens_say_what_transformers_says(
     family: str, members: int, mask: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -126,8 +127,7 @@ def wide_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(folder, hidden_size=256, intermediate_size=256, num_hidden_layers=2)
 
 
-@pytest.mark.parametrize("rows", [12, 65, 128])
-@pytest.mark.parametrize("block", blocks.QUANTIZABLE)
+@pytest.mark.parametrize(("block", "rows"), covering(blocks.QUANTIZABLE, [12, 65, 128], together=1))
 def test_packed_rows_with_probes_have_the_bits_of_those_without(
     block: str, rows: int, instruction_set: str, wide_folder: Path, tmp_path: Path
 ) -> None:

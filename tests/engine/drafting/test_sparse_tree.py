@@ -23,6 +23,7 @@ from engine.drafting.fixed_trees import (
     simulated_tokens,
     trees_by_rows,
 )
+from tests.support.fast_cases import chosen
 
 ROWS = (3, 7, 15, 31, 63)
 
@@ -37,7 +38,7 @@ def make_log(depth: int, places: int, seed: int, likeliest: float = 0.5) -> Rank
     return RankLog((found,))
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", chosen(ROWS, (7, 63)))
 def test_the_promise_is_what_a_chain_of_states_comes_to(rows: int) -> None:
     log = make_log(3, 200_000, rows)
     counts = PathCounts(log)

@@ -19,6 +19,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.watched_file import WatchedFile
 from tests.support.checkpoints import reference_model
 from tests.support.decoders import greedy, load_decoder
+from tests.support.fast_cases import covering
 from tests.support.gguf_files import finish, write_gguf
 
 #: Variants that GGUF can hold, and what they are written with where the file cannot say what the variant has.
@@ -65,8 +66,9 @@ def written(variant: str, path: Path, kind: Kind, **changes: Any) -> Any:
     return model
 
 
-@pytest.mark.parametrize("kind", [Kind.F32, Kind.Q8_0, Kind.Q4_0], ids=lambda kind: kind.name)
-@pytest.mark.parametrize("variant", sorted(CHANGES))
+@pytest.mark.parametrize(
+    ("variant", "kind"), covering(sorted(CHANGES), [Kind.F32, Kind.Q8_0, Kind.Q4_0], together=1)
+)
 @torch.no_grad()
 def test_greedy_text_is_that_of_transformers(variant: str, kind: Kind, tmp_path: Path) -> None:
     model = written(variant, tmp_path / "model.gguf", kind)

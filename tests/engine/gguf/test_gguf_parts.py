@@ -20,9 +20,13 @@ from engine.hub.local_import import adopt, import_model, look_at
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.decoders import load_decoder
+from tests.support.fast_cases import covering
 from tests.support.gguf_files import finish, write_gguf
 
 FIRST, SECOND, THIRD = (f"NAME-0000{number}-of-00003.gguf" for number in (1, 2, 3))
+
+ACTIONS = ["ask", "plan", "serve", "import", "adopt", "look"]
+PIECES = [("part{}of3", "123"), ("part-{}", "abc"), ("split-{}", "abc"), ("{:03}", (1, 2, 3))]
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +70,7 @@ def refusal(action: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     return caught.value.message
 
 
-@pytest.mark.parametrize("there", ["first", "second", "folder"])
-@pytest.mark.parametrize("action", ["ask", "plan", "serve", "import", "adopt", "look"])
+@pytest.mark.parametrize(("there", "action"), covering(["first", "second", "folder"], ACTIONS, together=1))
 def test_a_missing_part_is_named_by_all_who_load(
     there: str, action: str, parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,11 +83,7 @@ def test_a_missing_part_is_named_by_all_who_load(
     assert refusal(action, place, tmp_path, capsys) == missing
 
 
-@pytest.mark.parametrize(
-    "names", [("part{}of3", "123"), ("part-{}", "abc"), ("split-{}", "abc"), ("{:03}", (1, 2, 3))]
-)
-@pytest.mark.parametrize("there", [0, 1, "folder"])
-@pytest.mark.parametrize("action", ["ask", "plan", "serve", "import", "adopt", "look"])
+@pytest.mark.parametrize(("names", "there", "action"), covering(PIECES, [0, 1, "folder"], ACTIONS))
 def test_pieces_of_a_file_are_named_and_how_to_join_them(
     names: tuple[str, Any],
     there: Any,

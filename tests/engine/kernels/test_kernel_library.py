@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from engine.kernels import blocks, library
+from tests.support.fast_cases import chosen
 from tests.support.matrices import TYPES, matrix
 
 needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -39,11 +40,14 @@ def run(code: str, **environment: str) -> str:
 
 
 @needs_library
-@pytest.mark.parametrize("cap", [name for name, usable in library.instruction_sets().items() if usable])
+@pytest.mark.parametrize(
+    "cap", chosen([name for name, usable in library.instruction_sets().items() if usable], ("portable",))
+)
 def test_the_environment_caps_the_instruction_set(cap: str) -> None:
     assert run(REPORT, TENON_CPU_CAP=cap) == f"{cap} |"
 
 
+@pytest.mark.slow
 @needs_library
 def test_a_cap_above_what_the_machine_has_takes_what_it_has() -> None:
     sets = library.instruction_sets()

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from engine.kernels import blocks, library
 from engine.kernels.packing import Packed
+from tests.support.fast_cases import covering
 from tests.support.matrices import BLOCKS, TYPES, matrix
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -167,8 +168,9 @@ def test_threads_do_not_change_a_bit(name: str, instruction_set: str) -> None:
         assert torch.equal(blocks.matmul(packed, x, threads=threads), alone)
 
 
-@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
-@pytest.mark.parametrize("tokens", [1, 3, 20])
+@pytest.mark.parametrize(
+    ("bad", "tokens"), covering([torch.nan, torch.inf, -torch.inf], [1, 3, 20], together=1)
+)
 def test_what_is_not_finite_stays_in_its_token(
     name: str, instruction_set: str, bad: float, tokens: int
 ) -> None:

@@ -19,6 +19,7 @@ from engine.model.fused_layer import FusedMixture, fused_step, fused_text
 from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.mixture import Experts, Mixture, mix
 from engine.model.rope import Rotation
+from tests.support.fast_cases import covering
 from tests.support.matrices import matrix
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -305,13 +306,16 @@ def path_mask(parents: Sequence[int]) -> Tensor:
     return mask
 
 
-@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
-    "shape",
-    [
-        *(Shape(window=window, norms=NORMS) for window in (0, 5, 70)),
-        *(Shape(mixture=replace(mixture, width=256)) for mixture in MIXTURES),
-    ],
+    ("form", "shape"),
+    covering(
+        FORMATS,
+        [
+            *(Shape(window=window, norms=NORMS) for window in (0, 5, 70)),
+            *(Shape(mixture=replace(mixture, width=256)) for mixture in MIXTURES),
+        ],
+        together=1,
+    ),
     ids=str,
 )
 def test_a_row_depends_on_its_path_alone(instruction_set: str, form: str, shape: Shape) -> None:
@@ -333,19 +337,18 @@ def test_a_row_depends_on_its_path_alone(instruction_set: str, form: str, shape:
     assert torch.equal(made.run(tree, cache, 62, mask)[[0, 2, 3, 5]], out[[0, 2, 3, 5]])
 
 
-@pytest.mark.parametrize("form", ["Q4_1", "F16"])
 @pytest.mark.parametrize(
-    ("shape", "eight_bits"),
-    [
-        (Shape(), False),
-        (Shape(window=70, norms=NORMS), True),
-        (Shape(mixture=replace(SOFTMAX, width=256)), False),
-    ],
+    ("form", "shape", "threads"),
+    covering(
+        ["Q4_1", "F16"],
+        [Shape(), Shape(window=70, norms=NORMS), Shape(mixture=replace(SOFTMAX, width=256))],
+        [1, 9],
+        together=1,
+    ),
     ids=str,
 )
-@pytest.mark.parametrize("threads", [1, 9])
 def test_a_row_does_not_depend_on_the_texts_beside_it(
-    instruction_set: str, form: str, shape: Shape, eight_bits: bool, threads: int
+    instruction_set: str, form: str, shape: Shape, threads: int
 ) -> None:
     """Texts of other lengths, some cut into chunks and some in caches that have grown, trees and pending rows."""
     made = RandomLayer(shape, form)
@@ -360,7 +363,7 @@ def test_a_row_does_not_depend_on_the_texts_beside_it(
         (64, 2, 3, None),
         (64, 0, 1, None),
     ):
-        cache = made.cache(LONG_ROWS if length > ROWS - 50 else ROWS, eight_bits)
+        cache = made.cache(LONG_ROWS if length > ROWS - 50 else ROWS, eight_bits=shape.window > 0)
         before, new = torch.randn(length + pending, 256, generator=generator), count
         if length:
             made.run(before[:length], cache, 0)
@@ -379,9 +382,14 @@ def test_a_row_does_not_depend_on_the_texts_beside_it(
         torch.set_num_threads(before_threads)
 
 
-@pytest.mark.parametrize("eight_bits", [False, True], ids=["bf16", "8 bits"])
 @pytest.mark.parametrize(
-    "shape", [Shape(), Shape(window=600, head_dim=80, heads=2, kv_heads=1), Shape(sinks=True)], ids=str
+    ("shape", "eight_bits"),
+    covering(
+        [Shape(), Shape(window=600, head_dim=80, heads=2, kv_heads=1), Shape(sinks=True)],
+        [False, True],
+        together=1,
+    ),
+    ids=str,
 )
 def test_a_row_depends_on_its_path_alone_in_long_texts(
     instruction_set: str, shape: Shape, eight_bits: bool
@@ -405,8 +413,11 @@ def test_a_row_depends_on_its_path_alone_in_long_texts(
     assert torch.equal(torch.cat(pieces), whole[:1030])
 
 
-@pytest.mark.parametrize("eight_bits", [False, True], ids=["bf16", "8 bits"])
-@pytest.mark.parametrize("shape", [Shape(), Shape(window=40, head_dim=80, heads=6, kv_heads=2)], ids=str)
+@pytest.mark.parametrize(
+    ("shape", "eight_bits"),
+    covering([Shape(), Shape(window=40, head_dim=80, heads=6, kv_heads=2)], [False, True], together=1),
+    ids=str,
+)
 def test_a_row_of_a_wide_tree_depends_on_its_path_alone(
     instruction_set: str, shape: Shape, eight_bits: bool
 ) -> None:
@@ -464,9 +475,9 @@ def test_the_number_of_threads_changes_nothing(form: str, mixture: Mixture | Non
     assert torch.equal(results[0], results[2])
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("poison", [torch.nan, torch.inf])
-@pytest.mark.parametrize("mixture", [None, SIGMOID], ids=["dense", "experts"])
+@pytest.mark.parametrize(
+    ("form", "poison", "mixture"), covering(FORMATS, [torch.nan, torch.inf], [None, SIGMOID]), ids=str
+)
 def test_a_nan_stays_in_its_path(
     instruction_set: str, form: str, poison: float, mixture: Mixture | None
 ) -> None:

@@ -17,6 +17,7 @@ from engine.model.fused_layer import FusedMixture
 from engine.model.linear import JoinedLinear
 from engine.model.mixture import mixed
 from tests.engine.kernels.test_layer_kernel import SOFTMAX, random_experts
+from tests.support.fast_cases import chosen, covering
 from tests.support.matrices import TYPES
 from tests.support.rounding import DRAWS_APART, to_8_bits
 
@@ -43,8 +44,7 @@ def rounded_network(gate_up: Any, down: Any, rows: torch.Tensor) -> torch.Tensor
     return exact(down, to_8_bits(functional.silu(gate) * up))
 
 
-@pytest.mark.parametrize("form", sorted(TYPES))
-@pytest.mark.parametrize("rows", [1, 5, 40])
+@pytest.mark.parametrize(("form", "rows"), covering(sorted(TYPES), [1, 5, 40], together=1))
 def test_experts_of_every_type_give_what_their_numbers_do(instruction_set: str, form: str, rows: int) -> None:
     experts = random_experts(MIXTURE, HIDDEN, form)
     generator = torch.Generator().manual_seed(rows)
@@ -60,7 +60,7 @@ def test_experts_of_every_type_give_what_their_numbers_do(instruction_set: str, 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pages are closed by mprotect")
-@pytest.mark.parametrize("form", ["Q4_K", "MXFP4", "BF16"])
+@pytest.mark.parametrize("form", chosen(["Q4_K", "MXFP4", "BF16"], ("Q4_K",)))
 def test_a_row_reads_the_experts_that_it_chose_and_no_others(form: str) -> None:
     """In a process whose pages of the others are closed; it ends where a page of a chosen one is closed instead."""
     codes = [

@@ -13,6 +13,7 @@ from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from tests.support.decoders import load_decoder, prefill
+from tests.support.fast_cases import families
 
 COMMITTED = 50
 CAPACITY = 400
@@ -43,7 +44,7 @@ FAMILIES = (
 )
 
 
-@pytest.fixture(params=FAMILIES, scope="module")
+@pytest.fixture(params=families(FAMILIES), scope="module")
 def decoder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]) -> Decoder:
     return load_decoder(checkpoint_of(request.param))
 

@@ -27,6 +27,7 @@ from engine.model.token_tree import Draft
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, reference_model
+from tests.support.fast_cases import families
 from tests.support.gguf_files import write_gguf
 from tests.support.packed_models import load
 
@@ -79,7 +80,7 @@ def run(decoder: Decoder, logit_rows: slice | Tensor | None) -> list[Tensor]:
     return found
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 def test_one_call_gives_the_bits_of_one_for_each_layer(
     variant: str, checkpoint_of: Callable[[str], Path]
 ) -> None:
@@ -106,7 +107,7 @@ def test_one_call_gives_the_bits_of_one_for_each_layer(
     assert torch.equal(inside, apart)
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 def test_next_tokens_give_the_bits_of_a_forward(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
     """Chains and trees, of which some rows are kept, behind the prompt, and where the cache grows."""
     decoder, _ = decoders(checkpoint_of(variant))
@@ -143,7 +144,7 @@ def test_next_tokens_give_the_bits_of_a_forward(variant: str, checkpoint_of: Cal
         first.place(torch.tensor([first.length]), uncommitted=1)
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 def test_rows_of_several_texts_give_the_bits_that_each_gets_alone(
     variant: str, checkpoint_of: Callable[[str], Path]
 ) -> None:

@@ -31,6 +31,7 @@ from engine.planning.load_plan import cache_formats
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import all_experts, reference_model, save, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, prefill
+from tests.support.fast_cases import covering
 from tests.support.gguf_files import write_gguf
 from tests.support.packed_models import assert_only_rounded, dequantized, load
 from tests.support.rounding import (
@@ -118,8 +119,9 @@ def test_both_ways_give_the_same(weights: str, monkeypatch: pytest.MonkeyPatch, 
 
 
 @needs_library
-@pytest.mark.parametrize("cache", [torch.bfloat16, torch.int8], ids=str)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    ("variant", "cache"), covering(VARIANTS, [torch.bfloat16, torch.int8], together=1), ids=str
+)
 @torch.no_grad()
 def test_the_kernel_library_agrees_with_the_reference(
     variant: str, cache: torch.dtype, instruction_set: str, tmp_path: Path
@@ -141,8 +143,7 @@ def test_the_kernel_library_agrees_with_the_reference(
 
 
 @needs_library
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("weights", ["q8_0", "bf16"])
+@pytest.mark.parametrize(("weights", "variant"), covering(["q8_0", "bf16"], VARIANTS, together=1))
 def test_a_row_depends_on_its_path_alone(
     weights: str, variant: str, instruction_set: str, checkpoint_of: Callable[[str], Path]
 ) -> None:

@@ -228,6 +228,7 @@ def test_a_cancel_while_packing_leaves_nothing_behind(folder: Path) -> None:
     assert not list(folder.glob("*.packed*"))
 
 
+@pytest.mark.slow
 def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from tests.engine.model.test_packed_file_trouble import load;"

@@ -22,6 +22,7 @@ from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, all_experts, write_checkpoint
 from tests.support.decoders import prefill
+from tests.support.fast_cases import families
 from tests.support.packed_models import PACKED, TOKENS, assert_only_rounded, kinds_of, load, logits
 
 
@@ -31,7 +32,7 @@ def folder(tmp_path: Path, llama_folder: Path) -> Path:
     return Path(shutil.copytree(llama_folder, tmp_path / "model"))
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 @pytest.mark.parametrize("weights", PACKED)
 def test_logits_are_those_of_the_rounded_weights(
     variant: str, weights: str, checkpoint_of: Callable[[str], Path], tmp_path: Path

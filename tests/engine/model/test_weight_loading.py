@@ -25,6 +25,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.watched_file import WatchedFile
 from tests.support import packed_models
 from tests.support.checkpoints import VARIANTS, write_checkpoint
+from tests.support.fast_cases import families
 
 CPU = torch.device("cpu")
 
@@ -42,7 +43,7 @@ def rewrite(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> 
     return folder
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 @pytest.mark.parametrize("name", ["fp32", "bf16"])
 def test_bytes_are_those_predicted_from_the_config(
     variant: str, name: str, checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,7 @@ from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS as CHECKPOINTS
 from tests.support.checkpoints import all_experts
 from tests.support.decoders import greedy, load_decoder
+from tests.support.fast_cases import families
 from tests.support.packed_models import load
 from tests.support.sides import HOST, GuardedLink, Sides, weights_of
 from tests.support.streams import resident_decoder
@@ -41,7 +42,7 @@ def placed(folder: Path, name: str, there: int, sides: Sides, cache: Path) -> tu
     return found, Decoder(config, found.placement)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", families(VARIANTS))
 @pytest.mark.parametrize("there", [0, 1])
 def test_the_text_is_the_resident_model_s_and_no_operation_mixes_devices(
     variant: str, there: int, checkpoint_of: Callable[[str], Path], tmp_path: Path
@@ -64,7 +65,7 @@ def test_the_text_is_the_resident_model_s_and_no_operation_mixes_devices(
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", families(VARIANTS))
 def test_packed_experts_of_the_host_take_one_call(
     variant: str, checkpoint_of: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

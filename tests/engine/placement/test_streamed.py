@@ -28,6 +28,7 @@ from engine.placement.streamed import Streamed
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import VARIANTS, reference_model, write_checkpoint
+from tests.support.fast_cases import families
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
     PROMPT,
@@ -71,7 +72,7 @@ def test_streamed_is_resident_bit_for_bit(
         source.release()
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", families(VARIANTS))
 @pytest.mark.parametrize("format_", [weight_format("fp32"), weight_format("q8_0")], ids=lambda one: one.name)
 def test_every_part_of_a_layer_is_streamed(
     variant: str, format_: WeightFormat, checkpoint_of: Callable[[str], Path], tmp_path: Path

@@ -29,6 +29,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import VARIANTS as CHECKPOINTS
 from tests.support.checkpoints import all_experts, reference_model, write_checkpoint
+from tests.support.fast_cases import families
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
     PROMPT,
@@ -69,7 +70,7 @@ def streamed(folder: Path, format_: WeightFormat, kept: int) -> Iterator[tuple[D
     decoder.source.release()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", families(VARIANTS))
 @pytest.mark.parametrize("name", ["fp32", "bf16", "q8_0"])
 def test_experts_from_the_disk_compute_what_resident_ones_do(
     variant: str, name: str, checkpoint_of: Callable[[str], Path], tmp_path: Path

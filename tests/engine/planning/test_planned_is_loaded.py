@@ -33,6 +33,7 @@ from engine.placement.device import Link
 from engine.placement.source import TargetSource
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
+from tests.support.fast_cases import covering
 from tests.support.machines import machine, machine_names, small_draft, stored_in, target
 
 META = torch.device("meta")
@@ -121,13 +122,6 @@ class MetaCopies:
         return lambda *arguments: None
 
 
-def cases() -> Iterator[tuple[str, str, str]]:
-    for name in machine_names():
-        for model in MODELS:
-            for form in FORMATS:
-                yield name, model, form
-
-
 def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadPlan]]:
     """Every mode that can be loaded there."""
     kind, quantization, wanted = FORMATS[form]
@@ -154,7 +148,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
         yield config, again
 
 
-@pytest.mark.parametrize(("name", "model", "form"), list(cases()))
+@pytest.mark.parametrize(("name", "model", "form"), covering(machine_names(), MODELS, FORMATS))
 def test_what_is_planned_is_what_is_loaded(
     name: str, model: str, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

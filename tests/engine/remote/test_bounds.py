@@ -23,6 +23,7 @@ from engine.remote import remote_reply
 from engine.remote.probe import probe
 from tests.support.engine_client import EngineClient
 from tests.support.evil_server import KINDS, EvilServer, evil_server
+from tests.support.fast_cases import covering
 from tests.support.memory_cage import memory_cage
 from tests.support.server_of_others import Handler, server_of_others
 
@@ -106,8 +107,7 @@ def test_a_probe_ends(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("_soon")
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("ask", ["listing", "read_config", "search"])
+@pytest.mark.parametrize(("ask", "kind"), covering(["listing", "read_config", "search"], KINDS, together=1))
 def test_the_hub_ends(kind: str, ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     with evil_server(kind) as evil, closing(Hub(evil.address, stall_s=1.5)) as hub:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+from contextlib import nullcontext
 from dataclasses import fields
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from engine import bounded_http
 from engine.errors import RemoteError, TenonError
 from engine.hub.endpoints import Endpoint
 from engine.messages import (
@@ -117,6 +121,25 @@ def test_an_event_of_many_lines_is_read_to_a_bound(client: EngineClient, others:
     assert sent_lines < 100_000
 
 
+def _client(body: bytes, coding: str) -> bounded_http.BoundedClient:
+    answer = httpx2.Response(200, headers={"Content-Encoding": coding}, stream=httpx2.ByteStream(body))
+    return bounded_http.BoundedClient(transport=httpx2.MockTransport(lambda request: answer))
+
+
+@pytest.mark.parametrize(("size_bytes", "fits"), [(MIB, True), (MIB + 1, False)])
+def test_an_answer_is_bounded_as_it_is_after_decompression(size_bytes: int, fits: bool) -> None:
+    bound = bounded_http.Bound(most_bytes=MIB)
+    too_long = nullcontext() if fits else pytest.raises(bounded_http.AnswerTooLong)
+    with _client(gzip.compress(bytes(size_bytes)), "gzip") as client, too_long:
+        assert len(client.get("http://desk/", extensions={"bound": bound}).content) == size_bytes
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "gzip, gzip"])
+def test_a_coding_that_nobody_asked_for_is_refused(coding: str) -> None:
+    with _client(b"{}", coding) as client, pytest.raises(httpx2.DecodingError, match="the coding"):
+        client.get("http://desk/")
+
+
 # --- figures ------------------------------------------------------------------------------------------------------
 
 ODD = st.one_of(
@@ -174,6 +197,10 @@ def test_drafts_of_a_server_are_figures_that_can_be(
     check(
         with_server_mean(Timings(), {"internal_states": [{"avg_spec_accept_length": mean} for mean in means]})
     )
+
+
+def test_a_draft_without_a_step_is_none() -> None:
+    assert with_llama_timings(Timings(), {"draft_n": 5, "draft_n_accepted": 0}) == Timings()
 
 
 def test_a_speed_over_no_time_is_none() -> None:

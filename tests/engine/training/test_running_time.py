@@ -31,6 +31,7 @@ print(time.monotonic() - begun - clock.seconds())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows stops no process by a signal")
 def test_a_process_that_is_stopped_does_not_run() -> None:
     with subprocess.Popen(

@@ -30,6 +30,7 @@ print(sizes[-1] - sizes[2])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="how glibc's heap grows")
 def test_a_load_of_many_layers_takes_no_more_memory_than_one(tmp_path: Path) -> None:
     layers = {f"layers.{index}.weight": torch.zeros(3000 + 8 * index, 1024) for index in range(24)}

@@ -9,8 +9,7 @@ from random import Random
 from app.chat.conversation import Message
 from app.chat.exchange.chat_files import to_json, to_markdown
 from app.chat.exchange.reading import conversations_in, records_of
-from app.settings.exchange import import_settings
-from app.settings.settings_file import SettingsFile
+from app.settings.settings_file import SettingsFile, import_settings
 from app.storage.database import open_in_memory
 from app.storage.text_file import read_import, write_export
 from app.ui.transcript.bubble import OwnMessage

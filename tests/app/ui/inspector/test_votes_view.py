@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import Message, MessageState, ReplyDetails
 from app.chat.reply_trace import Origin, ReplyTrace
 from app.ui.inspector.sections import InspectorSection, reply_facts
-from app.ui.inspector.tokens import TokenLegend
-from app.ui.inspector.votes_view import MEMBER_COLOURS, VotesView
+from app.ui.inspector.tokens import MEMBER_COLOURS, TokenLegend, VotesView
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.theme import Theme
 from engine.messages import MemberYield, RoundRecord, RoundTexts, Timings

@@ -16,14 +16,13 @@ from app.bridge.models.offers import listed
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.chat.model_entries import ListedModel, OfferEntry
-from app.ui.boxes import STRETCH, filled
-from app.ui.inert_text import PlainLabel
 from app.ui.models.cards import CardContent, ModelCard
 from app.ui.models.dialogs import GivingUpDialog, ImportDialog, ModelDialog, RemovalDialog
 from app.ui.models.get_model import GetDialog
 from app.ui.models.installed import InstalledRow
 from app.ui.models.model_table import ModelTable, RowContent
 from app.ui.models.models_page import ModelsPage
+from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
 from engine.hub import model_folders

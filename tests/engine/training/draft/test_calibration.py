@@ -99,7 +99,8 @@ def test_the_command_searches_and_keeps_a_tree(
     assert not any(each.measured for each in widths)
 
 
-@pytest.mark.usefixtures("small_measurements", "measured_once")
+@pytest.mark.slow
+@pytest.mark.usefixtures("measured_once")
 def test_bench_calibrates_heads_that_were_not_and_no_others(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +118,7 @@ def test_bench_calibrates_heads_that_were_not_and_no_others(
     assert "places" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("measured_once")
 def test_ctrl_c_while_the_model_writes_ends_the_search_and_the_bench(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -140,6 +142,7 @@ def test_ctrl_c_while_the_model_writes_ends_the_search_and_the_bench(
     assert "texts were written before" in said
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("measured_once")
 def test_both_units_are_busy_where_both_will_be(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

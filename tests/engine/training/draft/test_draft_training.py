@@ -48,6 +48,7 @@ from engine.training.trainer import Trainer, read_draft, train, write_draft
 from engine.verifying.rules import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
+from tests.support.fast_cases import chosen
 from tests.support.packed_models import load as load_packed_weights
 from tests.support.replies import run_reply
 
@@ -411,7 +412,7 @@ def test_the_command_trains_on_the_models_own_replies(
 
 
 @pytest.mark.usefixtures("ticking")
-@pytest.mark.parametrize("head", ["own", "shared"])
+@pytest.mark.parametrize("head", chosen(["own", "shared"], ("shared",)))
 def test_the_command_trains_medusa_heads(
     head: str,
     llama_folder: Path,

@@ -42,6 +42,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import VARIANTS
 from tests.support.decoders import load_decoder, load_reference
+from tests.support.fast_cases import families
 from tests.support.replies import run_reply
 
 PLACES, MEMBERS = 3, 2
@@ -80,7 +81,7 @@ _WITHOUT_TWIN = (
 )
 
 
-@pytest.mark.parametrize("variant", _WITHOUT_TWIN)
+@pytest.mark.parametrize("variant", families(_WITHOUT_TWIN))
 def test_a_family_without_a_twin_is_refused(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
     folder = checkpoint_of(variant)
     decoder = load_decoder(folder)
@@ -89,7 +90,7 @@ def test_a_family_without_a_twin_is_refused(variant: str, checkpoint_of: Callabl
         Twin(Checkpoint(folder), torch.float32).compare(decoder, TargetEnds.of(decoder), text, tokens)
 
 
-@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variant not in _WITHOUT_TWIN])
+@pytest.mark.parametrize("variant", families({*VARIANTS} - {*_WITHOUT_TWIN}))
 def test_the_twin_of_each_family_says_what_the_engine_says(
     variant: str, checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +236,7 @@ def test_scores_are_those_of_the_engine_s_own_probes(
     assert right.sum() > 0
 
 
+@pytest.mark.slow
 def test_they_learn_the_target_s_words_and_change_none(
     target: Decoder,
     llama_folder: Path,
