@@ -64,12 +64,7 @@ class Messages(Exchange):
         if answer or not calls:
             blocks.append(_empty_block("text") | {"text": answer})
         blocks += [_call_block(call) | {"input": arguments_of(call)} for call in calls]
-        return {
-            **self._head(),
-            "content": blocks,
-            **_end(reply, bool(calls)),
-            "usage": _usage(reply),
-        }
+        return {**self._head(), "content": blocks, **_end(reply, bool(calls)), "usage": _usage(reply)}
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
         """Return the message without content."""
@@ -95,17 +90,9 @@ class Messages(Exchange):
 
     def ended(self, index: int, reply: Reply) -> bytes:
         """Return the end of the last block, the reason, and the mark of the end."""
-        said = b"" if self._blocks else self._begin("text")
-        return (
-            said
-            + self._close()
-            + _event(
-                "message_delta",
-                delta=_end(reply, bool(self._calls.made)),
-                usage=_usage(reply),
-            )
-            + _event("message_stop")
-        )
+        said = (b"" if self._blocks else self._begin("text")) + self._close()
+        end = _end(reply, bool(self._calls.made))
+        return said + _event("message_delta", delta=end, usage=_usage(reply)) + _event("message_stop")
 
     def ping(self) -> bytes:
         """Return a sign of life."""
@@ -133,9 +120,8 @@ class Messages(Exchange):
         if not self._block:
             return b""
         # Clients keep a thought's signature and send it back; nobody checks it here.
-        signed = (
-            self._piece({"type": "signature_delta", "signature": ""}) if self._block == "thinking" else b""
-        )
+        unsigned = {"type": "signature_delta", "signature": ""}
+        signed = self._piece(unsigned) if self._block == "thinking" else b""
         self._block = ""
         return signed + _event("content_block_stop", index=self._blocks - 1)
 
@@ -181,11 +167,7 @@ def _event(kind: str, **data: object) -> bytes:
 
 
 def _empty_block(kind: str) -> dict[str, Any]:
-    return (
-        {"type": "thinking", "thinking": "", "signature": ""}
-        if kind == "thinking"
-        else {"type": kind, kind: ""}
-    )
+    return {"type": kind, kind: "", **({"signature": ""} if kind == "thinking" else {})}
 
 
 def _call_block(call: ToolCall) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
 from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.guard import Guard
-from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, OllamaModel, shown
+from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, listed, shown, version
 from engine.server.reading import SMALL_BYTES, Read, read_request
 from engine.server.refusal import Refused, error_body, refusal
 from engine.server.responses import Responses
@@ -275,9 +275,9 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         ("POST", "/v1/embeddings", embeddings),
         ("POST", "/v1/messages", exchange(Messages)),
         ("POST", "/v1/messages/count_tokens", count_tokens),
-        ("GET", "/api/version", told(OllamaModel.version)),
-        ("GET", "/api/tags", told(lambda served: OllamaModel(served).listed())),
-        ("GET", "/api/ps", told(lambda served: OllamaModel(served).listed())),
+        ("GET", "/api/version", told(version)),
+        ("GET", "/api/tags", told(listed)),
+        ("GET", "/api/ps", told(listed)),
         ("POST", "/api/show", show),
         ("POST", "/api/chat", ollama(OllamaChat)),
         ("POST", "/api/generate", ollama(OllamaGenerate)),

@@ -37,12 +37,8 @@ from engine.text.tool_calls import FORMATS
 
 _MOST_CHOICES = 8
 _ROLES: dict[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
+    "system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool",
+}  # fmt: skip
 _SEEDS = 1 << 64
 _LEAST_SHARE = 1e-9  # of the likeliest tokens: one alone
 _ALL = 1 << 31
@@ -206,10 +202,9 @@ def check_bounds(request: Generate, served: Served, places: Mapping[str, str]) -
     """Refuse a request that has more of anything than every part of the program can take at once."""
     raw, parts = request.raw_prompt, len(request.messages) + sum(len(one.calls) for one in request.messages)
     if isinstance(raw, tuple) and served.report.context and len(raw) >= served.report.context:
-        sentence = (
-            f"The prompt has {len(raw):,} tokens, but the model's context holds {served.report.context:,}."
-        )
-        raise Refused(400, f"{sentence[:-1]}: shorten it.", places["prompt"], "context_length_exceeded")
+        holds = f"but the model's context holds {served.report.context:,}: shorten it."
+        sentence = f"The prompt has {len(raw):,} tokens, {holds}"
+        raise Refused(400, sentence, places["prompt"], "context_length_exceeded")
     if parts > MOST_PARTS:
         sentence = f"A request has {MOST_PARTS:,} messages and calls at most: leave out older ones."
         raise Refused(400, sentence, places["prompt"])
@@ -219,15 +214,12 @@ def check_bounds(request: Generate, served: Served, places: Mapping[str, str]) -
             "leave some out."
         )
         raise Refused(400, sentence, places["stop"])
-    if (
-        sum(len(tool.description) + len(tool.parameters) for tool in request.tools.offered)
-        > MOST_TOOL_CHARACTERS
-    ):
-        raise Refused(
-            400,
-            f"The tools of a request have {MOST_TOOL_CHARACTERS:,} characters at most: send smaller ones.",
-            "tools",
+    offered = request.tools.offered
+    if sum(len(tool.description) + len(tool.parameters) for tool in offered) > MOST_TOOL_CHARACTERS:
+        sentence = (
+            f"The tools of a request have {MOST_TOOL_CHARACTERS:,} characters at most: send smaller ones."
         )
+        raise Refused(400, sentence, "tools")
 
 
 def new_id(prefix: str) -> str:
@@ -249,10 +241,8 @@ def sampling(fields: Fields) -> SamplingOptions:
     """Read the sampling of tokens, by the names that most protocols have for it."""
     ranges = SAMPLING_RANGES
     seed, top_k, top_p = fields.whole("seed"), fields.whole("top_k"), fields.number("top_p", *ranges["top_p"])
-    penalties = [
-        fields.number(name, *ranges["repetition_penalty"])
-        for name in ("repetition_penalty", "repeat_penalty")
-    ]
+    names = ("repetition_penalty", "repeat_penalty")
+    penalties = [fields.number(name, *ranges["repetition_penalty"]) for name in names]
     penalty = next((one for one in penalties if one is not None), None)
     return SamplingOptions(
         temperature=fields.number("temperature", *ranges["temperature"]),

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from engine.messages import ChatMessage, Generate, OutputForm, Reply, Thinking, ToolCall
+from engine.messages import ChatMessage, Generate, ModelReport, OutputForm, Reply, Thinking, ToolCall
 from engine.server.chat_completions import FINISH
 from engine.server.exchange import (
     ANY_OBJECT,
@@ -108,11 +108,9 @@ class OllamaExchange(Exchange):
 
     def ended(self, index: int, reply: Reply) -> bytes:
         """Return the calls, and the end with the figures."""
-        calls = b""
-        if self._calls.made:
-            called = self._said("", "", self._calls.made)
-            calls = as_json({**self._head(), **called, "done": False}) + b"\n"
-        return calls + as_json({**self._head(), **self._said("", ""), **_end(reply)}) + b"\n"
+        pieces = [{**self._said("", "", self._calls.made), "done": False}] if self._calls.made else []
+        pieces.append({**self._said("", ""), **_end(reply)})
+        return b"".join(as_json({**self._head(), **piece}) + b"\n" for piece in pieces)
 
     def ping(self) -> bytes:
         """Return nothing: the protocol has no sign of life."""
@@ -163,46 +161,26 @@ class OllamaGenerate(OllamaExchange):
         return {"response": answer, "thinking": thought} if thought else {"response": answer}
 
 
-class OllamaModel:
-    """Model as Ollama's lists have it."""
+def version(served: Served) -> dict[str, Any]:
+    """Answer ``/api/version``."""
+    return {"version": _VERSION}
 
-    def __init__(self, served: Served) -> None:
-        self._served = served
 
-    @staticmethod
-    def version(served: Served) -> dict[str, Any]:
-        """Answer ``/api/version``."""
-        return {"version": _VERSION}
-
-    def listed(self) -> dict[str, Any]:
-        """Answer ``/api/tags`` and ``/api/ps``."""
-        report = self._served.report
-        name = self._served.name
-        started = datetime.fromtimestamp(self._served.created, timezone.utc)
-        model = {
-            "name": name,
-            "model": name,
-            "modified_at": _time(started),
-            "expires_at": _time(started.replace(year=started.year + 100)),  # it stays as long as the server
-            "size": report.weight_bytes,
-            "size_vram": 0,
-            "digest": sha256(report.folder.encode()).hexdigest(),
-            "details": self.details(),
-            "context_length": report.context,
-        }
-        return {"models": [model]}
-
-    def details(self) -> dict[str, Any]:
-        """Return kind, size and weights."""
-        report = self._served.report
-        return {
-            "parent_model": "",
-            "format": "gguf",
-            "family": report.architecture,
-            "families": [report.architecture],
-            "parameter_size": f"{report.parameters / 1e9:.3g}B",
-            "quantization_level": report.weights,
-        }
+def listed(served: Served) -> dict[str, Any]:
+    """Answer ``/api/tags`` and ``/api/ps``."""
+    report, started = served.report, datetime.fromtimestamp(served.created, timezone.utc)
+    model = {
+        "name": served.name,
+        "model": served.name,
+        "modified_at": _time(started),
+        "expires_at": _time(started.replace(year=started.year + 100)),  # it stays as long as the server
+        "size": report.weight_bytes,
+        "size_vram": 0,
+        "digest": sha256(report.folder.encode()).hexdigest(),
+        "details": _details(report),
+        "context_length": report.context,
+    }
+    return {"models": [model]}
 
 
 def shown(fields: Fields, served: Served) -> dict[str, Any]:
@@ -214,13 +192,24 @@ def shown(fields: Fields, served: Served) -> dict[str, Any]:
         "modelfile": "",
         "parameters": "",
         "template": "",
-        "details": OllamaModel(served).details(),
+        "details": _details(report),
         "model_info": {
             "general.architecture": family,
             "general.parameter_count": report.parameters,
             f"{family}.context_length": report.context,
         },
         "capabilities": ["completion", "tools", *(["thinking"] if report.advice.thinking else [])],
+    }
+
+
+def _details(report: ModelReport) -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "gguf",
+        "family": report.architecture,
+        "families": [report.architecture],
+        "parameter_size": f"{report.parameters / 1e9:.3g}B",
+        "quantization_level": report.weights,
     }
 
 

@@ -101,9 +101,8 @@ class Responses(Exchange):
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
         """Return the response without output."""
         response = self._response(None)
-        return self._event("response.created", response=response) + self._event(
-            "response.in_progress", response=response
-        )
+        kinds = ("response.created", "response.in_progress")
+        return b"".join(self._event(kind, response=response) for kind in kinds)
 
     def delta(self, index: int, said: Said) -> bytes:
         """Return a piece of the thought, of the answer or of calls."""
@@ -114,9 +113,8 @@ class Responses(Exchange):
                 item = {**_call_item(self._calls.made[-1]), "arguments": "", "status": "in_progress"}
                 sent += self._close() + self._add(item)
             if piece.arguments:
-                sent += self._event(
-                    "response.function_call_arguments.delta", **self._item(), delta=piece.arguments
-                )
+                more = {**self._item(), "delta": piece.arguments}
+                sent += self._event("response.function_call_arguments.delta", **more)
         return sent
 
     def ended(self, index: int, reply: Reply) -> bytes:
@@ -128,12 +126,10 @@ class Responses(Exchange):
 
     def failed(self, refused: Refused) -> bytes:
         """Return the response as one that failed."""
-        code = refused.code or "server_error"
-        error = {"code": code, "message": refused.message}
+        error = {"code": refused.code or "server_error", "message": refused.message}
         response = {**self._response(None), "status": "failed", "error": error}
-        return self._event(
-            "error", **error, param=refused.field or None, **openai_error(refused)
-        ) + self._event("response.failed", response=response)
+        told = self._event("error", **error, param=refused.field or None, **openai_error(refused))
+        return told + self._event("response.failed", response=response)
 
     def _response(self, reply: Reply | None) -> dict[str, Any]:
         cut = reply is not None and reply.stop_reason == "length"
@@ -198,17 +194,15 @@ class Responses(Exchange):
             called = self._calls.made[len([one for one in self._items if one["type"] == kind]) - 1]
             item = self._items[-1] = {**_call_item(called), "id": self._items[-1]["id"]}
             told = {"name": item["name"], "arguments": item["arguments"]}
-            return self._event("response.function_call_arguments.done", **self._item(), **told) + self._event(
-                "response.output_item.done", output_index=len(self._items) - 1, item=item
-            )
-        made = _message_item(self._text) if kind == "message" else _thought_item(self._text)
-        item = self._items[-1] = {**made, "id": self._items[-1]["id"]}
-        more: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
-        return (
-            self._event(f"response.{_PARTS[kind]}.done", **self._place(), text=self._text, **more)
-            + self._event("response.content_part.done", **self._place(), part=item["content"][0])
-            + self._event("response.output_item.done", output_index=len(self._items) - 1, item=item)
-        )
+            ended = self._event("response.function_call_arguments.done", **self._item(), **told)
+        else:
+            made = _message_item(self._text) if kind == "message" else _thought_item(self._text)
+            item = self._items[-1] = {**made, "id": self._items[-1]["id"]}
+            more: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
+            ended = self._event(f"response.{_PARTS[kind]}.done", **self._place(), text=self._text, **more)
+            ended += self._event("response.content_part.done", **self._place(), part=item["content"][0])
+        done = {"output_index": len(self._items) - 1, "item": item}
+        return ended + self._event("response.output_item.done", **done)
 
     def _place(self) -> dict[str, Any]:
         """Return the part that is being written, which is the only one of its item."""

@@ -73,44 +73,37 @@ def serve(
         TenonError: The port is not free, or the model cannot be loaded.
     """
     find_model(options.model)  # before torch is imported for one that is not there
+
+    async def run() -> None:
+        metrics = Metrics()
+        link = EngineLink(metrics.take)
+        loading = asyncio.ensure_future(load(link, options, progress))
+        server: ModelServer | None = None
+
+        def stop() -> None:
+            loading.cancel()
+            if server is not None:
+                server.should_exit = True
+
+        try:
+            with _on_signals(stop):
+                try:
+                    name = served_name(options.model)
+                    served = Served(name, options, await loading, parse_special=parse_special)
+                except asyncio.CancelledError:
+                    return
+                server = ModelServer(link, application(lambda: served, link, metrics, key), progress)
+                watching = asyncio.ensure_future(watch(link))
+                ready(local_address(listener), served.name)
+                try:
+                    await server.serve([listener])
+                finally:
+                    watching.cancel()
+        finally:
+            await link.close()
+
     with listening(port) as listener:
-        asyncio.run(_serve(options, listener, key, ready, progress, parse_special))
-
-
-async def _serve(
-    options: LoadOptions,
-    listener: socket.socket,
-    key: str | None,
-    ready: Callable[[str, str], None],
-    progress: Callable[[Event], None],
-    parse_special: bool,
-) -> None:
-    metrics = Metrics()
-    link = EngineLink(metrics.take)
-    loading = asyncio.ensure_future(load(link, options, progress))
-    server: ModelServer | None = None
-
-    def stop() -> None:
-        loading.cancel()
-        if server is not None:
-            server.should_exit = True
-
-    try:
-        with _on_signals(stop):
-            try:
-                name = served_name(options.model)
-                served = Served(name, options, await loading, parse_special=parse_special)
-            except asyncio.CancelledError:
-                return
-            server = ModelServer(link, application(lambda: served, link, metrics, key), progress)
-            watching = asyncio.ensure_future(watch(link))
-            ready(local_address(listener), served.name)
-            try:
-                await server.serve([listener])
-            finally:
-                watching.cancel()
-    finally:
-        await link.close()
+        asyncio.run(run())
 
 
 async def load(link: EngineLink, options: LoadOptions, progress: Callable[[Event], None]) -> ModelReport:
@@ -338,17 +331,9 @@ class BackgroundServer:
 
     def figures(self) -> Figures:
         """Return figures of the moment; from any thread."""
-        link, done = self._link, self._metrics
-        clients = len(self._server.server_state.connections)
-        return Figures(
-            clients,
-            self._server.crowded,
-            link.running,
-            link.waiting,
-            done.tokens,
-            done.drafted,
-            done.accepted,
-        )
+        link, done, clients = self._link, self._metrics, len(self._server.server_state.connections)
+        sums = done.tokens, done.drafted, done.accepted
+        return Figures(clients, self._server.crowded, link.running, link.waiting, *sums)
 
     def stop(self, wait_s: float | None = None) -> None:
         """End what runs with an error for each client, and wait for the end as long as said; None waits for ever."""

@@ -72,21 +72,19 @@ def anthropic_tools(fields: Fields) -> ToolUse:
 
 def openai_calls(message: Fields) -> tuple[ToolCall, ...]:
     """Read the calls of an earlier turn of the assistant; Ollama's clients send the arguments as an object."""
-    calls = []
-    for call in message.objects("tool_calls"):
-        function = call.inner("function")
-        calls.append(_call(function, function.value("arguments"), "arguments", call.text("id") or ""))
-    return tuple(calls)
+    return tuple(
+        _call(call.inner("function"), "arguments", call.text("id")) for call in message.objects("tool_calls")
+    )
 
 
 def item_call(item: Fields) -> ToolCall:
     """Read an item ``function_call`` of OpenAI's responses."""
-    return _call(item, item.value("arguments"), "arguments", item.text("call_id") or "")
+    return _call(item, "arguments", item.text("call_id"))
 
 
 def block_call(block: Fields) -> ToolCall:
     """Read a block ``tool_use`` of Anthropic's messages."""
-    return _call(block, block.value("input"), "input", block.text("id") or "")
+    return _call(block, "input", block.text("id"))
 
 
 class Calls:
@@ -145,9 +143,9 @@ def _use(fields: Fields, offered: Sequence[Tool], required: bool, only: str, par
     return ToolUse(tuple(offered), required, only, parallel and not only)
 
 
-def _call(fields: Fields, arguments: object, field: str, call_id: str) -> ToolCall:
+def _call(fields: Fields, field: str, call_id: str | None) -> ToolCall:
     wrong = partial(fields.wrong, field, "a JSON object")
-    name = fields.text("name")
+    name, arguments = fields.text("name"), fields.value(field)
     if not name:
         raise fields.wrong("name", "the name of a tool")
     if isinstance(arguments, str):
@@ -157,4 +155,4 @@ def _call(fields: Fields, arguments: object, field: str, call_id: str) -> ToolCa
             raise wrong() from error
     if arguments is not None and not isinstance(arguments, dict):
         raise wrong()
-    return ToolCall(name, json.dumps(arguments or {}, ensure_ascii=False), call_id)
+    return ToolCall(name, json.dumps(arguments or {}, ensure_ascii=False), call_id or "")
