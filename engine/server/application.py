@@ -71,23 +71,14 @@ class Metrics:
 
     Attributes:
         tokens: Tokens of replies, those that run included.
+        sums: Sums over replies that have ended.
     """
 
     def __init__(self) -> None:
         self.tokens = 0
         self._ended: Counter[str] = Counter()
-        self._sums: Counter[str] = Counter()
+        self.sums: Counter[str] = Counter()
         self._memory = Memory()
-
-    @property
-    def drafted(self) -> int:
-        """Drafted tokens of replies that have ended."""
-        return self._sums["drafted_tokens"]
-
-    @property
-    def accepted(self) -> int:
-        """Drafted tokens that held."""
-        return self._sums["accepted_tokens"]
 
     def take(self, event: Event) -> None:
         """Count an event of the engine."""
@@ -100,7 +91,7 @@ class Metrics:
         elif isinstance(event, Finished):
             own = event.reply.timings
             self._ended["cancelled" if event.reply.stop_reason == "cancelled" else "answered"] += 1
-            self._sums.update(
+            self.sums.update(
                 prompt_tokens=own.prompt_n,
                 cached_prompt_tokens=own.cache_n,
                 predicted_tokens=own.predicted_n,
@@ -118,7 +109,7 @@ class Metrics:
             running: Requests that the engine has.
             waiting: Requests that wait for their turn.
         """
-        sums = self._sums
+        sums = self.sums
         lines = [
             *_metric("requests_total", "counter", "Requests by their end.", self._ended, "end"),
             *_metric("requests_running", "gauge", "Requests that the engine has.", running),
@@ -127,8 +118,8 @@ class Metrics:
             *_metric("cached_prompt_tokens_total", "counter", "Tokens of prompts that a cache had.",
                      sums["cached_prompt_tokens"]),
             *_metric("predicted_tokens_total", "counter", "Tokens of replies.", sums["predicted_tokens"]),
-            *_metric("drafted_tokens_total", "counter", "Drafted tokens.", self.drafted),
-            *_metric("accepted_tokens_total", "counter", "Drafted tokens that held.", self.accepted),
+            *_metric("drafted_tokens_total", "counter", "Drafted tokens.", sums["drafted_tokens"]),
+            *_metric("accepted_tokens_total", "counter", "Drafted tokens that held.", sums["accepted_tokens"]),
             *_metric("target_forwards_total", "counter", "Forwards of the model.", sums["target_forwards"]),
             *_metric("prompt_seconds_total", "counter", "Time that prompts took.", sums["prompt_ms"] / 1e3),
             *_metric("predicted_seconds_total", "counter", "Time that replies took.", sums["predicted_ms"] / 1e3),

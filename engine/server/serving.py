@@ -332,8 +332,8 @@ class BackgroundServer:
     def figures(self) -> Figures:
         """Return figures of the moment; from any thread."""
         link, done, clients = self._link, self._metrics, len(self._server.server_state.connections)
-        sums = done.tokens, done.drafted, done.accepted
-        return Figures(clients, self._server.crowded, link.running, link.waiting, *sums)
+        drafts = done.sums["drafted_tokens"], done.sums["accepted_tokens"]
+        return Figures(clients, self._server.crowded, link.running, link.waiting, done.tokens, *drafts)
 
     def stop(self, wait_s: float | None = None) -> None:
         """End what runs with an error for each client, and wait for the end as long as said; None waits for ever."""
