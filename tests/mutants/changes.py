@@ -270,6 +270,32 @@ MUTANTS: tuple[Mutant, ...] = (
         ("size_bytes <= SMALL_BYTES", "size_bytes >= 0", "a preparer is never used for a server's model, and its replies stop",
          "test_a_large_request_is_fitted_and_encoded_in_a_process"),
     ),
+    *_of(
+        "engine/text/output_form.py",
+        "tests/engine/test_output_form.py",
+        ("_FOLLOWED.pop(name, None)", "_FOLLOWED.get(name)", "forms of replies that have ended are kept",
+         "test_forms_of_replies_that_have_ended_are_forgotten"),
+        ("            if gone():", "            if False:", "a form is compiled for a sender who has left",
+         "test_a_sender_who_leaves_while_a_form_is_compiled_is_heard"),
+    ),
+    *_of(
+        "app/chat/reply.py",
+        "tests/app/chat/test_history.py",
+        ("if len(turns) <= MOST_PARTS:", "if True:", "turns without a bound hold Python's lock on their way to the engine",
+         "test_no_more_turns_are_sent_than_a_request_may_have"),
+    ),
+    *_of(
+        "engine/planning/hardware.py",
+        "tests/engine/planning/test_hardware.py",
+        ("memory_info().rss) + PREPARERS_BYTES", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
+         "test_a_budget_is_for_the_processes_that_prepare_requests_too"),
+    ),
+    *_of(
+        "engine/server/refusal.py",
+        "tests/engine/server/test_numbers.py",
+        ('error.message, places.get(error.about, "")', 'error.message, ""', "what the engine refuses names no field",
+         "test_what_the_engine_refuses_is_told_with_its_field"),
+    ),
     # --- turns of replies ---
     *_of(
         "engine/scheduler.py",
