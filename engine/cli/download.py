@@ -278,7 +278,7 @@ def run_search(options: argparse.Namespace) -> int:
 
 
 def _found_as_json(model: CatalogueModel) -> dict[str, Any]:
-    return {**asdict(model), "parameters": model.parameters, "context_length": model.context_length}
+    return {**asdict(model), "context_length": model.context_length}
 
 
 def _count(parameters: int) -> str:

@@ -26,11 +26,11 @@ from engine.drafting.kind import Drafting, DraftLoad, LoadedDraft, ReadTokenizer
 from engine.drafting.target_draft import TargetDraft
 from engine.drafting.trees import Level, TreeShape, grow_tree
 from engine.errors import DraftMismatch, TensorMismatch
+from engine.families import ASSISTANTS
 from engine.model.attention import FOLD_LIMIT_ROWS, StepMask
 from engine.model.block import block
 from engine.model.config import ModelConfig, check_counts, read_config
 from engine.model.embedding import Embedding
-from engine.model.families import ASSISTANTS
 from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap, Norm

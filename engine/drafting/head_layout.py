@@ -32,9 +32,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.families import SUPPORTED
 from engine.model.config import ACTIVATIONS, ModelConfig, check_counts
 from engine.model.config_values import BAD_VALUE, complete
-from engine.model.families import SUPPORTED
 from engine.model.rope import read_rope
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
 from engine.model.weight_format import WeightFormat

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from engine.families import LINES
+
 #: Texts of tokens that end a reply in every vocabulary that has them. Source: llama.cpp, src/llama-vocab.cpp.
 END_TEXTS = frozenset(
     (
-        *("<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>"),
-        *("<|end_of_text|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<end_of_utterance>", "</s>"),
-        *("<eos>", "<turn|>", "<|tool_response>"),  # Gemma 4
-        *("<|return|>", "<|call|>", "<|flush|>", "<|calls|>"),  # gpt-oss, Solar
-        *("<｜end▁of▁sentence｜>", "[e~["),
+        *("<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<end_of_utterance>", "<|flush|>", "<|calls|>", "[e~["),
+        *(text for line in LINES for text in line.ends),
     )
 )
 # Code models write these between two files; a file may name others by the keys.

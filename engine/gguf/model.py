@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from gguf.constants import LlamaFileType
 from gguf.quants import dequantize
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.families import GGUF, SUPPORTED
+from engine.families.family import NETWORK, Family, GgufForm
 from engine.gguf.config import architecture_of, read_gguf_config
 from engine.gguf.files import gguf_name
 from engine.gguf.header import GgufHeader, read_header
@@ -29,7 +31,6 @@ from engine.gguf.stored_tensor import PLAIN, StoredTensor
 
 _OUTER = {
     "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm",
     "output": "lm_head",
     "per_layer_token_embd": "model.embed_tokens_per_layer",
     "per_layer_model_proj": "model.per_layer_model_projection",
@@ -41,104 +42,33 @@ _LAYER = {
     "attn_k": "self_attn.k_proj",
     "attn_v": "self_attn.v_proj",
     "attn_qkv": "self_attn.qkv_proj",
+    "attn_q_a": "self_attn.q_a_proj",
+    "attn_q_b": "self_attn.q_b_proj",
+    "attn_kv_a_mqa": "self_attn.kv_a_proj_with_mqa",
     "attn_q_norm": "self_attn.q_norm",
     "attn_k_norm": "self_attn.k_norm",
+    "attn_q_a_norm": "self_attn.q_a_layernorm",
+    "attn_kv_a_norm": "self_attn.kv_a_layernorm",
+    "attn_gate": "self_attn.gate_proj",
     "attn_output": "self_attn.o_proj",
     "attn_out": "self_attn.o_proj",
+    "post_attention_norm": "post_attention_layernorm",
     "ffn_norm": "post_attention_layernorm",
+    "post_ffw_norm": "post_feedforward_layernorm",
     "ffn_gate": "mlp.gate_proj",
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
-}
-# Gemma's blocks have norms after attention and feed-forward network too.
-_SANDWICH = {
-    **_LAYER,
-    "post_attention_norm": "post_attention_layernorm",
-    "ffn_norm": "pre_feedforward_layernorm",
-    "post_ffw_norm": "post_feedforward_layernorm",
-}
-# Phi-3 keeps gate and up in one tensor, gate first.
-_FUSED = {**_LAYER, "ffn_up": "mlp.gate_up_proj"}
-
-_EXPERTS = {**_LAYER, "ffn_gate_inp": "mlp.gate"}
-# Far beyond every existing number: a damaged one must not become a list of that many entries.
-_MOST_EXPERTS = 1 << 16
-#: Stacks of the tensors that each expert has.
-_EXPERT_STACKS = {
-    "ffn_gate_exps": "mlp.experts.{}.gate_proj",
-    "ffn_up_exps": "mlp.experts.{}.up_proj",
-    "ffn_down_exps": "mlp.experts.{}.down_proj",
-}
-#: DeepSeek's stacks, whose heads have maps of their own from a latent.
-_LATENTS = {
-    **_EXPERTS,
-    "attn_q_a": "self_attn.q_a_proj",
-    "attn_q_b": "self_attn.q_b_proj",
-    "attn_q_a_norm": "self_attn.q_a_layernorm",
-    "attn_kv_a_mqa": "self_attn.kv_a_proj_with_mqa",
-    "attn_kv_a_norm": "self_attn.kv_a_layernorm",
-    "ffn_gate_shexp": "mlp.shared_experts.gate_proj",
-    "ffn_up_shexp": "mlp.shared_experts.up_proj",
-    "ffn_down_shexp": "mlp.shared_experts.down_proj",
-}
-_LATENT_STACKS = {
-    **_EXPERT_STACKS,
-    "attn_k_b": "self_attn.k_b_proj.{}",
-    "attn_v_b": "self_attn.v_b_proj.{}",
-}
-_GRANITE_STACKS = {
-    name: module.replace("mlp.", "block_sparse_moe.") for name, module in _EXPERT_STACKS.items()
-}
-
-_LFM2 = {
-    **_LAYER,
-    "attn_norm": "operator_norm",
-    "attn_q_norm": "self_attn.q_layernorm",
-    "attn_k_norm": "self_attn.k_layernorm",
-    "attn_output": "self_attn.out_proj",
-    "attn_out": "self_attn.out_proj",
-    "ffn_norm": "ffn_norm",
-    "ffn_gate": "feed_forward.w1",
-    "ffn_up": "feed_forward.w3",
-    "ffn_down": "feed_forward.w2",
-    "ffn_gate_inp": "feed_forward.gate",
     "shortconv.conv": "conv.conv",
     "shortconv.in_proj": "conv.in_proj",
     "shortconv.out_proj": "conv.out_proj",
 }
-_LFM2_STACKS = {
-    "ffn_gate_exps": "feed_forward.experts.{}.w1",
-    "ffn_up_exps": "feed_forward.experts.{}.w3",
-    "ffn_down_exps": "feed_forward.experts.{}.w2",
-}
+#: Stacks of the maps that each head has from a latent.
+_LATENTS = {"attn_k_b": "self_attn.k_b_proj.{}", "attn_v_b": "self_attn.v_b_proj.{}"}
+_SINKS = dict.fromkeys(("attn_sinks.weight", "attn_sinks"), "self_attn.sinks")
+# Far beyond every existing number: a damaged one must not become a list of that many entries.
+_MOST_EXPERTS = 1 << 16
 #: Modules whose weight has so many dimensions, whatever the file says.
 _DIMENSIONS = {"conv.conv": 1, "mlp.shared_expert_gate": 2}
-#: Gemma 4's names: its experts stand beside a dense network, and its layers have inputs of their own.
-_GEMMA4 = {
-    **_SANDWICH,
-    "attn_post_norm": "post_attention_layernorm",
-    "ffn_pre_norm": "pre_feedforward_layernorm",
-    "ffn_post_norm": "post_feedforward_layernorm",
-    **dict.fromkeys(("pre_ffw_norm_2", "ffn_pre_norm_2"), "pre_feedforward_layernorm_2"),
-    **dict.fromkeys(("post_ffw_norm_1", "ffn_post_norm_1"), "post_feedforward_layernorm_1"),
-    **dict.fromkeys(("post_ffw_norm_2", "ffn_post_norm_2"), "post_feedforward_layernorm_2"),
-    "ffn_gate_inp": "router.proj",
-    "inp_gate": "per_layer_input_gate",
-    "proj": "per_layer_projection",
-    "post_norm": "post_per_layer_input_norm",
-}
-_GEMMA4_STACKS = {
-    "ffn_gate_up_exps": "experts.{}.gate_up_proj",
-    "ffn_gate_exps": "experts.{}.gate_proj",
-    "ffn_up_exps": "experts.{}.up_proj",
-    "ffn_down_exps": "experts.{}.down_proj",
-}
-_GEMMA4_WHOLE = {
-    "ffn_gate_inp.scale": "router.scale",
-    **dict.fromkeys(("ffn_down_exps.scale", "ffn_gate_inp.per_expert_scale"), "router.per_expert_scale"),
-    **dict.fromkeys(("layer_output_scale.weight", "layer_scalar"), "layer_scalar"),
-}
-_CORRECTIONS = ("exp_probs_b.bias", "exp_probs_b")
 
 #: Tensors that hold frequencies, which the config has.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
@@ -188,72 +118,40 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Naming:
-    """Names and changes of the tensors of one architecture.
+class _Naming:
+    """Names of a family's tensors: Hugging Face's by llama.cpp's.
 
     Attributes:
-        layer: Modules of a layer: Hugging Face's name by llama.cpp's.
+        outer: Modules outside the layers.
+        layer: Modules of a layer.
         stacks: Stacks of a layer, and the module that each of their parts is.
-        whole: Tensors of a layer with other names down to the last part: Hugging Face's whole name by llama.cpp's.
-        interleaved: True if the rows of q and k are interleaved.
-        norm_offset: Number that was added to every norm's weight.
-        outer: Tensors outside the layers that have other names.
+        whole: Tensors of a layer with other names down to the last part.
     """
 
+    outer: Mapping[str, str]
     layer: Mapping[str, str]
-    stacks: Mapping[str, str] = field(default_factory=dict)
-    whole: Mapping[str, str] = field(default_factory=dict)
-    interleaved: bool = False
-    norm_offset: float = 0.0
-    outer: Mapping[str, str] = field(default_factory=dict)
+    stacks: Mapping[str, str]
+    whole: Mapping[str, str]
 
 
-NAMINGS = {
-    "llama": Naming(_LAYER, interleaved=True),
-    "mistral3": Naming(_LAYER, interleaved=True),
-    "smollm3": Naming(_LAYER, interleaved=True),
-    "qwen2": Naming(_LAYER),
-    "qwen2moe": Naming(
-        {
-            **_EXPERTS,
-            "ffn_gate_shexp": "mlp.shared_expert.gate_proj",
-            "ffn_up_shexp": "mlp.shared_expert.up_proj",
-            "ffn_down_shexp": "mlp.shared_expert.down_proj",
-            "ffn_gate_inp_shexp": "mlp.shared_expert_gate",
-        },
-        _EXPERT_STACKS,
-    ),
-    "qwen3": Naming(_LAYER),
-    "granite": Naming(_LAYER, interleaved=True),
-    "granitemoe": Naming(
-        {**_LAYER, "ffn_gate_inp": "block_sparse_moe.router.layer"}, _GRANITE_STACKS, interleaved=True
-    ),
-    "qwen3moe": Naming(_EXPERTS, _EXPERT_STACKS),
-    "deepseek2": Naming(
-        _LATENTS, _LATENT_STACKS, whole=dict.fromkeys(_CORRECTIONS, "mlp.gate.e_score_correction_bias")
-    ),
-    "glm4moe": Naming(
-        {**_LATENTS, "post_attention_norm": "post_attention_layernorm"},
-        _EXPERT_STACKS,
-        whole=dict.fromkeys(_CORRECTIONS, "mlp.gate.e_score_correction_bias"),
-    ),
-    "gpt-oss": Naming(
-        {**_LAYER, "ffn_gate_inp": "mlp.router", "post_attention_norm": "post_attention_layernorm"},
-        _EXPERT_STACKS,
-        whole=dict.fromkeys(("attn_sinks.weight", "attn_sinks"), "self_attn.sinks"),
-    ),
-    "lfm2": Naming(_LFM2, outer=dict.fromkeys(("token_embd_norm", "output_norm"), "model.embedding_norm")),
-    "lfm2moe": Naming(
-        _LFM2,
-        _LFM2_STACKS,
-        outer=dict.fromkeys(("token_embd_norm", "output_norm"), "model.embedding_norm"),
-        whole=dict.fromkeys(_CORRECTIONS, "feed_forward.expert_bias"),
-    ),
-    "phi3": Naming(_FUSED),
-    "gemma2": Naming(_SANDWICH, norm_offset=1.0),
-    "gemma3": Naming(_SANDWICH, norm_offset=1.0),
-    "gemma4": Naming(_GEMMA4, _GEMMA4_STACKS, _GEMMA4_WHOLE),
-}
+def _naming(form: GgufForm, family: Family) -> _Naming:
+    layer, stacks, whole = dict(_LAYER), dict(_LATENTS) if family.latent else {}, {**_SINKS, **form.whole}
+    if family.sandwich_norm:
+        layer["ffn_norm"] = "pre_feedforward_layernorm"
+    if family.fused_projections:
+        layer["ffn_up"] = "mlp.gate_up_proj"
+    experts = family.experts
+    if experts is not None:
+        layer |= {"ffn_gate_inp": experts.router, "ffn_gate_inp_shexp": experts.shared_gate}
+        for kind, module, matrix in zip(("gate", "up", "down"), NETWORK, experts.matrices, strict=True):
+            stacks[f"ffn_{kind}_exps"] = matrix
+            layer[f"ffn_{kind}_shexp"] = f"{experts.shared}{module}"
+        if experts.fused:
+            stacks["ffn_gate_up_exps"] = experts.fused[0]
+        whole |= dict.fromkeys(("exp_probs_b.bias", "exp_probs_b"), experts.correction)
+    layer = {name: family.named(module) for name, module in {**layer, **form.layer}.items()}
+    outer = {**_OUTER, "output_norm": f"model.{family.named('norm')}", **form.outer}
+    return _Naming(outer, layer, stacks, whole)
 
 
 def sources(
@@ -263,11 +161,13 @@ def sources(
 
     Args:
         shapes: Shapes of the file's tensors, by their names there.
-        architecture: A key of `NAMINGS`.
+        architecture: llama.cpp's name of the architecture.
         heads: Query heads.
         kv_heads: Key-value heads.
     """
-    naming = NAMINGS[architecture]
+    form = GGUF[architecture]
+    family = SUPPORTED[form.architecture]
+    naming = _naming(form, family)
     found: dict[str, Source] = {}
     for name, shape in shapes.items():
         if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name) or name.startswith(TOWERS):
@@ -276,7 +176,7 @@ def sources(
         own, prefix = (layer[2], f"model.layers.{layer[1]}.") if layer else (name, "")
         module, _, kind = own.rpartition(".")
         if not layer:
-            translated = {**_OUTER, **naming.outer}.get(module)
+            translated = naming.outer.get(module)
         elif own in naming.whole:
             found[prefix + naming.whole[own]] = Source(name)
             continue
@@ -291,8 +191,8 @@ def sources(
         if translated is None:
             found[name] = Source(name)
             continue
-        interleaved = {"attn_q": heads, "attn_k": kv_heads}.get(module, 0) if naming.interleaved else 0
-        offset = -naming.norm_offset if module.endswith("norm") else 0.0
+        interleaved = {"attn_q": heads, "attn_k": kv_heads}.get(module, 0) if form.interleaved else 0
+        offset = -family.norm_offset if module.endswith("norm") else 0.0
         dimensions = next((count for own, count in _DIMENSIONS.items() if translated.endswith(own)), 0)
         found[f"{prefix}{translated}.{kind}"] = Source(name, interleaved, offset, dimensions=dimensions)
     return found

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.families import GGUF
 from engine.gguf.generation import END_TEXTS
 from engine.sentences import mark, say
 
@@ -192,23 +193,8 @@ _MERGED = frozenset({TokenType.NORMAL, TokenType.USER_DEFINED})
 _SPECIAL_KEYS = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
 # Usual ids of SentencePiece if the file names none. Source: llama.cpp, src/llama-vocab.cpp.
 _USUAL_IDS = {"bos": 1, "eos": 2, "unknown": 0}
-# Phi-3's own tokenizer drops white space after its special tokens, except for these.
-_KEEPING_SPACE = frozenset({"<unk>", "<s>", "<|endoftext|>"})
 # An end of a reply is one token in the templates, whatever its kind, except where it is a word of HTML.
 _ENDS = END_TEXTS - {"</s>"}
-#: Splittings of the newest models of an architecture, for names that are newer still.
-_OWN_SPLITTINGS = {
-    **dict.fromkeys(("qwen2", "qwen2moe", "qwen3", "qwen3moe"), "qwen2"),
-    **dict.fromkeys(("granite", "granitemoe"), "dbrx"),
-    **dict.fromkeys(("lfm2", "lfm2moe"), "lfm2"),
-    **dict.fromkeys(("gpt-oss", "phi3"), "gpt-4o"),
-    "llama": "llama-bpe",
-    "mistral3": "tekken",
-    "smollm3": "smaug-bpe",
-    "deepseek2": "deepseek-v3",
-    "glm4moe": "glm4",
-    "gemma4": "gemma4",
-}
 _UNKNOWN_SPLITTING = mark(
     "Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a "
     "newer file of this model, or its safetensors version."
@@ -316,6 +302,7 @@ class Vocabulary:
 
     def __init__(self, metadata: Mapping[str, Any]) -> None:
         self._metadata = metadata
+        self._form = GGUF.get(str(metadata.get("general.architecture")))
         self.notes: tuple[str, ...] = ()
         with _damage_in_words():
             self._read()
@@ -392,11 +379,10 @@ class Vocabulary:
         if name == "default":
             self.notes = (say(_NOT_SAID),)
         elif name not in SPLITTINGS:
-            own = _OWN_SPLITTINGS.get(self._metadata.get("general.architecture", ""))
-            if own is None:
+            if self._form is None or not self._form.splitting:
                 raise UnsupportedModel(_UNKNOWN_SPLITTING, name=name)
-            self.notes = (say(_TRIED, name=name, own=own),)
-            name = own
+            self.notes = (say(_TRIED, name=name, own=self._form.splitting),)
+            name = self._form.splitting
         return SPLITTINGS[name]
 
     def tokenizer(self, merging: Merging = merges_by_score) -> tuple[Tokenizer, dict[str, str]]:
@@ -448,8 +434,10 @@ class Vocabulary:
         return whole
 
     def _whole(self, token: str, kind: int) -> AddedToken:
-        phi3 = self._kind == "llama" and self._metadata.get("general.architecture") == "phi3"
-        drops_space = phi3 and (kind == TokenType.CONTROL or token == "</s>") and token not in _KEEPING_SPACE
+        keeps = None if self._form is None or self._kind != "llama" else self._form.keeps_space
+        drops_space = (
+            keeps is not None and (kind == TokenType.CONTROL or token == "</s>") and token not in keeps
+        )
         return AddedToken(token, normalized=False, special=kind in _SPECIAL, rstrip=drops_space)
 
     def _characters(self, merges: list[tuple[str, str]]) -> Tokenizer:
@@ -468,10 +456,8 @@ class Vocabulary:
         if self._splitting.spelling == "characters":
             backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
             return backend
-        gemma = self._splitting.patterns or str(self._metadata.get("general.architecture")).startswith(
-            "gemma"
-        )
-        prefixed = bool(self._value("add_space_prefix", not gemma))
+        usual = not self._splitting.patterns and (self._form is None or self._form.space_prefix)
+        prefixed = bool(self._value("add_space_prefix", usual))
         backend.normalizer = normalizers.Sequence(
             [*([normalizers.Prepend(_SPACE)] if prefixed else []), normalizers.Replace(" ", _SPACE)]
         )

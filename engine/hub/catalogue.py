@@ -28,6 +28,8 @@ class CatalogueModel:
     title: str  # title that users see
     about: str  # one sentence
     licence: str  # licence as the hub names it
+    # Number of weights, but for norms and biases, which are thousands beside millions
+    parameters: int
     # Part of config.json that its size follows from, under its own keys
     config: dict[str, Any] = field(hash=False)
     safetensors_repo: str  # repository of its original weights
@@ -38,89 +40,21 @@ class CatalogueModel:
     older: bool = False  # True if there are better ones of its size by now
     # Family of tests/published that is written as its files are; one without any is not recommended
     tried_as: str = ""
+    # Number of weights of a mixture that each token is multiplied with; None for others
+    active_parameters: int | None = None
+    expert_parameters: int = 0  # number of weights of its experts
 
     @property
     def context_length(self) -> int:
         """Tokens of its longest text."""
         return int(self.config["max_position_embeddings"])
 
-    @property
-    def parameters(self) -> int:
-        """Number of weights by its shape: matrices alone, as norms and biases are thousands beside millions."""
-        shape, layers = self.config, range(self.config["num_hidden_layers"])
-        tables = shape["vocab_size"] * shape["hidden_size"] * (1 if shape["tie_word_embeddings"] else 2)
-        # Gemma 4's E models: each layer has a table of its own, and three matrices around it.
-        width = shape.get("hidden_size_per_layer_input", 0)
-        inputs = len(layers) * width * (shape["vocab_size"] + 3 * shape["hidden_size"])
-        return int(
-            tables + inputs + sum(self._attention(layer) + sum(self._network(layer)) for layer in layers)
-        )
-
-    @property
-    def active_parameters(self) -> int | None:
-        """Number of weights of a mixture that each token is multiplied with; None for others."""
-        shape, count = self.config, self._expert_count
-        if not count:
-            return None
-        experts = sum(self._network(layer)[1] for layer in range(shape["num_hidden_layers"]))
-        chosen = shape.get("num_experts_per_tok") or shape["top_k_experts"]
-        looked_up = 0 if shape["tie_word_embeddings"] else shape["vocab_size"] * shape["hidden_size"]
-        return int(self.parameters - looked_up - experts * (count - chosen) // count)
-
-    @property
-    def _expert_count(self) -> int:
-        names = ("num_experts", "num_local_experts", "n_routed_experts")
-        return sum(self.config.get(name) or 0 for name in names)
-
-    def _shares(self, layer: int) -> bool:
-        """Return whether a layer reads another's keys and values (Gemma 4)."""
-        return bool(layer >= self.config["num_hidden_layers"] - self.config.get("num_kv_shared_layers", 0))
-
-    def _attention(self, layer: int) -> int:
-        """Return the weights of a layer's attention, or of the convolution in its place."""
-        shape = self.config
-        hidden, kinds = shape["hidden_size"], shape.get("layer_types")
-        kind = kinds[layer] if kinds else "full_attention"
-        if kind == "conv":
-            return int(4 * hidden * hidden)
-        if "kv_lora_rank" in shape:  # latents (GLM-4.7-Flash)
-            heads, rope, queries = (
-                shape[name] for name in ("num_attention_heads", "qk_rope_head_dim", "q_lora_rank")
-            )
-            keys, values, latent = (
-                shape[name] for name in ("qk_nope_head_dim", "v_head_dim", "kv_lora_rank")
-            )
-            mapped = queries * (hidden + heads * (keys + rope)) + hidden * (latent + rope)
-            return int(mapped + heads * (latent * (keys + values) + values * hidden))
-        whole = kind == "full_attention" and "global_head_dim" in shape
-        width = shape["global_head_dim"] if whole else shape["head_dim"]
-        kv_heads, matrices = shape["num_key_value_heads"], 2
-        if whole and shape.get("attention_k_eq_v"):
-            kv_heads, matrices = shape["num_global_key_value_heads"], 1
-        if self._shares(layer):
-            matrices = 0
-        return int(hidden * width * (2 * shape["num_attention_heads"] + matrices * kv_heads))
-
-    def _network(self, layer: int) -> tuple[int, int]:
-        """Return the weights of a layer's network, and of its experts."""
-        shape = self.config
-        hidden, width = shape["hidden_size"], shape["intermediate_size"]
-        experts = self._expert_count
-        dense = 3 * hidden * width * (2 if self._shares(layer) and shape.get("use_double_wide_mlp") else 1)
-        if not experts or layer < shape.get("num_dense_layers", shape.get("first_k_dense_replace", 0)):
-            return dense, 0
-        expert = 3 * hidden * shape.get("moe_intermediate_size", width)
-        beside = dense if shape.get("enable_moe_block") else expert * shape.get("n_shared_experts", 0)
-        return beside, expert * experts
-
     def typical_bytes(self, bits_per_weight: float) -> int:
         """Estimate the size of its files; original weights have 16 bits each. The hub says it exactly."""
-        shape, whole = self.config, self.parameters
-        if bits_per_weight < 16 or "quantization_config" not in shape:
-            return int(whole * bits_per_weight / 8)
-        # Published with experts in MXFP4 (gpt-oss), whose blocks of 32 have 17 bytes.
-        experts = sum(self._network(layer)[1] for layer in range(shape["num_hidden_layers"]))
-        return int(2 * (whole - experts) + experts * 17 / 32)
+        if bits_per_weight < 16 or "quantization_config" not in self.config:
+            return int(self.parameters * bits_per_weight / 8)
+        # Published with experts in MXFP4, whose blocks of 32 have 17 bytes.
+        return int(2 * (self.parameters - self.expert_parameters) + self.expert_parameters * 17 / 32)
 
 
 @cache
@@ -133,6 +67,7 @@ def catalogue() -> tuple[CatalogueModel, ...]:
             title=model["title"],
             about=model["about"],
             licence=model["licence"],
+            parameters=model["parameters"],
             config=model["config"],
             safetensors_repo=model["safetensors"]["repo"],
             gated=model["safetensors"]["gated"],
@@ -141,6 +76,8 @@ def catalogue() -> tuple[CatalogueModel, ...]:
             heads=tuple(model["heads"]),
             older=model.get("older", False),
             tried_as=model.get("tried_as", ""),
+            active_parameters=model.get("active_parameters"),
+            expert_parameters=model.get("expert_parameters", 0),
         )
         for model in found["models"]
     )

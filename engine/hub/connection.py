@@ -26,6 +26,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 
 from engine.bounded_http import Bound, BoundedClient
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub, TokenNotKept
+from engine.families import GGUF, SUPPORTED
 from engine.hub.file_server import (
     BUSY,
     HUB,
@@ -38,7 +39,6 @@ from engine.hub.file_server import (
 from engine.hub.repository import HubFile, Listing
 from engine.json_text import read_json
 from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
-from engine.model.families import SUPPORTED
 from engine.sentences import say
 
 _ACCOUNT = "hugging-face-token"
@@ -51,8 +51,8 @@ SearchFormat = Literal["any", "gguf", "safetensors"]
 
 # Fields asked for with every result; the hub leaves out fields that it does not know.
 _FIELDS: Any = ["downloads", "likes", "gated", "tags", "lastModified", "config", "gguf", "safetensors"]
-# llama.cpp calls a family as its class in transformers begins; Mistral's files say llama.
-_GGUF_ARCHITECTURES = {name.removesuffix("ForCausalLM").lower() for name in SUPPORTED}
+# The hub tells the architecture of GGUF files as they do.
+_GGUF_ARCHITECTURES = {name for key, form in GGUF.items() for name in (key, *form.other_names)}
 _QUANTIZED_TAGS = ("awq", "gptq", "exl2", "bitsandbytes", "compressed-tensors", "mlx")
 
 

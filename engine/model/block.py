@@ -118,7 +118,10 @@ def attention(
         mixed.append(_attended(config, index, *rows_of_text, text, weights.sinks))
         start = own.stop
     together = mixed[0] if len(mixed) == 1 else torch.cat(mixed)
-    return weights.output(together.to(rows.dtype))
+    together = together.to(rows.dtype)
+    if weights.attention_gate is not None:
+        together = together * weights.attention_gate(rows).sigmoid()
+    return weights.output(together)
 
 
 def _convolved(

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
+from engine.families import SUPPORTED
+from engine.families.family import Family, FamilyExperts
 from engine.gguf.stored_tensor import TensorTypes
 from engine.model.attention import SCORES_LIMIT_BYTES
 from engine.model.config_values import BAD_VALUE, CONVOLUTION, complete
-from engine.model.families import SUPPORTED, Family, FamilyExperts
 from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 
-#: Architectures whose makers publish quantized blocks (MXFP4) that Tenon reads.
-_PUBLISHED_IN_BLOCKS = ("GptOssForCausalLM",)
 #: Twice as many as the largest model has; a list of so many takes a second.
 _MOST_PARTS = 1 << 16
 #: Constants of gpt-oss's activation.
@@ -137,6 +136,8 @@ class ModelConfig:
         input_width: Width of a layer's own rows of a second embedding (Gemma 4's E models); 0 for none.
         input_vocabulary: Rows of that embedding.
         latent: Sizes of attention over latents, or None if keys and values are cached.
+        query_scale: Factor of queries after norms without weights on each query and key head; None for none of both.
+        end_norm_epsilon: Epsilon of the norms before the residual sums; None for that of the others.
     """
 
     architecture: str
@@ -176,6 +177,8 @@ class ModelConfig:
     input_width: int = 0
     input_vocabulary: int = 0
     latent: Latent | None = None
+    query_scale: float | None = None
+    end_norm_epsilon: float | None = None
 
     def of_layer(self, index: int) -> ModelConfig:
         """Return the config with the sizes of one layer in place of those of most."""
@@ -262,7 +265,7 @@ def read_config(
             architecture=checkpoint.architecture,
             names=", ".join(dict.fromkeys(say(one.name) for one in families.values())),
         )
-    if checkpoint.architecture not in _PUBLISHED_IN_BLOCKS or checkpoint.quantization is None:
+    if not family.published_in_blocks or checkpoint.quantization is None:
         _refuse_quantized(checkpoint.config)
     try:
         config = _decoder_values(checkpoint, family)
@@ -430,7 +433,7 @@ def _translate(
         quantization=checkpoint.quantization,
         types=checkpoint.types,
         residual_scale=float(config["residual_multiplier"]) if multipliers else 1.0,
-        logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else 1.0,
+        logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else config.get("logit_scale", 1.0),
         mixture=None
         if family.experts is None
         else _mixture(config, family.experts, layers, _fused(checkpoint, family.experts, prefix)),
@@ -440,6 +443,8 @@ def _translate(
         input_width=input_width,
         input_vocabulary=int(config["vocab_size_per_layer_input"]) if input_width else 0,
         latent=latent,
+        query_scale=config.get("query_scale"),
+        end_norm_epsilon=config.get("end_norm_epsilon"),
     )
 
 
@@ -474,7 +479,7 @@ def _tied(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any],
 
 
 def _shapes(config: Mapping[str, Any], layers: int, query_only: bool) -> tuple[LayerShape, ...]:
-    """Return Gemma 4's layers by type; the last ones may read keys and values of the last of their type before.
+    """Return the layers by type; the last ones may read keys and values of the last of their type before.
 
     If no layer has keys, the model that they draft for settles which of its layers they read.
     """
@@ -525,7 +530,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
             chosen=chosen,
             experts=experts,
         )
-    greedy = config.get("topk_method") == "greedy"  # DeepSeek V2 has groups, and may choose without them
+    greedy = config.get("topk_method") == "greedy"  # there may be groups that are not chosen by
     groups, chosen_groups = (1 if greedy else int(config[name] or 1) for name in ("n_group", "topk_group"))
     if (
         experts % groups
@@ -572,7 +577,7 @@ def _windows(config: Mapping[str, Any], family: Family, layers: int) -> tuple[in
 def _ropes(
     config: Mapping[str, Any], family: Family, shapes: tuple[LayerShape, ...], layers: int
 ) -> tuple[tuple[Rope, ...], tuple[int | None, ...]]:
-    if "full_attention" in config["rope_parameters"]:  # Gemma 3: sliding layers have frequencies of their own
+    if "full_attention" in config["rope_parameters"]:  # sliding layers have frequencies of their own
         kinds = ("full_attention", "sliding_attention")
         whole = int(config["global_head_dim"]) if shapes else None
         ropes = tuple(
@@ -584,7 +589,7 @@ def _ropes(
     if config.get("query_beta"):
         context = int(config["rope_parameters"]["original_max_position_embeddings"])
         rope = replace(rope, query_beta=float(config["query_beta"]), query_context=context)
-    rotates = config.get("no_rope_layers") or (1,) * layers  # SmolLM3: 1 if the layer rotates
+    rotates = config.get("no_rope_layers") or (1,) * layers  # 1 if the layer rotates
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 
 

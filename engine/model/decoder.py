@@ -19,6 +19,7 @@ from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_ste
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
+from engine.model.linear import Norm
 from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable, Rotation, joined_rotations
 
@@ -123,6 +124,10 @@ class Decoder:
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
+        self._embedding_norm = None
+        if config.family.normed_embedding:
+            ones = torch.ones(config.hidden_size, device=source.device)
+            self._embedding_norm = Norm(ones, config.norm_epsilon)
         self._next_rows = None
         if self._whole is not None:
             ropes = self._ropes[self.home]
@@ -232,6 +237,8 @@ class Decoder:
         source = self.source
         tokens = texts[0].tokens if len(texts) == 1 else torch.cat([text.tokens for text in texts])
         hidden = source.embedding(tokens.to(source.device)).to(source.dtype)
+        if self._embedding_norm is not None:
+            hidden = self._embedding_norm(hidden)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
         if all(text.embeddings is None for text in texts):

@@ -43,8 +43,9 @@ def layer_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int, 
 
 
 def _value_norm_bytes(config: ModelConfig) -> int:
-    """Return the bytes of a layer's norm that has no weights in the file."""
-    return 4 * config.head_dim if config.family.value_norm and config.keys_of is None else 0
+    """Return the bytes of a layer's norms that have no weights in the file."""
+    norms = int(config.family.value_norm and config.keys_of is None) + 2 * (config.query_scale is not None)
+    return 4 * config.head_dim * norms
 
 
 @lru_cache(maxsize=1024)

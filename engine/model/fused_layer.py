@@ -210,6 +210,7 @@ def _fits(config: ModelConfig) -> bool:
         library.available() is not None
         and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
         and config.activation in kernel.ACTIVATIONS
+        and not config.family.output_gate
     )
 
 

@@ -51,6 +51,7 @@ class LayerWeights:
             ``qkv`` is h -> query rank or all queries, the latent, rotated keys; ``query_norm`` and ``key_norm``
             have the query's rank and the latent's. None if queries are mapped directly.
         key_up: Map of each head's plain channels of a query -> latent, one head after the other, or None.
+        attention_gate: Map h -> q, whose sigmoid multiplies attention's result, or None.
         value_up: Map latent -> each head's values, one head after the other, or None.
     """
 
@@ -79,6 +80,7 @@ class LayerWeights:
     query_up: LinearMap | None = None
     key_up: LinearMap | None = None
     value_up: LinearMap | None = None
+    attention_gate: LinearMap | None = None
 
     def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:
         """Yield every norm, matrix and vector of the layer, and the experts as one part."""

@@ -105,7 +105,8 @@ def layer_inputs(
 
 def final_norm(config: ModelConfig, weight: Tensor) -> Norm:
     """Make the norm before the head."""
-    return Norm(weight, config.norm_epsilon, config.family.norm_offset, config.logit_scale)
+    offset = 0.0 if config.family.plain_final_norm else config.family.norm_offset
+    return Norm(weight, config.norm_epsilon, offset, config.logit_scale)
 
 
 def load_layers(
@@ -193,10 +194,18 @@ def dress_layer(
     """Make a layer from its parts, keyed by the field names of `layer_slots`: norms' weights, matrices and biases."""
 
     def norm(field: str) -> Norm:
-        of_latent = config.latent is not None and field in ("query_norm", "key_norm")
-        return Norm(
-            vector(field), LATENT_EPSILON if of_latent else config.norm_epsilon, config.family.norm_offset
-        )
+        epsilon = config.norm_epsilon
+        if config.latent is not None and field in ("query_norm", "key_norm"):
+            epsilon = LATENT_EPSILON
+        elif field.endswith("end_norm") and config.end_norm_epsilon is not None:
+            epsilon = config.end_norm_epsilon
+        return Norm(vector(field), epsilon, config.family.norm_offset)
+
+    def head_norm(field: str, scale: float) -> Norm | None:
+        if config.query_scale is None:
+            return optional(field)
+        ones = torch.ones(config.head_dim, device=vector("attention_norm").device)
+        return Norm(ones, config.norm_epsilon, scale=scale)
 
     def optional(field: str) -> Norm | None:
         return norm(field) if field in present else None
@@ -234,8 +243,8 @@ def dress_layer(
         mlp_norm=norm("mlp_norm"),
         gate_up=matrix("gate_up"),
         down=matrix("down"),
-        query_norm=optional("query_norm"),
-        key_norm=optional("key_norm"),
+        query_norm=head_norm("query_norm", config.query_scale or 1.0),
+        key_norm=head_norm("key_norm", 1.0),
         attention_end_norm=optional("attention_end_norm"),
         mlp_end_norm=optional("mlp_end_norm"),
         experts=experts(),
@@ -255,4 +264,5 @@ def dress_layer(
         query_up=matrix("query_up"),
         key_up=matrix("key_up"),
         value_up=matrix("value_up"),
+        attention_gate=matrix("attention_gate"),
     )

@@ -242,7 +242,9 @@ def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> La
         assert isinstance(matrix, Packed)
         biases = by_field.get(f"{slot.field}_bias", ())
         bias = next((vector(bias) for bias in biases if bias.first_row == slot.first_row), None)
-        refined_above = OUTLIERS if slot.field.endswith(("qkv", "gate_up", "query_up")) else NONE
+        refined_above = (
+            OUTLIERS if slot.field.endswith(("qkv", "gate_up", "query_up", "attention_gate")) else NONE
+        )
         if slot.field in ("key_up", "value_up"):
             refined_above = ALL  # a fifteenth of the layer's weights, and a sixth of its error
         return PackedLinear(matrix, bias, refined_above)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from engine.errors import TensorMismatch
+from engine.families.family import NETWORK
 from engine.model.config import Latent, ModelConfig, check_counts
-from engine.model.families import NETWORK
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 
@@ -120,6 +120,8 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             norm("self_attn.q_norm", "query_norm", config.head_dim)
             if config.keys_of is None:
                 norm("self_attn.k_norm", "key_norm", config.head_dim)
+        if config.family.output_gate:
+            linear("self_attn.gate_proj", "attention_gate", queries, hidden, 0, False)
         linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
         if config.family.sinks:
             slots.append(Slot(f"{prefix}self_attn.sinks", (config.heads,), "sinks"))

@@ -258,7 +258,8 @@ class ColumnsPlan(PlacementPlan):
     def fit(cls, sizes: Sizes, room: Room, most: int) -> ColumnsPlan | None:
         """Return the shares with which both units take equally long, or the nearest that fit; attention's last."""
         config = sizes.config
-        undivided = config.mixture is not None or bool(config.convolutions or config.shapes or config.latent)
+        own = config.convolutions or config.shapes or config.latent or config.family.output_gate
+        undivided = config.mixture is not None or bool(own)
         if not room.device or not most or room.units is None or undivided:
             return None  # layers with any of these, or that read another's keys, are not divided
         units, most_share = room.units(sizes, room.width), most / sizes.config.layers

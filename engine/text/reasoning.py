@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.families import LINES
 from engine.text.stop import overlap
 from engine.text.thoughts import CLOSE, OPEN, begins_with_thought
 from engine.text.tool_calls.harmony import CALL, CHANNEL, MARKS, MESSAGE, OPENING, START
@@ -79,7 +80,7 @@ class Reasoning(ABC):
 
 @dataclass(frozen=True)
 class Marked(Reasoning):
-    """A thought between two marks: Gemma 4's channel, Mistral's ``[THINK]``."""
+    """A thought between two marks."""
 
     opened: str = OPEN
     closed: str = CLOSE
@@ -231,15 +232,14 @@ def _is_head(text: str) -> bool:
 
 
 _THINK = Marked()
-_GEMMA = Marked("<|channel>thought", "<channel|>", ("<|channel>", "<channel|>"))
-_MISTRAL = Marked("[THINK]", "[/THINK]", ("[THINK]", "[/THINK]"))
 _HARMONY = Harmony()
+_OWN = tuple(
+    Marked(own.opened, own.closed, own.marks) for line in LINES if (own := line.thinking) is not None
+)
 
 
 def template_reasoning(source: str) -> Reasoning:
-    """The words of a chat template."""
+    """Return the words of a chat template."""
     if CHANNEL in source and MESSAGE in source:
         return _HARMONY
-    if "<|channel>" in source and "<channel|>" in source:
-        return _GEMMA
-    return _MISTRAL if "[THINK]" in source else _THINK
+    return next((own for own in _OWN if all(mark in source for mark in own.marks)), _THINK)

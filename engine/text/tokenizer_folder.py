@@ -12,9 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tokenizers import AddedToken, Tokenizer, normalizers
+from tokenizers import AddedToken, Tokenizer
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.families import LINES
+from engine.families.family import TokenizerClass
 from engine.gguf.tokenizer import SPLITTINGS, byte_level
 from engine.json_text import read_json
 from engine.outside_file import read_file, read_text_file
@@ -26,20 +28,13 @@ _OLDER_TEMPLATE_FILE = "chat_template.json"
 _CONFIG_FILE = "tokenizer_config.json"
 
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json")
-#: By ``tokenizer_class``: the special tokens that it has where no file names any.
-_CLASS_TOKENS = {
-    "LlamaTokenizer": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
-    "GemmaTokenizer": {
-        "bos_token": "<bos>",
-        "eos_token": "<eos>",
-        "unk_token": "<unk>",
-        "pad_token": "<pad>",
-    },
-    "Qwen2Tokenizer": dict.fromkeys(("eos_token", "unk_token", "pad_token"), "<|endoftext|>"),
-    "GPT2Tokenizer": dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"),
+#: Classes of tokenizers by ``tokenizer_class``.
+_CLASSES = {name: own for line in LINES for name, own in line.tokenizers.items()} | {
+    "GPT2Tokenizer": TokenizerClass(
+        dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"), "gpt-2"
+    )
 }
-#: By ``tokenizer_class``: how a vocab.json splits, by llama.cpp's names.
-_CLASS_SPLITTINGS = {"Qwen2Tokenizer": "qwen2", "GPT2Tokenizer": "gpt-2"}
+_NO_CLASS = TokenizerClass({})
 
 
 def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], dict[str, str]]:
@@ -93,7 +88,8 @@ def _tokenizer(folder: Path, kind: str) -> Tokenizer:
         return Tokenizer.from_file(str(folder / "tokenizer.json"))
     if (folder / "tokenizer.model").is_file():
         return read_sentence_piece(read_file(folder / "tokenizer.model"))
-    if not (folder / "merges.txt").is_file() or kind not in _CLASS_SPLITTINGS:
+    splitting = _CLASSES.get(kind, _NO_CLASS).splitting
+    if not (folder / "merges.txt").is_file() or not splitting:
         raise UnsupportedModel(
             "The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a "
             "text: copy the model's tokenizer.json there.",
@@ -101,16 +97,13 @@ def _tokenizer(folder: Path, kind: str) -> Tokenizer:
         )
     lines = read_text_file(folder / "merges.txt").split("\n")
     merges = [line.split(" ", 1) for line in lines if line and not line.startswith("#version")]
-    tokenizer = byte_level(_json(folder / "vocab.json"), merges, SPLITTINGS[_CLASS_SPLITTINGS[kind]])
-    if kind == "Qwen2Tokenizer":
-        tokenizer.normalizer = normalizers.NFC()
-    return tokenizer
+    return byte_level(_json(folder / "vocab.json"), merges, SPLITTINGS[splitting])
 
 
 def _special_tokens(config: Mapping[str, Any], kind: str, tokenizer: Tokenizer) -> dict[str, str]:
     known = {
         name: text
-        for name, text in _CLASS_TOKENS.get(kind, {}).items()
+        for name, text in _CLASSES.get(kind, _NO_CLASS).tokens.items()
         if name not in config and tokenizer.token_to_id(text) is not None
     }
     named = {name: _text(value) for name, value in config.items() if name.endswith("_token")}

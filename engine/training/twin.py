@@ -16,9 +16,9 @@ from torch.nn import functional
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.prompt_tokens import PromptTokens
 from engine.errors import InvalidOption
+from engine.families.family import FamilyExperts
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
-from engine.model.families import FamilyExperts
 from engine.model.footprint import weight_bytes
 from engine.model.token_tree import Draft
 from engine.model.weight_format import DENSE_BF16, weight_format

@@ -25,6 +25,7 @@ from engine.errors import (
     WeightsMissing,
     WeightsNotFinite,
 )
+from engine.families.family import SCALES
 from engine.gguf.files import gguf_name
 from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
@@ -35,7 +36,7 @@ from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.sentences import mark
 from engine.weights.direct_reader import Piece, read_pieces
-from engine.weights.safetensors_file import SCALES, SafetensorsFile, stacks_of
+from engine.weights.safetensors_file import SafetensorsFile, stacks_of
 from engine.weights.values import values
 from engine.weights.watched_file import WatchedFile
 

@@ -19,6 +19,8 @@ import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.families import SUPPORTED
+from engine.families.family import Stack
 from engine.gguf.stored_tensor import BF16, F16, F32, F64, MXFP4, PLAIN, StoredTensor
 from engine.json_text import read_json
 from engine.outside_file import open_file
@@ -34,61 +36,6 @@ OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
 
-@dataclass(frozen=True)
-class Stack:
-    """A tensor that stacks the tensors of all experts.
-
-    Attributes:
-        names: Names of the tensors that an expert's rows become, with its number in braces.
-        transposed: True if an expert has columns one after the other.
-        interleaved: True if its rows are those of two matrices by turns.
-        flat: True if it is one vector, whatever its dimensions.
-        blocks: True if its rows are blocks of MXFP4 without their scales, in two dimensions.
-        rows: Rows of each of ``names``, if a head has so many of each and the heads lie one after the other in two
-            dimensions; the first one's columns are wanted as its rows.
-    """
-
-    names: tuple[str, ...]
-    transposed: bool = False
-    interleaved: bool = False
-    blocks: bool = False
-    flat: bool = False
-    rows: tuple[int, ...] = ()
-
-
-def _gpt_oss(module: str, interleaved: bool) -> dict[str, Stack]:
-    """Return gpt-oss's stacks as it was trained, and as published: in MXFP4, the scales of its blocks apart."""
-    ends = {"": ".weight", "_bias": ".bias", "_blocks": ".weight", "_scales": SCALES}
-    return {
-        f"mlp.experts.{module}{end}": Stack(
-            (f"mlp.experts.{{}}.{module}{own}",), end == "", interleaved, end == "_blocks"
-        )
-        for end, own in ends.items()
-    }
-
-
-#: End of the names of MXFP4's scales.
-SCALES = ".scales"
-_CONVOLUTION = {"conv.conv.weight": Stack(("conv.conv.weight",), flat=True)}
-_WHOLE_EXPERTS = {
-    f"experts.{name}": Stack((f"experts.{{}}.{name}.weight",)) for name in ("gate_up_proj", "down_proj")
-}
-#: Stacks by the ends of their names, of the architectures that have some.
-STACKS: dict[str, dict[str, Stack]] = {
-    "GraniteMoeForCausalLM": {
-        "block_sparse_moe.input_linear.weight": Stack(
-            ("block_sparse_moe.experts.{}.gate_proj.weight", "block_sparse_moe.experts.{}.up_proj.weight")
-        ),
-        "block_sparse_moe.output_linear.weight": Stack(("block_sparse_moe.experts.{}.down_proj.weight",)),
-    },
-    "Lfm2ForCausalLM": _CONVOLUTION,
-    "Lfm2MoeForCausalLM": _CONVOLUTION,
-    "GptOssForCausalLM": {**_gpt_oss("gate_up_proj", True), **_gpt_oss("down_proj", False)},
-    "Gemma4ForCausalLM": _WHOLE_EXPERTS,
-    "Gemma4ForConditionalGeneration": _WHOLE_EXPERTS,
-}
-
-
 def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stack]:
     """Return the stacks of a model by the ends of their names; for latents each head's maps to keys and values."""
     widths = config.get("qk_nope_head_dim"), config.get("v_head_dim")
@@ -96,7 +43,7 @@ def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stac
     if len(rows) == len(widths):
         names = ("self_attn.k_b_proj.{}.weight", "self_attn.v_b_proj.{}.weight")
         return {"self_attn.kv_b_proj.weight": Stack(names, rows=rows)}
-    return STACKS.get(architecture, {})
+    return SUPPORTED[architecture].stacks if architecture in SUPPORTED else {}
 
 
 # Far beyond every existing number: a damaged one must not become a list of that many entries.

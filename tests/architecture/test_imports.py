@@ -41,6 +41,7 @@ RANKS = {
     "engine.documents": -2,
     "engine.kernels": -2,
     "engine.gguf": -2,
+    "engine.families": -3,
     "engine.messages": -3,
     "engine.errors": -4,
     "engine.json_text": -4,

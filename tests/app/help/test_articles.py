@@ -21,7 +21,7 @@ from app.ui.help.article_text import ARTICLE, COMMAND, SETTING, setting_titles
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser
-from engine.model.families import SUPPORTED
+from engine.families import SUPPORTED
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_scene import stock

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ModelNotFound
+from engine.families import SUPPORTED
 from engine.hub.catalogue import (
     CatalogueModel,
     catalogue,
@@ -18,8 +19,7 @@ from engine.hub.catalogue import (
 )
 from engine.hub.offer import config_of
 from engine.model.config import read_config
-from engine.model.families import SUPPORTED
-from engine.model.footprint import weight_bytes
+from engine.model.footprint import expert_bytes, weight_bytes
 from engine.model.weight_format import weight_format
 from engine.weights.checkpoint import CheckpointOutline
 
@@ -74,6 +74,9 @@ def test_the_shape_is_one_that_the_engine_reads_and_has_its_weights(
     held = weight_bytes(config, weight_format("fp32")) / 4
     assert model.parameters == pytest.approx(held + beside, rel=0.001)
     assert model.context_length == config.context_length
+    experts = expert_bytes(config, weight_format("fp32")) * config.layers / 4
+    assert model.expert_parameters == pytest.approx(experts, rel=0.001)
+    assert (model.active_parameters is None) == (config.mixture is None)
 
 
 def test_drafts_are_smaller_and_of_the_same_vocabulary() -> None:

@@ -14,7 +14,8 @@ from transformers import CONFIG_MAPPING
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.lfm2.modeling_lfm2 import Lfm2MLP
 
-from engine.model.config_values import DEFAULTS, complete
+from engine.families import VALUES
+from engine.model.config_values import complete
 from engine.model.rope import Rope, read_rope
 from tests.engine.model.test_model_config import PUBLISHED
 from tests.support.checkpoints import LLAMA3_ROPE, LONG_ROPE, SIZES, VARIANTS
@@ -35,8 +36,8 @@ LONG = {**LONG_ROPE, "short_factor": [1.5] * 8, "long_factor": [4.0] * 8}
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     # GLM-4's own default turns 21 channels of 42, which are no pairs.
-    *((model_type, {"head_dim": 128} if model_type == "glm4_moe" else {}) for model_type in DEFAULTS),
-    *((model_type, SIZES) for model_type in DEFAULTS),
+    *((model_type, {"head_dim": 128} if model_type == "glm4_moe" else {}) for model_type in VALUES),
+    *((model_type, SIZES) for model_type in VALUES),
     *((model_type, {**SIZES, "num_key_value_heads": None}) for model_type in ("llama", "qwen2", "phi3")),
     ("llama", {**SIZES, "rope_theta": 5e5, "rope_scaling": {"type": "linear", "factor": 2.0}}),
     ("llama", {**SIZES, "rope_theta": 5e5, "rope_scaling": None}),

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.families import SUPPORTED
 from engine.model.config import ModelConfig, read_config
-from engine.model.families import SUPPORTED
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import SIZES, VARIANTS
 

@@ -8,8 +8,8 @@ from engine.drafting.block import BlockDraft
 from engine.drafting.block_layout import BlockLayout
 from engine.drafting.medusa import MedusaDraft, MedusaLayout
 from engine.drafting.small_model import ModelDraft
+from engine.families import SUPPORTED
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
-from engine.model.families import SUPPORTED
 from engine.model.footprint import activation_bytes, layer_bytes, read_bytes, stored_layer_bytes
 from engine.model.mixture import Mixture
 from engine.model.tensors import Slot, layer_slots

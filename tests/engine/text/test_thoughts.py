@@ -141,7 +141,11 @@ WORDS = [
     ),
     ("<|channel><channel|>", "<|channel>thought\n<channel|>Sunny.", "Sunny."),
     ("<|channel><channel|>", "Sunny <|channel", "Sunny <|channel"),
-    ("[THINK]", "[THINK]Hm. [So]\n[/THINK]Sunny [THINK", "<think>\nHm. [So]\n\n</think>\n\nSunny [THINK"),
+    (
+        "[THINK][/THINK]",
+        "[THINK]Hm. [So]\n[/THINK]Sunny [THINK",
+        "<think>\nHm. [So]\n\n</think>\n\nSunny [THINK",
+    ),
 ]
 
 

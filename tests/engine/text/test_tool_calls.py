@@ -367,7 +367,7 @@ CONVERSATIONS = {
         "<think>They ask.</think>One moment.<|tool_call_start|>[get_weather(city='Rome')]<|tool_call_end|>",
     ),
     "mistral": (
-        "[THINK]",
+        "[THINK][/THINK]",
         '[THINK]They ask.[/THINK]One moment.[TOOL_CALLS]get_weather[ARGS]{"city": "Rome"}',
     ),
 }

@@ -1,0 +1,22 @@
+"""Meta's Llama, and what is built like it: SmolLM and SmolLM2, TinyLlama, many others."""
+
+from __future__ import annotations
+
+from engine.families.family import Family, GgufForm, KnownTemplate, Line, TokenizerClass, Values, sizes
+
+LINE = Line(
+    families={"LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None)},
+    values={"llama": Values(sizes(32_000, 2048, 11_008))},
+    gguf={"llama": GgufForm("LlamaForCausalLM", "llama", interleaved=True, splitting="llama-bpe")},
+    ends=("<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "</s>"),
+    template=KnownTemplate(
+        "Llama 3",
+        ("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
+        "<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n{{ m.content | trim }}<|eot_id|>",
+        "<|start_header_id|>assistant<|end_header_id|>\n\n",
+        "<|eot_id|>",
+    ),
+    tokenizers={
+        "LlamaTokenizer": TokenizerClass({"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"})
+    },
+)

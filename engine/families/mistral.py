@@ -1,0 +1,78 @@
+"""Mistral AI's Mistral, Ministral 3, and the text part of Mistral 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.families.family import (
+    NO_SYSTEM,
+    TEXT_PART,
+    YARN,
+    Family,
+    GgufForm,
+    KnownTemplate,
+    Line,
+    Thinking,
+    Values,
+    sizes,
+)
+from engine.families.gguf_values import GgufValues
+from engine.sentences import mark
+
+
+def _values(file: GgufValues) -> dict[str, Any]:
+    rope = file.rope()
+    if rope["rope_type"] == "yarn":
+        weight = float(file.value("rope.scaling.yarn_log_multiplier", 0.0))
+        beta = float(file.value("attention.temperature_scale", 0.0))
+        rope |= {"mscale": weight, "mscale_all_dim": weight, "llama_4_scaling_beta": beta}
+    return {"rope_parameters": rope}
+
+
+LINE = Line(
+    families={
+        "MistralForCausalLM": Family("Mistral", windows="all"),
+        "Ministral3ForCausalLM": Family("Ministral 3", windows="all"),
+        "Mistral3ForConditionalGeneration": Family(
+            mark("Mistral 3 (text part)"), windows="all", text_types=("mistral", "ministral3"), **TEXT_PART
+        ),
+    },
+    values={
+        "mistral": Values({**sizes(32_000, 131_072, 14_336, kv_heads=8), "sliding_window": 4096}),
+        "ministral3": Values(
+            {
+                **sizes(131_072, 262_144, 14_336, layers=34, kv_heads=8, head_dim=128, epsilon=1e-5),
+                "query_beta": None,
+            },
+            rope={
+                **YARN,
+                "rope_theta": 1_000_000.0,
+                "factor": 16.0,
+                "original_max_position_embeddings": 16_384,
+                "mscale": 1.0,
+                "mscale_all_dim": 1.0,
+                "llama_4_scaling_beta": 0.1,
+            },
+        ),
+    },
+    gguf={
+        "mistral3": GgufForm(
+            "Ministral3ForCausalLM",
+            "ministral3",
+            values=_values,
+            read=("rope.scaling.yarn_log_multiplier",),
+            interleaved=True,
+            splitting="tekken",
+        )
+    },
+    ends=("</s>",),
+    thinking=Thinking("[THINK]", "[/THINK]", ("[THINK]", "[/THINK]")),
+    template=KnownTemplate(
+        "Mistral",
+        ("[INST]", "[/INST]", "</s>"),
+        NO_SYSTEM + "{% if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% else %}{{ m.content }}</s>"
+        "{% endif %}",
+        "",
+        "</s>",
+    ),
+)
