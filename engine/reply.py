@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import repeat
 
 from engine.advice import settled_sampler
 from engine.decoding.loop import Decoding, Hooks
@@ -177,10 +178,12 @@ class ReplyRun:
         """Refuse ids of the request that are no tokens of the model."""
         last, raw = self._model.target.config.vocabulary_size - 1, self._request.raw_prompt
         prompt = raw if isinstance(raw, tuple) else ()
-        for token in (*prompt, *(token for token, _ in self._request.penalties.bias)):
+        biases = [token for token, _ in self._request.penalties.bias]
+        for about, token in (*zip(repeat("prompt"), prompt), *zip(repeat("bias"), biases)):
             if not 0 <= token <= last:
                 raise InvalidOption(
                     "There is no token {token} in this model: its tokens have the numbers from 0 to {last}.",
+                    about=about,
                     token=token,
                     last=last,
                 )

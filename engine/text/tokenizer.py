@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
@@ -368,6 +368,12 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
     return ()
 
 
+@lru_cache(maxsize=1)
+def read_tokenizer(folder: str, cache: str) -> Tokenizer:
+    """Read the tokenizer of a model in a process that prepares requests to it."""
+    return Tokenizer(Path(folder), read_end_ids(Path(folder)), Path(cache))
+
+
 def _rendered(
     template: ChatTemplate,
     messages: Sequence[ChatMessage],
@@ -399,10 +405,12 @@ def _rendered(
         raise UnsupportedModel(
             "The model's chat template refuses this conversation: start a new chat, or use another model.",
             details=str(refusals[0]),
+            about="prompt",
         ) from refusals[0]
     if not texts[0]:
         raise UnsupportedModel(
-            "The model's chat template turns this conversation into an empty text: use another model."
+            "The model's chat template turns this conversation into an empty text: use another model.",
+            about="prompt",
         )
     return texts[0]
 
