@@ -14,7 +14,7 @@ import random
 import statistics
 from itertools import product
 
-from engine.decoding.schedule import LengthSelector
+from engine.drafting.committee import CommitteeMemory, LengthSelector
 from engine.messages import RoundRecord
 
 LONGEST = 12
@@ -101,7 +101,9 @@ def main() -> None:
             statistics.fmean(
                 reached(
                     *case,
-                    selector=LengthSelector(LONGEST, length=first, decision_threshold=threshold),
+                    selector=LengthSelector(
+                        LONGEST, CommitteeMemory(), length=first, decision_threshold=threshold
+                    ),
                     noise=noise,
                     even=even,
                     rounds=chosen.rounds,
