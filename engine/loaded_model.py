@@ -13,8 +13,8 @@ from math import inf
 import torch
 
 from engine.advice import model_advice
+from engine.decoding.costs import Costs
 from engine.decoding.kept_sequences import KeptSequences
-from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
@@ -201,7 +201,7 @@ class LoadedModel:
         self.sequences = KeptSequences(self._new_sequence, self.has_room)
         streamed = self.placement.streamed_bytes > 0
         step = sum(draft.read_elements for draft in drafts) / placed.parameters
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(streamed, step))
+        self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
         self.match_chances = MatchChances()
         self.committee = CommitteeMemory()
         self.options = options

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.messages import Notice
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
@@ -60,7 +60,7 @@ def test_medusa_heads_run_on_a_gpu(
 ) -> None:
     use_gpu(monkeypatch)
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     heads = str(make_head(layout).write(tmp_path / layout, safetensors=True))
     options = {"weights": "fp32", "max_tokens": 24, "gpu_layers": 0}
     client.events.clear()

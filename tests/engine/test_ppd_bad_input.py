@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from tests.support.prompt_tokens import write_prompt_tokens
 
 CLI = pytest.CaptureFixture[str]
@@ -79,7 +79,7 @@ def test_what_ends_or_changes_within_the_probes_leaves_the_text_as_it_is(
     capsys: CLI,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 20)  # random prompt tokens are worth none
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 20)  # random prompt tokens are worth none
     folder = checkpoint_of(family)
     tokens = write_prompt_tokens(tmp_path / "set", members=2)
     said = []

@@ -12,12 +12,12 @@ import pytest
 import torch
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.lookup import PromptLookup
+from engine.drafting.schedule import FixedShape
 from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.config import read_config

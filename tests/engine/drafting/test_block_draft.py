@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.block import BlockDraft, BlockDrafter, load_block
 from engine.drafting.head_loader import share
 from engine.drafting.kinds import kind_of
@@ -229,7 +229,7 @@ def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     model = write_checkpoint(tmp_path / "llama", num_hidden_layers=7)
     draft = write(tmp_path / "draft", CONFIGS[name], make_state(name))
     settings = {"weights": "fp32", "max_tokens": 40}
