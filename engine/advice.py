@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 from engine.errors import InvalidOption, TenonError
 from engine.messages import ModelAdvice, SamplingOptions
 from engine.model.sampling import Sampler
+from engine.model_file import OpenedModel
 from engine.text.chat_template import ChatTemplate
-from engine.text.tokenizer import read_templates
-from engine.weights.checkpoint import read_generation_config
 
 #: What replies are sampled with where the model advises nothing; the penalty holds in chats only. Llama.cpp's numbers,
 #: but for the penalty: small models go round in circles without one.
@@ -57,14 +55,14 @@ def model_advice(own: Mapping[str, Any], template: ChatTemplate | None) -> Model
     return ModelAdvice(sampling, makers, template.thinking, template.calls.name)
 
 
-def read_advice(path: Path) -> ModelAdvice:
+def read_advice(opened: OpenedModel) -> ModelAdvice:
     """Read the advice of a checkpoint that is not loaded; what cannot be read advises nothing."""
     try:
-        own = read_generation_config(path)
+        own = opened.generation_config
     except (TenonError, OSError):
         return model_advice({}, None)
     try:
-        templates = [ChatTemplate(source, _SPECIAL_TOKENS) for source in read_templates(path).values()]
+        templates = [ChatTemplate(source, _SPECIAL_TOKENS) for source in opened.templates.values()]
         template = next((one for one in templates if not one.trouble), templates[0] if templates else None)
     except Exception:  # a template is a program, and jinja2 has many ways to refuse it; loading tells of it
         template = None

@@ -17,7 +17,6 @@ from engine.advice import read_advice
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
 from engine.hub.endpoints import is_remote
-from engine.hub.installed import find_model
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import (
     Cancel,
@@ -52,6 +51,7 @@ from engine.messages import (
     Unload,
     Working,
 )
+from engine.model_file import open_model
 from engine.modes import descriptors
 from engine.placement.device import is_full
 from engine.planning.hardware import (
@@ -226,9 +226,9 @@ class Engine:
                 self._report_machine(command)
             elif isinstance(command, MakePlan):
                 held = 0 if self._model is None else held_bytes() - self._bare_bytes
+                opened = open_model(command.options.model)
                 plan = forecast(command.options, held)
-                advice = read_advice(find_model(command.options.model))
-                self._on_event(PlanMade(command.request_id, plan, advice))
+                self._on_event(PlanMade(command.request_id, plan, read_advice(opened)))
             elif isinstance(command, PredictModels):
                 for prediction in predictions(command, self._check):
                     self._on_event(prediction)

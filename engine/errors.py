@@ -151,7 +151,7 @@ class OutOfMemory(TenonError):
         short_bytes: int = 0,
         **figures: object,
     ) -> None:
-        super().__init__(text, details, allowed, **figures)
+        super().__init__(text, details, allowed, "", **figures)
         self.short_bytes = short_bytes
 
     def __reduce__(self) -> tuple[type[OutOfMemory], tuple[object, ...]]:

@@ -13,8 +13,8 @@ from math import inf
 import torch
 
 from engine.advice import model_advice
+from engine.decoding.costs import Costs
 from engine.decoding.kept_sequences import KeptSequences
-from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
@@ -22,14 +22,14 @@ from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
 from engine.drafting.lookup import MatchChances
 from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
-from engine.hub.installed import cache_folder, find_model, model_name
+from engine.hub.installed import cache_folder, model_name
 from engine.hub.model_folders import is_others
 from engine.kernels import library
 from engine.messages import LoadOptions, ModelReport
-from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
+from engine.model_file import OpenedModel
 from engine.modes import MODES
 from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
@@ -50,8 +50,6 @@ from engine.planning.probes.host import usable_cores
 from engine.sentences import figure, mark, say
 from engine.text.preparation import Preparation
 from engine.text.token_texts import TokenTexts
-from engine.text.tokenizer import Tokenizer, read_end_ids
-from engine.weights.checkpoint import Checkpoint
 
 # Up to this size the choice of kernels matters less than the time of measuring it.
 _LARGE_BYTES = 128 << 20
@@ -122,6 +120,7 @@ class LoadedModel:
         self,
         options: LoadOptions,
         plan: LoadPlan,
+        opened: OpenedModel,
         drafts: Sequence[DraftKind],
         progress: Callable[[int, int], None],
         check: Callable[[], None],
@@ -131,6 +130,7 @@ class LoadedModel:
         Args:
             options: Settled options.
             plan: Places of target and drafts.
+            opened: Files of the target.
             drafts: Drafts that the plan has.
             progress: Called with bytes of weights read, and in all.
             check: Called often, by this load and by the replies that follow; raises `Cancelled` when the running
@@ -142,24 +142,13 @@ class LoadedModel:
         started = time.perf_counter()
         _set_threads(options.threads)
         memory = read_host_memory()
-        folder = find_model(options.model)
-        checkpoint = Checkpoint(folder)
-        config = read_config(checkpoint)
+        checkpoint, config = opened.checkpoint, opened.config
         check()
-        self.tokenizer = Tokenizer(folder, read_end_ids(folder), cache_folder())
+        self.tokenizer = opened.tokenizer
         self.token_texts = TokenTexts(self.tokenizer)
-        self.preparation = Preparation(self.tokenizer, folder, cache_folder())
-        own = self.tokenizer
-        draft_folders = [find_model(draft.name) for draft in drafts]
-        for draft, draft_folder in zip(drafts, draft_folders, strict=True):
-            check_draft(
-                draft,
-                draft_folder,
-                folder,
-                config,
-                lambda place: own if place == folder else Tokenizer(place, cache=cache_folder()),
-                drafts,
-            )
+        self.preparation = Preparation(self.tokenizer, opened.place, cache_folder())
+        for draft in drafts:
+            check_draft(draft, opened, drafts)
         size_bytes = weight_bytes(config, plan.weights)
         if size_bytes >= _LARGE_BYTES:
             prefer_fastest(plan.weights, cache_folder(), check)
@@ -189,19 +178,21 @@ class LoadedModel:
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         left_out = (say(_TEXT_ALONE),) if config.family.text_config or checkpoint.text_alone else ()
-        self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out, *own.notes)
+        self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
+        self.notes += self.tokenizer.notes
         loaded: list[LoadedDraft] = []
         # bytes of a text's drafts on the host and on the GPU; each draft's weights are there once
         self._draft_text_bytes = [0, 0]
-        for draft, draft_folder, place in zip(drafts, draft_folders, plan.drafts, strict=True):
+        for draft, place in zip(drafts, plan.drafts, strict=True):
             link = self.link if place.on_gpu else Link(_CPU)
-            parts = DraftLoad(draft_folder, place, decoder, checkpoint, plan.context, link, check)
+            parts = DraftLoad(place, decoder, checkpoint, plan.context, link, check)
             try:
                 loaded.append(draft.load(parts))
             except WeightsNotFinite:
                 loaded.append(
                     LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter())
                 )
+            draft.opened.forget_head()
             self.notes += loaded[-1].notes
             whole, weights_alone = (draft.size_bytes(place.weights, tokens) for tokens in (plan.context, 0))
             self._draft_text_bytes[place.on_gpu] += whole - weights_alone
@@ -210,16 +201,16 @@ class LoadedModel:
         self.sequences = KeptSequences(self._new_sequence, self.has_room)
         streamed = self.placement.streamed_bytes > 0
         step = sum(draft.read_elements for draft in drafts) / placed.parameters
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(streamed, step))
+        self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
         self.match_chances = MatchChances()
         self.committee = CommitteeMemory()
         self.options = options
-        self.folder = folder
+        self.folder = opened.place
         self._checkpoint = checkpoint
-        self.generation_config = checkpoint.generation_config
+        self.generation_config = opened.generation_config
         self.report = ModelReport(
-            name=model_name(options.model, folder),
-            folder=str(folder),
+            name=model_name(options.model, opened.place),
+            folder=str(opened.place),
             architecture=config.architecture,
             parameters=placed.parameters,
             weights=plan.weights.name,
@@ -352,7 +343,7 @@ def load_model(
         options = settle(options, planner).options
     plan = planner.load_plan(options)
     try:
-        return LoadedModel(options, plan, planner.drafts_for(options), progress, check)
+        return LoadedModel(options, plan, planner.opened, planner.drafts_for(options), progress, check)
     except RuntimeError as error:
         # Torch raises it when a device is lost, when it is full, or when a kernel fails there.
         if not plan.device:
@@ -366,7 +357,7 @@ def load_model(
         again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
     note = say(_LOADED_ANEW[full], reason=reason, summary=again.summary)
     again = replace(again, notes=(note, *again.notes))
-    return LoadedModel(options, again, planner.drafts_for(options), progress, check)
+    return LoadedModel(options, again, planner.opened, planner.drafts_for(options), progress, check)
 
 
 def _gpu_part(options: LoadOptions) -> str | None:

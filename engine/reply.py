@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import repeat
 
 from engine.advice import settled_sampler
+from engine.decoding.costs import Costs
 from engine.decoding.loop import Decoding, Hooks
-from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import AskedRows, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import Member
@@ -221,7 +221,7 @@ class ReplyRun:
     def _values(self) -> Values:
         return self._mode.values(self._request.options.mode_options)
 
-    def _recalled_cost(self, drafting: str) -> RoundCost:
+    def _recalled_cost(self, drafting: str) -> Costs:
         """Return the cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
         model = self._model
         cost = model.round_costs[drafting]
@@ -232,7 +232,7 @@ class ReplyRun:
                 model.match_chances = profile.chances()
         return cost
 
-    def _plain_s(self, cost: RoundCost) -> float | None:
+    def _plain_s(self, cost: Costs) -> float | None:
         """Return the seconds of a forward without a draft, by this session's replies, else by earlier ones."""
         known = cost.mean_plain_s()
         if known is not None or self._planner is None:

@@ -232,8 +232,6 @@ class ProgramServer(QObject):
             self._server.stop(_END_S)
             self._server = self._shared = None
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     @Slot()
     def _model_loaded(self) -> None:
         if self._server is None:

@@ -225,7 +225,6 @@ class Replies(QObject):
             self._start_next()
 
     def _hear(self, event: Event) -> None:
-        """Take an event of the running reply's request."""
         running, reply = self._queue.running, self._running_reply()
         if running is None:
             return

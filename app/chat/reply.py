@@ -163,13 +163,10 @@ class Ticket:
 
 
 class ReplyQueue:
-    """Queue of replies. It says what to start and starts nothing itself.
-
-    Attributes:
-        running: The reply that the engine works on, also while it is being stopped.
-    """
+    """Queue of replies. It says what to start and starts nothing itself."""
 
     def __init__(self) -> None:
+        # The reply that the engine works on, also while it is being stopped
         self.running: Ticket | None = None
         self.waiting: tuple[Ticket, ...] = ()  # replies after it, in the order that they came
         self.halted = False  # the engine is gone; nothing starts before `resume`

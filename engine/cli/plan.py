@@ -37,7 +37,6 @@ def add_to(commands: Any) -> None:
 def _plan(options: argparse.Namespace) -> int:
     from engine.planning.hardware import measure_report
     from engine.planning.planner import model_planner, reason_with_drafts
-    from engine.text.tokenizer import check_tokenizer
 
     wanted = load_options(options)
     report = None if options.machine is None else _read_machine(options.machine)
@@ -46,8 +45,9 @@ def _plan(options: argparse.Namespace) -> int:
         measure_report()
         show_status()
     # Each mode is planned with the draft that it would take; auto's choice differs, since not every draft pays.
-    auto = model_planner(wanted, report, _find).plan
-    check_tokenizer(_find(wanted.model))
+    planner = model_planner(wanted, report, _find)
+    auto = planner.plan
+    planner.opened.check_tokenizer()
     every = model_planner(wanted, report, _find, untried=True).plan
     untried = auto.drafts != every.drafts
     plan = replace(

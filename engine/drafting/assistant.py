@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -22,7 +21,7 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.eagle import HeadDraft
 from engine.drafting.head_layout import MISMATCH, bad_value, refuse, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes
-from engine.drafting.kind import Drafting, DraftLoad, LoadedDraft, ReadTokenizer
+from engine.drafting.kind import Drafting, DraftLoad, LoadedDraft
 from engine.drafting.target_draft import TargetDraft
 from engine.drafting.trees import Level, TreeShape, grow_tree
 from engine.errors import DraftMismatch, TensorMismatch
@@ -39,9 +38,9 @@ from engine.model.rope import RopeTable
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots, outer_slots
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import WeightFormat
+from engine.model_file import OpenedModel
 from engine.sentences import say
 from engine.weights.checkpoint import CheckpointOutline
-from engine.weights.draft_kind import is_assistant
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _ORDERING = "masked_embedding.token_ordering"
@@ -341,11 +340,6 @@ class AssistantDraft(TargetDraft[AssistantLayout]):
     published = HeadDraft.published
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder's config names an assistant."""
-        return is_assistant(folder)
-
-    @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> AssistantLayout:
         """Read the layout of an assistant from its checkpoint."""
         return read_assistant(checkpoint)
@@ -373,15 +367,20 @@ class AssistantDraft(TargetDraft[AssistantLayout]):
         """Return the bytes of its weights; it has no cache."""
         return self.layout.size_bytes(weights)
 
-    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+    def check(self, target: OpenedModel) -> None:
         """Check that family, sizes and the shape of keys are the target's."""
-        self.layout.for_target(config)
+        self.layout.for_target(target.config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
-        checkpoint, source = HeadCheckpoint(parts.folder), parts.target.source
+        source = parts.target.source
         network = load_assistant(
-            checkpoint, parts.target.config, source.embedding, source.dtype, parts.plan.weights, parts.check
+            self.opened.head,
+            parts.target.config,
+            source.embedding,
+            source.dtype,
+            parts.plan.weights,
+            parts.check,
         )
         return LoadedDraft(
             self.name, self.kind, parts.link, lambda: partial(AssistantDrafter, network, parts.check)

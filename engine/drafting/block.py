@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar
 
 import torch
@@ -39,7 +38,6 @@ from engine.model.tensors import Slot
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
 from engine.placement.device import Link
-from engine.weights.draft_kind import is_block
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 
@@ -281,11 +279,6 @@ class BlockDraft(SharingDraft):
     published: ClassVar[Mapping[PromptKind, float]] = MedusaDraft.published
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder's config gives a block's size, its mask token and the target's layers."""
-        return is_block(folder)
-
-    @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> BlockLayout:
         """Read the layout of a draft of blocks from its checkpoint."""
         return read_block(checkpoint)
@@ -297,8 +290,7 @@ class BlockDraft(SharingDraft):
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the blocks."""
-        checkpoint = HeadCheckpoint(parts.folder)
-        network = load_block(checkpoint, parts.target.config, shared, parts.weights, parts.check)
+        network = load_block(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
         return lambda: BlockDrafter(network, parts.context, parts.link, parts.check).for_reply
 
 

@@ -23,12 +23,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, log
-from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 import torch
 from torch import Tensor
 
+from engine.drafting.chances import Chances
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_layout import HeadLayout, read_layout
@@ -48,7 +48,6 @@ from engine.messages import PromptKind
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.device import Link
-from engine.weights.draft_kind import draft_kind, is_parallel
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 # Classes of shares of equal width.
@@ -230,33 +229,29 @@ class FeatureDraft(Drafter):
         return rows[most:]
 
 
-class ShareChances:
+class ShareChances(Chances):
     """Chances of guesses by the head's shares: a head that was trained on few texts is too sure on others.
 
     At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft).
+
+    Attributes:
+        lately: Share of the likeliest guesses that held lately.
     """
 
     def __init__(self) -> None:
-        self._held = [_WEIGHT * (place + 0.5) / _CLASSES for place in range(_CLASSES)]
-        self._seen = [_WEIGHT] * _CLASSES
+        super().__init__(_WEIGHT, _MEMORY)
         self.lately = _USUAL
 
-    def chance(self, share: float) -> float:
+    def of_share(self, share: float) -> float:
         """Return the chance that a token of this share comes."""
-        place = _class_of(share)
-        return self._held[place] / self._seen[place]
+        place = min(int(share * _CLASSES), _CLASSES - 1)
+        return self.chance(place, (place + 0.5) / _CLASSES)
 
-    def learn(self, guesses: Guesses, token: int) -> None:
+    def learn_from(self, guesses: Guesses, token: int) -> None:
         """Learn from the token that came where these guesses had been made."""
         for guess, share in guesses:
-            place = _class_of(share)
-            self._held[place] = _MEMORY * self._held[place] + (token == guess)
-            self._seen[place] = _MEMORY * self._seen[place] + 1.0
+            self.learn(min(int(share * _CLASSES), _CLASSES - 1), token == guess)
         self.lately = _LATELY * self.lately + (1 - _LATELY) * (token == guesses[0][0])
-
-
-def _class_of(share: float) -> int:
-    return min(int(share * _CLASSES), _CLASSES - 1)
 
 
 class ChainDraft(Drafter):
@@ -291,7 +286,7 @@ class ChainDraft(Drafter):
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Learn what guesses were worth, and take tokens and rows in."""
         for token, guesses in zip(tokens, self._guessed, strict=False):
-            self._chances.learn(guesses, token)
+            self._chances.learn_from(guesses, token)
             if token != guesses[0][0]:
                 break
         self._missed = 0 if self._guessed else self._missed + len(tokens)
@@ -316,7 +311,7 @@ class ChainDraft(Drafter):
             parent, behind = place, score
             place, steps = len(nodes), steps + 1
             nodes.extend(
-                (behind + log(self._chances.chance(share)), parent, token) for token, share in guesses
+                (behind + log(self._chances.of_share(share)), parent, token) for token, share in guesses
             )
             score = nodes[place][0]
             ends = steps >= shape.rows or exp(score) * _ONWARD < shape.step_worth
@@ -346,7 +341,7 @@ class ChainDraft(Drafter):
         missed = min(self._missed, len(tokens))
         if missed:
             for guesses, token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
-                self._chances.learn(guesses, token)
+                self._chances.learn_from(guesses, token)
 
     def _guesses(self, logits: Tensor) -> list[Guesses]:
         """Return the likeliest tokens after each row."""
@@ -375,19 +370,15 @@ class HeadDraft(SharingDraft):
     }
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder's tensors join a token with a hidden state."""
-        return draft_kind(folder) == "head"
-
-    @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> HeadLayout:
         """Read the layout of a head from its checkpoint."""
         return read_layout(checkpoint)
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        checkpoint = HeadCheckpoint(parts.folder)
-        network = load_feature_network(checkpoint, parts.target.config, shared, parts.weights, parts.check)
+        network = load_feature_network(
+            self.opened.head, parts.target.config, shared, parts.weights, parts.check
+        )
         return partial(self.text, network, parts, ShareChances())
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
@@ -418,11 +409,6 @@ class ParallelDraft(HeadDraft):
 
     kind = "block"
     by_levels = False
-
-    @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder holds a head with a row for tokens that are not there yet."""
-        return is_parallel(folder)
 
     @property
     def block_rows(self) -> int:

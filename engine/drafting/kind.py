@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from engine.drafting.drafter import Drafter
@@ -16,11 +15,10 @@ from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.weight_format import WeightFormat
+from engine.model_file import OpenedModel
 from engine.placement.device import Link, half_type
-from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 
-ReadTokenizer = Callable[[Path], Tokenizer]
 Seconds = Callable[[], Mapping[str, float]]
 """Seconds that products take on this machine, by the names of weight formats."""
 
@@ -76,7 +74,6 @@ class DraftLoad:
     """Parts that a draft is loaded with.
 
     Attributes:
-        folder: Folder of the draft.
         plan: Device and format of the draft.
         target: The model that it drafts for.
         checkpoint: Checkpoint of the target.
@@ -85,7 +82,6 @@ class DraftLoad:
         check: Called often, now and while it drafts; raises to stop.
     """
 
-    folder: Path
     plan: DraftPlan
     target: Decoder
     checkpoint: Checkpoint
@@ -151,11 +147,11 @@ class DraftKind(ABC):
     """A draft for a target, from its config alone. Each kind is a class of its own.
 
     Attributes:
-        name: Name of the draft.
+        opened: Files of the draft.
         digest: Digest that names its weights in measurements.
     """
 
-    name: str
+    opened: OpenedModel
     digest: str
 
     kind: ClassVar[str]
@@ -168,17 +164,17 @@ class DraftKind(ABC):
 
     @classmethod
     @abstractmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether a folder holds a draft of this kind."""
-
-    @classmethod
-    @abstractmethod
-    def read(cls, name: str, folder: Path, target: ModelConfig) -> DraftKind:
-        """Read the draft in a folder.
+    def read(cls, opened: OpenedModel, target: ModelConfig) -> DraftKind:
+        """Read a draft from its files.
 
         Raises:
-            CheckpointError: the folder is not usable.
+            CheckpointError: the files are not usable.
         """
+
+    @property
+    def name(self) -> str:
+        """The user's name for the draft."""
+        return self.opened.reference
 
     @property
     @abstractmethod
@@ -228,14 +224,8 @@ class DraftKind(ABC):
         """
 
     @abstractmethod
-    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+    def check(self, target: OpenedModel) -> None:
         """Refuse a target that it was not made for.
-
-        Args:
-            folder: Folder of the draft.
-            target: The target's folder or file.
-            config: Config of the target.
-            read: Function that reads a tokenizer.
 
         Raises:
             DraftMismatch: its vocabulary, or what it reads of the target's hidden states, is not the target's.

@@ -33,7 +33,7 @@ from engine.drafting.fixed_trees import NO_RANK, WIDTHS, parents_of
 from engine.drafting.fixed_trees import Path as Node
 from engine.drafting.head_layout import MISMATCH, bad_value, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes, drafted_ids
-from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft
 from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.target_draft import L, TargetDraft
 from engine.hub.installed import cache_folder
@@ -47,12 +47,13 @@ from engine.model.loader import read_slots
 from engine.model.tensors import Slot, compare_tensors, head_slot
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
+from engine.model_file import OpenedModel
 from engine.outside_file import read_text_file
 from engine.plain_data import from_plain
 from engine.sentences import mark, say
 from engine.unfinished_file import write_whole
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.draft_kind import MEDUSA_TENSOR, is_medusa
+from engine.weights.draft_kind import MEDUSA_TENSOR
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 if TYPE_CHECKING:
@@ -442,11 +443,10 @@ class CalibratedDraft(TargetDraft[L], Generic[L, K]):
     """The class K of their calibration."""
 
     @classmethod
-    def read(cls: type[D], name: str, folder: Path, target: ModelConfig) -> D:
-        """Read the draft in a folder, which must be complete."""
-        return replace(
-            super().read(name, folder, target), beside=calibration_beside(cls.calibration_type, folder)
-        )
+    def read(cls: type[D], opened: OpenedModel, target: ModelConfig) -> D:
+        """Read a draft, whose folder must be complete, and its calibration."""
+        beside = calibration_beside(cls.calibration_type, opened.place)
+        return replace(super().read(opened, target), beside=beside)
 
     def calibration(self, target: str) -> K | None:
         """Return the calibration for a model by its digest: the one made here, else the one beside the draft."""
@@ -476,11 +476,6 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
     }
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder's tensors are numbered heads."""
-        return is_medusa(folder)
-
-    @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> MedusaLayout:
         """Read the layout of heads from their checkpoint."""
         return read_medusa(checkpoint)
@@ -506,12 +501,11 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
             return own
         return own + self.target.vocabulary_size * self.target.hidden_size * weights.dense.itemsize
 
-    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+    def check(self, target: OpenedModel) -> None:
         """Check that hidden size and vocabulary are the target's."""
         vocabulary = self.layout.vocabulary_size
-        check_sizes(
-            self.layout.hidden_size, config.vocabulary_size if vocabulary is None else vocabulary, config
-        )
+        wanted = target.config.vocabulary_size if vocabulary is None else vocabulary
+        check_sizes(self.layout.hidden_size, wanted, target.config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights, and a copy of the target's head if they share it on another device."""
@@ -521,14 +515,14 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
             head_type = weights.dense
             if not self.layout.own_maps:
                 head = _read_head(parts.checkpoint, config, head_type, link.device, check)
-        checkpoint, cap = HeadCheckpoint(parts.folder), config.logit_soft_cap
-        network = load_medusa(checkpoint, head, head_type, cap, weights, link.device, check)
+        cap = config.logit_soft_cap
+        network = load_medusa(self.opened.head, head, head_type, cap, weights, link.device, check)
         calibration = self.calibration(parts.checkpoint.digest())
 
         def new_text() -> DraftText:
             return MedusaDrafter(network, config.layers, calibration).for_reply
 
-        unused = calibration is None and (parts.folder / FILE).exists()
+        unused = calibration is None and (self.opened.place / FILE).exists()
         notes = (say(_UNUSED, file=FILE, name=self.name),) if unused else ()
         return LoadedDraft(self.name, self.kind, link, new_text, notes)
 

@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import ClassVar
 
 import torch
@@ -23,20 +22,19 @@ from torch.nn import functional
 
 from engine.drafting.head_layout import MISMATCH, bad_value, check_keys, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes
-from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft
 from engine.drafting.level_drafter import LevelDrafter
 from engine.drafting.medusa import MedusaDraft
 from engine.drafting.target_draft import TargetDraft
 from engine.drafting.trees import Level
 from engine.messages import PromptKind
-from engine.model.config import ModelConfig
 from engine.model.linear import LinearMap, Norm
 from engine.model.loader import read_slots
 from engine.model.tensors import Slot, compare_tensors
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import WeightFormat
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
-from engine.weights.draft_kind import is_mlp
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _READ = ("emb_dim", "hidden_size", "inner_dim", "n_predict", "scale_input", "tie_weights", "vocab_size")
@@ -213,11 +211,6 @@ class MlpDraft(TargetDraft[MlpLayout]):
     published: ClassVar[Mapping[PromptKind, float]] = MedusaDraft.published
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder's config names an MLP speculator."""
-        return is_mlp(folder)
-
-    @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> MlpLayout:
         """Read the layout of an MLP speculator from its checkpoint."""
         return read_mlp(checkpoint)
@@ -237,14 +230,14 @@ class MlpDraft(TargetDraft[MlpLayout]):
         """Return the bytes of its weights; it has no cache and shares nothing."""
         return sum(slot_bytes(slot, weights) for slot in self.layout.slots)
 
-    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+    def check(self, target: OpenedModel) -> None:
         """Check that hidden size and vocabulary are the target's."""
-        check_sizes(self.layout.hidden_size, self.layout.vocabulary_size, config)
+        check_sizes(self.layout.hidden_size, self.layout.vocabulary_size, target.config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
         link = parts.link
-        network = load_mlp(HeadCheckpoint(parts.folder), parts.weights, link.device, parts.check)
+        network = load_mlp(self.opened.head, parts.weights, link.device, parts.check)
         layers = parts.target.config.layers
 
         def new_text() -> DraftText:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
@@ -26,7 +25,7 @@ from torch import Tensor
 
 from engine.drafting.fixed_trees import SparseTree
 from engine.drafting.head_loader import check_sizes
-from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, Seconds
 from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.medusa import CalibratedDraft
 from engine.drafting.trees import DEEPEST
@@ -36,8 +35,8 @@ from engine.model.config import ModelConfig
 from engine.model.tensors import compare_tensors
 from engine.model.token_tree import PROBE_MASKS, ROOT, Draft, DraftShape, ProbeMask, Probes
 from engine.model.weight_format import WeightFormat, weight_format
+from engine.model_file import OpenedModel
 from engine.sentences import either, mark
-from engine.weights.draft_kind import is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 #: Name of the tensor, as PEFT writes it.
@@ -283,11 +282,6 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
     }
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return whether the folder's config counts prompt tokens."""
-        return is_prompt_tokens(folder)
-
-    @classmethod
     def read_layout(cls, checkpoint: HeadCheckpoint) -> PromptTokenLayout:
         """Read the layout of prompt tokens from their checkpoint."""
         return read_prompt_tokens(checkpoint)
@@ -310,9 +304,9 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
         """Return the bytes of the embeddings."""
         return self.layout.size_bytes
 
-    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+    def check(self, target: OpenedModel) -> None:
         """Check that sizes are the target's: the same width may be another model's."""
-        check_prompt_tokens(self.layout, config)
+        check_prompt_tokens(self.layout, target.config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the embeddings.
@@ -320,7 +314,7 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
         Raises:
             DraftMismatch: The context has no room for them.
         """
-        tokens = load_prompt_tokens(HeadCheckpoint(parts.folder))
+        tokens = load_prompt_tokens(self.opened.head)
         rows = tokens.count * tokens.members
         if rows >= parts.context:
             raise DraftMismatch(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 import torch
@@ -20,23 +19,22 @@ from engine.drafting.kind import (
     DraftText,
     LoadedDraft,
     Pacing,
-    ReadTokenizer,
     Seconds,
 )
 from engine.drafting.paced_tree import PacedTree
 from engine.messages import PromptKind
-from engine.model.config import ModelConfig, read_config
+from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes, layer_elements, weight_bytes
 from engine.model.layer import ModelWeights
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import half_type
 from engine.placement.resident import Resident
 from engine.text.pairing import check_pair, have_one_vocabulary
-from engine.weights.checkpoint import Checkpoint, CheckpointOutline, checkpoint_or_outline
-from engine.weights.draft_kind import draft_kind
+from engine.weights.checkpoint import Checkpoint
 
 # Up to this size in float32 the time of a draft is that of its operators, beyond it that of its bytes.
 SMALL_DRAFT_BYTES = 64 << 20
@@ -62,15 +60,9 @@ class ModelDraft(DraftKind):
     }
 
     @classmethod
-    def accepts(cls, folder: Path) -> bool:
-        """Return True: a folder that holds no head is a model, whose reader says what is wrong with it."""
-        return draft_kind(folder) == "model"
-
-    @classmethod
-    def read(cls, name: str, folder: Path, target: ModelConfig) -> ModelDraft:
-        """Read the model in a folder or file; if it is not downloaded yet, its config.json is enough."""
-        found = checkpoint_or_outline(folder)
-        return cls(name, "" if isinstance(found, CheckpointOutline) else found.digest(), read_config(found))
+    def read(cls, opened: OpenedModel, target: ModelConfig) -> ModelDraft:
+        """Read the model's config; if the model is not downloaded yet, its config.json is enough."""
+        return cls(opened, opened.digest, opened.config)
 
     @property
     def layers(self) -> int:
@@ -106,14 +98,14 @@ class ModelDraft(DraftKind):
         """Return the bytes of weights and cache; nothing is shared with the target."""
         return weight_bytes(self.config, weights) + cache_bytes(self.config, context, weights)
 
-    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+    def check(self, target: OpenedModel) -> None:
         """Check that its tokens are the target's."""
-        if not have_one_vocabulary(target, folder):
-            check_pair(read(target), read(folder))
+        if target is not self.opened and not have_one_vocabulary(target.metadata, self.opened.metadata):
+            check_pair(target.tokenizer, self.opened.tokenizer)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
-        weights = self._weights(Checkpoint(parts.folder), parts.plan, parts.check)
+        weights = self._weights(self.opened.checkpoint, parts.plan, parts.check)
         decoder = Decoder(self.config, Resident(weights))
         vocabulary_size = parts.target.config.vocabulary_size
 

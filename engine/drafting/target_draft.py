@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -17,11 +16,12 @@ from torch import Tensor
 from engine.drafting.block_layout import BlockLayout
 from engine.drafting.head_layout import HeadLayout
 from engine.drafting.head_loader import SharedWeights, check_target, read_shared, share
-from engine.drafting.kind import DraftKind, DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.kind import DraftKind, DraftLoad, DraftText, LoadedDraft, Seconds
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes
 from engine.model.kv_cache import KVCache, shared_tokens
 from engine.model.weight_format import WeightFormat, weight_format
+from engine.model_file import OpenedModel
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 L = TypeVar("L")
@@ -52,10 +52,9 @@ class TargetDraft(DraftKind, Generic[L]):
         """
 
     @classmethod
-    def read(cls: type[D], name: str, folder: Path, target: ModelConfig) -> D:
-        """Read the draft in a folder, which must be complete."""
-        checkpoint = HeadCheckpoint(folder)
-        return cls(name, checkpoint.digest(), cls.read_layout(checkpoint), target)
+    def read(cls: type[D], opened: OpenedModel, target: ModelConfig) -> D:
+        """Read a draft, whose folder must be complete."""
+        return cls(opened, opened.head.digest(), cls.read_layout(opened.head), target)
 
     @property
     def context_length(self) -> int:
@@ -93,9 +92,9 @@ class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
         table = self.target.vocabulary_size * self.target.hidden_size * weights.dense.itemsize
         return own + (table * (1 if self.target.tied else 2) if elsewhere else 0)
 
-    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+    def check(self, target: OpenedModel) -> None:
         """Check that hidden size, vocabulary and layers are the target's."""
-        check_target(self.layout, config)
+        check_target(self.layout, target.config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights, and copies of the shared ones if the target is on another device."""
@@ -112,7 +111,7 @@ class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
 
         Args:
             shared: Embedding and head of the target.
-            parts: Folder, context, device and format of the draft.
+            parts: Context, device and format of the draft.
         """
 
 

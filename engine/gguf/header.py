@@ -42,18 +42,13 @@ _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """A tensor of a file.
-
-    Attributes:
-        shape: Shape with rows first, as in torch.
-        stop: End of its bytes.
-    """
+    """A tensor of a file."""
 
     name: str
     kind: GGMLQuantizationType
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # shape with rows first, as in torch
     start: int
-    stop: int
+    stop: int  # end of its bytes
 
     @property
     def size_bytes(self) -> int:
@@ -63,15 +58,11 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """Metadata of a file.
-
-    Attributes:
-        metadata: Values by key: numbers, strings, lists of them.
-    """
+    """Metadata of a file."""
 
     path: Path
     size_bytes: int
-    metadata: dict[str, Any]
+    metadata: dict[str, Any]  # values by key: numbers, strings, lists of them
     tensors: dict[str, TensorInfo]
 
 

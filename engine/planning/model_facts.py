@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from engine.drafting.eagle import HeadDraft
 from engine.errors import UnsupportedModel
-from engine.model.config import ModelConfig, read_config
+from engine.model.config import ModelConfig
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
-from engine.weights.checkpoint import CheckpointOutline, checkpoint_or_outline
+from engine.model_file import OpenedModel
+from engine.weights.checkpoint import CheckpointOutline
 
 _EXACT = weight_format("fp32")
 
@@ -50,24 +49,24 @@ class TargetFacts:
         return self.config.vocabulary_size * self.config.hidden_size
 
 
-def target_facts(name: str, path: Path) -> TargetFacts:
-    """Read a model's facts from its folder or file; a folder needs only config.json.
+def target_facts(opened: OpenedModel) -> TargetFacts:
+    """Read a model's facts from its files; a folder needs only config.json.
 
     Raises:
         CheckpointError: The model is not usable.
     """
-    if HeadDraft.accepts(path):
+    if opened.head_kind is not None:
         raise UnsupportedModel(
             "The folder {folder} holds a draft head and not a whole model: choose the model that "
             "it was made for, and name this folder as its draft.",
-            folder=path,
+            folder=opened.place,
         )
-    checkpoint = checkpoint_or_outline(path)
-    config = read_config(checkpoint)
-    if isinstance(checkpoint, CheckpointOutline):
-        return TargetFacts(name, config, missing_bytes=checkpoint.size_bytes or _published_bytes(config))
-    check_tensors(checkpoint, config)  # or a plan would promise a model that loading refuses
-    return TargetFacts(name, config, digest=checkpoint.digest())
+    files, config = opened.outline, opened.config
+    if isinstance(files, CheckpointOutline):
+        missing_bytes = files.size_bytes or _published_bytes(config)
+        return TargetFacts(opened.reference, config, missing_bytes)
+    check_tensors(files, config)  # or a plan would promise a model that loading refuses
+    return TargetFacts(opened.reference, config, digest=opened.digest)
 
 
 def _published_bytes(config: ModelConfig) -> int:

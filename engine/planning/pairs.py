@@ -5,22 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from engine.cached_json import read_cached, write_cached
-from engine.drafting.kind import ReadTokenizer
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
 from engine.hub.bundled import bundled_models, bundled_targets
-from engine.hub.installed import InstalledModel, cache_folder, find_model, installed_models
+from engine.hub.installed import InstalledModel, cache_folder, installed_models
 from engine.hub.record import ModelKind
 from engine.messages import DraftPair, LoadOptions
-from engine.model.config import read_config
+from engine.model_file import OpenedModel, open_model
 from engine.planning.planner import check_mode
-from engine.text.tokenizer import Tokenizer
-from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 
 _VERSION = 1
@@ -67,7 +63,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
     targets = [candidate for candidate in candidates if candidate.kind == "target"]
     path = cache_folder() / "pairs.json"
     known = _read(path)
-    read_tokenizer = cache(Tokenizer)
+    opened = {one.name: OpenedModel(one.name, one.location) for one in candidates}
     identities = {candidate.name: candidate.identity() for candidate in candidates}
     found: list[DraftPair] = []
     news = False
@@ -83,7 +79,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
                     problem = known[key]
                 else:
                     cancelled()
-                    problem, lasting = _problem(target, draft, read_tokenizer)
+                    problem, lasting = _problem(opened[target.name], opened[draft.name])
                     if lasting:
                         known[key], news = problem, True
                 kind: Literal["draft", "head"] = "head" if draft.kind == "head" else "draft"
@@ -104,14 +100,12 @@ def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tupl
     Raises:
         TenonError: The model itself cannot be used.
     """
-    folder = find_model(options.model)
-    config = read_config(Checkpoint(folder))
-    read_tokenizer = cache(Tokenizer)
+    target = open_model(options.model)
+    config = target.config
     for draft in drafts:
         problem = ""
         try:
-            place = find_model(draft)
-            read_draft(draft, place, config).check(place, folder, config, read_tokenizer)
+            read_draft(open_model(draft), config).check(target)
             check_mode(replace(options, drafts=(draft,)))  # with this draft, not with the draft before
         except TenonError as error:
             problem = error.message
@@ -141,13 +135,10 @@ def _candidates() -> list[_Candidate]:
     return found
 
 
-def _problem(target: _Candidate, draft: _Candidate, read_tokenizer: ReadTokenizer) -> tuple[str | None, bool]:
+def _problem(target: OpenedModel, draft: OpenedModel) -> tuple[str | None, bool]:
     """Return why they do not work together, and whether that lasts: a file that could not be read may be mended."""
     try:
-        config = read_config(Checkpoint(target.location))
-        read_draft(draft.name, draft.location, config).check(
-            draft.location, target.location, config, read_tokenizer
-        )
+        read_draft(draft, target.config).check(target)
     except DraftMismatch as error:
         return error.message, True
     except TenonError as error:

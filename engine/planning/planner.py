@@ -33,6 +33,7 @@ from engine.messages import (
     RoundRecord,
 )
 from engine.messages.machine import Gpu, HostMemory
+from engine.model_file import OpenedModel, open_model
 from engine.modes import MODES, Mode, check_options
 from engine.placement import PlacementPlan
 from engine.planning.hardware import hardware_hash, held_device_bytes, read_report
@@ -43,7 +44,6 @@ from engine.planning.machine_speeds import read_room
 from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.profile import Profile, drafter_key, keep_profile, profile_path, read_profile
 from engine.sentences import either, mark, paragraph, say
-from engine.text.tokenizer import Tokenizer, check_tokenizer, read_templates
 
 Find = Callable[[str], Path]
 AUTO = "auto"
@@ -64,12 +64,14 @@ class ModelPlanner:
 
     Args:
         report: The machine.
+        opened: Files of the model.
         target: The model.
         drafts: Drafts of the target. A mode takes the first draft of a kind that it accepts, or all of these.
         options: Settled options.
         profiled: True if measurements of replies here are used and kept, which is not for another machine's report.
 
     Attributes:
+        opened: Files of the model.
         plan: Plan of all modes.
         drafts: Drafts of the target.
     """
@@ -77,11 +79,13 @@ class ModelPlanner:
     def __init__(
         self,
         report: MachineReport,
+        opened: OpenedModel,
         target: TargetFacts,
         drafts: Sequence[DraftKind],
         options: LoadOptions,
         profiled: bool = True,
     ) -> None:
+        self.opened = opened
         self._target = target
         self.drafts = tuple(drafts)
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
@@ -186,26 +190,27 @@ def model_planner(
             model's.
         InvalidOption: A value is out of its range, or a draft is named twice.
     """
-    folder = find(options.model)
-    target = target_facts(options.model, folder)
+    opened = open_model(options.model, find)
+    target = target_facts(opened)
     own = report is None or this_machine
     machine = read_report() if report is None else report
     names = options.drafts or bundled_drafts(options.model)
-    places = [find(name) for name in names]
-    for at, place in enumerate(places):
-        if place in places[:at]:
-            raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=names[at])
-    drafts = [read_draft(name, place, target.config) for name, place in zip(names, places, strict=True)]
-    for draft, place in zip(drafts, places, strict=True) if options.drafts else ():
-        if draft.kind != ModelDraft.kind:  # its tokenizer and the target's may not be here
-            check_draft(draft, place, folder, target.config, Tokenizer, drafts)
-    planner = ModelPlanner(machine, target, drafts, options, own)
+    drafts: list[DraftKind] = []
+    for name in names:
+        draft = open_model(name, find)
+        if any(draft.place == other.opened.place for other in drafts):
+            raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=name)
+        drafts.append(read_draft(draft, target.config))
+    for each in drafts if options.drafts else ():
+        if each.kind != ModelDraft.kind:  # its tokenizer and the target's may not be here
+            check_draft(each, opened, drafts)
+    planner = ModelPlanner(machine, opened, target, drafts, options, own)
     if options.drafts or untried:
         return planner
     mode = MODES.get(options.mode)
     wanted = () if mode is None else paired_drafts(options.model, mode.drafts, mode.takes_several)
     counted = [draft for draft in drafts if draft.name in wanted or planner.knows(draft)]
-    return planner if counted == drafts else ModelPlanner(machine, target, counted, options, own)
+    return planner if counted == drafts else ModelPlanner(machine, opened, target, counted, options, own)
 
 
 @dataclass(frozen=True)
@@ -310,7 +315,7 @@ def _refusal(options: LoadOptions, sentence: str) -> str:
     if mode is None:
         return ""
     drafts = choose_drafts(options) if mode.needs_draft else ()
-    why = mode.refusal([kind_of(find_model(draft)).kind for draft in drafts])
+    why = mode.refusal([kind_of(open_model(draft)).kind for draft in drafts])
     return paragraph(say(sentence, mode=say(mode.title)), why) if why else ""
 
 
@@ -345,7 +350,7 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     report = _without_model(read_report(), held_bytes)
     auto = replace(options, mode=AUTO)
     planner = model_planner(auto, report, this_machine=True)
-    check_tokenizer(find_model(options.model))
+    planner.opened.check_tokenizer()
     taken = settle(auto, planner).plan
     plan = planner.plan
     untried = not options.drafts and len(planner.drafts) < len(bundled_drafts(options.model))
@@ -400,10 +405,11 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     basis: Basis = "guess" if report.speeds is None else "busy" if report.speeds.busy else "rest"
     about = Prediction(room_bytes=room.host_bytes, basis=basis, machine=hardware_hash(report))
     try:
-        target = target_facts(model.reference, Path(model.place))
-        check_tokenizer(Path(model.place))
+        opened = open_model(model.reference, lambda _: Path(model.place))
+        target = target_facts(opened)
+        opened.check_tokenizer()
         if not target.missing_bytes:
-            about = replace(about, only_continues=_only_continues(Path(model.place)))
+            about = replace(about, only_continues=_only_continues(opened))
         if options.context:
             options = replace(options, context=min(options.context, target.config.context_length))
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
@@ -424,10 +430,10 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     )
 
 
-def _only_continues(path: Path) -> bool:
+def _only_continues(opened: OpenedModel) -> bool:
     """Return whether a base model brings no template; files that cannot be read are left to loading."""
     try:
-        return not read_templates(path)
+        return not opened.templates
     except (OSError, TypeError, ValueError):
         return False
 
@@ -447,6 +453,8 @@ def _drafts(model: ModelOutline, target: TargetFacts) -> tuple[DraftKind, ...]:
     if model.draft_place is None:
         return ()
     try:
-        return (read_draft(model.reference, Path(model.draft_place), target.config),)
+        return (
+            read_draft(open_model(model.reference, lambda _: Path(str(model.draft_place))), target.config),
+        )
     except CheckpointError:
         return ()

@@ -186,7 +186,7 @@ def form_grammar(
     answer: str = "",
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[str, str]:
-    """The grammar of a reply, and the text that it begins behind; both empty for a reply that may be anything.
+    """Return the grammar of a reply and the text that it begins after; both are empty if a reply may be anything.
 
     It was compiled once within its bounds, in a preparer's process.
 
@@ -304,7 +304,8 @@ def followed(question: bytes) -> bytes:
             ended.cancel()
     name, ids = asked["name"], asked["ids"]
     if "grammar" in asked:  # others are followed while this one is compiled
-        _FOLLOWED[name] = _LANE.submit(_matcher, *asked["places"], asked["grammar"], ids)
+        folder, cache = asked["places"]
+        _FOLLOWED[name] = _LANE.submit(_matcher, folder, cache, asked["grammar"], ids)
         ids = []
     if name not in _FOLLOWED:
         return _UNKNOWN
@@ -351,7 +352,7 @@ def _call_grammar(tokenizer: Tokenizer, calls: ToolFormat, tools: ToolUse, form:
     special = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
 
     def literal(text: str) -> str:
-        """A text in the words of the grammar, where special tokens are no text."""
+        """Write a text in the words of the grammar, in which special tokens are no text."""
         between = special.split(text)
         found = [f"<[{marks[mark]}]>" for mark in special.findall(text)]
         parts = [json.dumps(one) if one else "" for one in between]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Any
 
 from engine.errors import DraftMismatch
-from engine.gguf.header import read_header
-from engine.gguf.parts import find_gguf
 from engine.sentences import mark
 from engine.text.tokenizer import Tokenizer
 
@@ -28,15 +27,16 @@ _NOT_THE_DRAFTS = mark(
 _TOKENS = tuple(f"tokenizer.ggml.{name}" for name in ("model", "pre", "tokens", "token_type", "merges"))
 
 
-def have_one_vocabulary(target: Path, draft: Path) -> bool:
+def have_one_vocabulary(target: Mapping[str, Any] | None, draft: Mapping[str, Any] | None) -> bool:
     """Return True if two GGUF files list the same tokens: to build a second tokenizer of them takes half a second.
 
-    Raises:
-        CheckpointError: A file cannot be read, or a part of it is missing.
+    Args:
+        target: Metadata of the target's file; None if it is no GGUF file.
+        draft: Metadata of the draft's.
     """
-    files = [find_gguf(model) for model in (target, draft)]
-    heads = [read_header(file).metadata for file in files if file is not None]
-    return len(heads) == 2 and all(heads[0].get(key) == heads[1].get(key) for key in _TOKENS)
+    return (
+        target is not None and draft is not None and all(target.get(key) == draft.get(key) for key in _TOKENS)
+    )
 
 
 def check_pair(target: Tokenizer, draft: Tokenizer) -> None:

@@ -48,17 +48,11 @@ _NO_SWITCH = mark("The chat template of this model has no such setting for think
 
 @dataclass(frozen=True)
 class Ready:
-    """A request whose turn may begin.
+    """A request whose turn may begin."""
 
-    Attributes:
-        prompt: Token ids.
-        events: What the user is told of it.
-        mask: Keeps the reply to its form; None where it has none.
-    """
-
-    prompt: list[int]
-    events: Sequence[Event]
-    mask: TokenMask | None
+    prompt: list[int]  # token ids
+    events: Sequence[Event]  # what the user is told of it
+    mask: TokenMask | None  # keeps the reply to its form; None where it has none
 
 
 class Preparation:
@@ -199,7 +193,7 @@ def answer(question: bytes) -> bytes:
 
 
 def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = lambda: False) -> Prepared:
-    """The prompt of a request, and the grammar of its reply, which has been compiled once within its bounds.
+    """Return the prompt of a request, and the grammar of its reply, which has been compiled once within its bounds.
 
     Raises:
         TenonError: The prompt does not fit, or the form is none or too large.
@@ -219,12 +213,12 @@ def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = 
 
 
 def opening(request: Generate) -> str:
-    """The start of the reply, where the conversation ends with one that is to be continued."""
+    """Return the start of the reply if the conversation ends with one that is to be continued, else nothing."""
     return request.messages[-1].content if continues(request.messages) else ""
 
 
 def continues(messages: Sequence[ChatMessage]) -> bool:
-    """True if a conversation ends with the start of the reply."""
+    """Return whether a conversation ends with the start of the reply."""
     return bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
 
 

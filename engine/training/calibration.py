@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import median
 from typing import TextIO
 
 import torch
 
+from engine.decoding.costs import settled
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.round_cost import settled
-from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
@@ -39,20 +37,21 @@ from engine.drafting.prompt_tokens import (
     PromptTokenDrafter,
     load_prompt_tokens,
 )
+from engine.drafting.schedule import FixedShape
 from engine.drafting.trees import DEEPEST, TreeShape
 from engine.errors import InvalidOption
-from engine.hub.installed import cache_folder, find_model
+from engine.hub.installed import cache_folder
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions, RoundRecord
-from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
+from engine.model_file import OpenedModel, open_model
 from engine.modes.drafted import GHIDORAH, PPD
 from engine.placement.device import Link
 from engine.planning.planner import model_planner
 from engine.text.stop import ReplyText
-from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.text.tokenizer import read_end_ids
 from engine.training.making import TextRequest, check_texts, texts_of
 from engine.training.tree_counts import (
     Replies,
@@ -64,8 +63,6 @@ from engine.training.tree_counts import (
     replies_of,
 )
 from engine.verifying.rules import SampleAndMatch
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.head_checkpoint import HeadCheckpoint
 
 _GREEDY = Sampler(temperature=0.0)
 #: Tokens of the texts that forwards come after.
@@ -355,19 +352,18 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
         TenonError: The request makes no sense, or the target or its heads cannot be loaded.
     """
     check_texts(request)
-    checkpoint = Checkpoint(find_model(request.model))
-    config, folder = read_config(checkpoint), find_model(request.draft)
-    kind = kind_of(folder)
+    target, opened = open_model(request.model), open_model(request.draft)
+    kind = kind_of(opened)
     if kind is PromptTokenDraft:
-        return _calibrate_prompt_tokens(request, checkpoint, config, folder, out)
+        return _calibrate_prompt_tokens(request, target, opened, out)
     if kind is not MedusaDraft:
         raise InvalidOption(
-            f"{folder} holds neither Medusa heads nor prompt tokens: a tree is searched for those alone."
+            f"{opened.place} holds neither Medusa heads nor prompt tokens: a tree is searched for those alone."
         )
-    heads = MedusaDraft.read(request.draft, folder, config)
-    heads.check(folder, find_model(request.model), config, Tokenizer)
-    decoder, examples = texts_of(request, checkpoint, out)
-    network = network_of(heads, folder, decoder)
+    heads = MedusaDraft.read(opened, target.config)
+    heads.check(target)
+    decoder, examples = texts_of(request, target, out)
+    network = network_of(heads, decoder)
     replies = list(replies_of(decoder, examples))
     if not replies:
         raise InvalidOption(_NO_REPLY)
@@ -382,7 +378,7 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
     options = LoadOptions(model=request.model, drafts=(request.draft,), mode=GHIDORAH.name)
     placement = model_planner(options).load_plan(options).placement
     if placement.streams:
-        keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, count.calibration)
+        keep_calibration(cache_folder(), target.digest, heads.digest, count.calibration)
         print(_NO_TIMES, file=out, flush=True)
         return count.calibration
     if placement.uses_gpu:  # both units must be as busy as they are when replies run
@@ -392,10 +388,10 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
         decoder = planned
     times = measure_times(decoder, network, count.calibration, replies)
     calibration = replace(count.calibration, follows=times.faster(count.calibration))
-    keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, calibration)
+    keep_calibration(cache_folder(), target.digest, heads.digest, calibration)
     prompts = [example.ids[: example.learn.index(True)] for example in examples if not all(example.learn)]
     drafter = width_drafter(network, decoder, calibration, calibration.follows)
-    ends = read_end_ids(find_model(request.model))
+    ends = read_end_ids(target.place)
     measured = measure_speeds(decoder, drafter, [prompt for prompt in prompts if prompt], ends)
     model_planner(options).calibrate(options, times.forwards, times.drafts[calibration.follows], measured)
     print(*_speed_lines(times, calibration, options), sep="\n", file=out)
@@ -405,12 +401,12 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
 
 
 def _calibrate_prompt_tokens(
-    request: TreeRequest, checkpoint: Checkpoint, config: ModelConfig, folder: Path, out: TextIO
+    request: TreeRequest, target: OpenedModel, opened: OpenedModel, out: TextIO
 ) -> PromptTokenCalibration:
-    draft = PromptTokenDraft.read(request.draft, folder, config)
-    draft.check(folder, find_model(request.model), config, Tokenizer)
-    decoder, examples = texts_of(request, checkpoint, out)
-    tokens, replies = load_prompt_tokens(HeadCheckpoint(folder)), list(replies_in(examples))
+    draft = PromptTokenDraft.read(opened, target.config)
+    draft.check(target)
+    decoder, examples = texts_of(request, target, out)
+    tokens, replies = load_prompt_tokens(opened.head), list(replies_in(examples))
     if not replies:
         raise InvalidOption(_NO_REPLY)
     calibration, log = count_probes(decoder, tokens, replies)
@@ -423,7 +419,7 @@ def _calibrate_prompt_tokens(
         file=out,
         flush=True,
     )
-    keep_calibration(cache_folder(), checkpoint.digest(), draft.digest, calibration)
+    keep_calibration(cache_folder(), target.digest, draft.digest, calibration)
     options = LoadOptions(model=request.model, drafts=(request.draft,), mode=PPD.name)
     placement = model_planner(options).load_plan(options).placement
     if placement.streams or placement.uses_gpu:
@@ -432,7 +428,7 @@ def _calibrate_prompt_tokens(
     forwards = measure_forwards(decoder, [token for _, reply in replies for token in reply])
     drafter = PromptTokenDrafter(tokens, calibration)
     drafter.limits = TreeShape(10, DEEPEST, WIDTHS[-1] - 1, searched=True)
-    ends = read_end_ids(find_model(request.model))
+    ends = read_end_ids(target.place)
     measured = measure_speeds(decoder, drafter, [before for before, _ in replies], ends)
     model_planner(options).calibrate(options, forwards, {}, measured)
     plan = model_planner(options).plan.mode(PPD.name)

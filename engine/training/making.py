@@ -16,17 +16,17 @@ from engine.drafting.kinds import kind_of
 from engine.drafting.medusa import MedusaDraft, write_beside
 from engine.drafting.prompt_tokens import PromptTokenDraft, load_prompt_tokens
 from engine.errors import InvalidOption, OutOfDisk
-from engine.hub.installed import find_model
 from engine.messages import LoadOptions
-from engine.model.config import ModelConfig, read_config
+from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.token_tree import ProbeMask
+from engine.model_file import OpenedModel, open_model
 from engine.placement.resident import Resident
 from engine.planning.planner import model_planner
 from engine.planning.probes.host import usable_cores
-from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.text.tokenizer import Tokenizer
 from engine.training.draft_networks import (
     DraftNetwork,
     FeatureGuesser,
@@ -44,8 +44,6 @@ from engine.training.small_model import SmallNetwork, SmallObjective
 from engine.training.trainer import FILES, Objective, read_draft, running_time, train, write_draft
 from engine.training.tree_counts import count_probes, count_trees, network_of, replies_in, replies_of
 from engine.training.twin import Twin, check_memory
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.head_checkpoint import HeadCheckpoint
 
 KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
 HeadName = Literal["own", "shared"]
@@ -114,13 +112,13 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     check_texts(request)
     _check(request)
     ends_at = running_time().seconds() + 60 * request.minutes
-    checkpoint = Checkpoint(find_model(request.model))
-    config = read_config(checkpoint)
-    kind, make = _maker(request, config)
+    target = open_model(request.model)
+    config = target.config
+    kind, make = _maker(request, target)
     threads = request.threads or usable_cores()
-    decoder, examples = texts_of(request, checkpoint, out, goes_on=True)
+    decoder, examples = texts_of(request, target, out, goes_on=True)
     if kind is SmallNetwork:
-        examples = _without_wrong_answers(examples, _tokenizer(request.model), out)
+        examples = _without_wrong_answers(examples, target.tokenizer, out)
     if not examples:
         raise InvalidOption("There is no text to learn from: give longer texts, or chats with replies.")
     stride = max(_KEPT_ASIDE_SHARE, len(examples) // _KEPT_ASIDE)
@@ -143,7 +141,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     objective: Objective[Any] = FeatureObjective(ends, kept_aside)
     if isinstance(network, PromptTokenNetwork):
         check_memory(config, tokens, len(ends.head), threads)
-        twin = Twin(checkpoint)
+        twin = Twin(target.checkpoint)
         if not known:
             begin_ordinary(network, decoder, learned)
         twin.compare(
@@ -176,22 +174,24 @@ def run(request: TrainRequest, out: TextIO) -> bool:
 
 
 def texts_of(
-    request: TextRequest, checkpoint: Checkpoint, out: TextIO, goes_on: bool = False
+    request: TextRequest, target: OpenedModel, out: TextIO, goes_on: bool = False
 ) -> tuple[Decoder, list[Example]]:
     """Load a target, and read or write its texts; texts without a token to guess are left out.
 
     Args:
+        request: The texts that are wanted.
+        target: Files of the target.
         out: Takes reports of progress.
         goes_on: True if Ctrl+C ends only the writing, provided that there are texts to go on with.
 
     Raises:
         KeyboardInterrupt: The user pressed Ctrl+C; texts that were written are kept in the request's folder.
     """
-    config = read_config(checkpoint)
+    config = target.config
     records = [] if request.data is None else read_records(request.data)
-    tokenizer = _tokenizer(request.model)
+    tokenizer = target.tokenizer
     torch.set_num_threads(request.threads or usable_cores())
-    decoder = _load(checkpoint, config, request.model)
+    decoder = _load(target)
     longest = _longest(config)
     if request.data is not None and request.generate is None:
         examples = list(examples_of(records, tokenizer, longest))
@@ -220,23 +220,19 @@ def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example])
     Raises:
         OSError: The calibration cannot be written.
     """
-    kind = kind_of(folder)
+    opened = OpenedModel(str(folder), folder)
+    kind = kind_of(opened)
     if kind is PromptTokenDraft:
-        tokens, spoken = load_prompt_tokens(HeadCheckpoint(folder)), list(replies_in(examples))
+        tokens, spoken = load_prompt_tokens(opened.head), list(replies_in(examples))
         calibration = count_probes(decoder, tokens, spoken)[0] if spoken else None
         if calibration is not None:
             write_beside(folder, calibration)
     if kind is MedusaDraft:
-        heads = MedusaDraft.read(str(folder), folder, decoder.config)
+        heads = MedusaDraft.read(opened, decoder.config)
         replies = list(replies_of(decoder, examples))
         if replies:
-            count = count_trees(network_of(heads, folder, decoder), decoder, replies)
+            count = count_trees(network_of(heads, decoder), decoder, replies)
             write_beside(folder, count.calibration)
-
-
-def _tokenizer(model: str) -> Tokenizer:
-    folder = find_model(model)
-    return Tokenizer(folder, read_end_ids(folder))
 
 
 def _longest(config: ModelConfig) -> int:
@@ -244,13 +240,14 @@ def _longest(config: ModelConfig) -> int:
 
 
 def _maker(
-    request: TrainRequest, target: ModelConfig
+    request: TrainRequest, opened: OpenedModel
 ) -> tuple[type[TrainedDraft], Callable[[Tensor | None], TrainedDraft]]:
     """Return the class of the draft, and a function that makes one for tokens that it may draft.
 
     Raises:
         InvalidOption: The shape makes no sense.
     """
+    target = opened.config
     if request.kind == "feature":
         return DraftNetwork, partial(DraftNetwork, shape_for(target, request.blocks, request.fusion))
     if request.kind == "medusa":
@@ -259,8 +256,7 @@ def _maker(
         return MedusaNetwork, partial(MedusaNetwork, target, heads, request.blocks, request.head == "own")
     if request.kind == "small":
         SmallNetwork.check(request.width, request.blocks)
-        tokenizer = _tokenizer(request.model)
-        return SmallNetwork, lambda ids: SmallNetwork(target, tokenizer, request.width, request.blocks)
+        return SmallNetwork, lambda ids: SmallNetwork(target, opened.tokenizer, request.width, request.blocks)
     places = 3 if request.heads is None else request.heads
     PromptTokenNetwork.check(places, request.members)
     return PromptTokenNetwork, lambda ids: PromptTokenNetwork(target, places, request.members, request.mask)
@@ -297,14 +293,14 @@ def _check(request: TrainRequest) -> None:
             )
 
 
-def _load(checkpoint: Checkpoint, config: ModelConfig, model: str) -> Decoder:
+def _load(target: OpenedModel) -> Decoder:
     """Load the target in its own format, as it will be when the draft is used."""
-    options = LoadOptions(model=model, mode="plain")
+    options, config = LoadOptions(model=target.reference, mode="plain"), target.config
     weights = model_planner(options).load_plan(options).weights
     if weights.packed:
-        return Decoder(config, Resident(load_packed(checkpoint, config, weights)))
+        return Decoder(config, Resident(load_packed(target.checkpoint, config, weights)))
     cpu = torch.device("cpu")
-    return Decoder(config, Resident(load_weights(checkpoint, config, weights.dense, cpu)))
+    return Decoder(config, Resident(load_weights(target.checkpoint, config, weights.dense, cpu)))
 
 
 def _write(
@@ -355,7 +351,6 @@ def _write(
 
 
 def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) -> Tensor | None:
-    """Return the most frequent ids, ascending, or None for all."""
     if count is None or count >= size:
         return None
     learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]

@@ -12,7 +12,6 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
 import numpy
 import torch
@@ -47,7 +46,6 @@ from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.training.features import Example, features_of
 from engine.training.loss import TOPS
-from engine.weights.head_checkpoint import HeadCheckpoint
 
 _CPU = torch.device("cpu")
 Replies = Sequence[tuple[Tensor, tuple[int, ...]]]
@@ -82,11 +80,11 @@ class Count:
         ]
 
 
-def network_of(heads: MedusaDraft, folder: Path, decoder: Decoder) -> MedusaNetwork:
+def network_of(heads: MedusaDraft, decoder: Decoder) -> MedusaNetwork:
     """Load heads as they are when they draft."""
     weights = heads.host_format(lambda: {}, library.available() is not None)
     source, cap = decoder.source, decoder.config.logit_soft_cap
-    return load_medusa(HeadCheckpoint(folder), source.head, source.dtype, cap, weights, _CPU)
+    return load_medusa(heads.opened.head, source.head, source.dtype, cap, weights, _CPU)
 
 
 def count_trees(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> Count:

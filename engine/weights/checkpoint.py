@@ -73,7 +73,6 @@ class Checkpoint:
         folder: Folder of the files.
         config: config.json as it is, or the metadata of a GGUF file in its place.
         from_gguf: True if the config comes from a GGUF file's metadata, and not from config.json.
-        generation_config: generation_config.json, or a GGUF file's part of it; empty if there is none.
         architecture: ``architectures[0]`` of the config.
         quantization: Name of a quantized model's mixture of types, such as Q4_K_M; None for plain numbers.
         names: The names of all tensors.
@@ -103,7 +102,6 @@ class Checkpoint:
             model = read_gguf(gguf)
             self.folder = gguf.parent
             self.config = model.config
-            self.generation_config = read_generation_config(gguf)
             self.quantization = model.quantization
             self.text_alone = model.text_alone
             self._files = model.files
@@ -111,7 +109,6 @@ class Checkpoint:
         else:
             self.folder = path
             self.config = read_config_file(path)
-            self.generation_config = read_generation_config(path)
             self.quantization = published_quantization(self.config)
             stacks = stacks_of(self.config, architecture_of(self.config))
             self._files = [SafetensorsFile(file, stacks) for file in weight_files(path)]
@@ -405,17 +402,3 @@ def _read_index(folder: Path) -> object:
 
 def _table(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def checkpoint_or_outline(path: Path) -> Checkpoint | CheckpointOutline:
-    """Open a model, or its outline if config.json is here and not all of its weights are.
-
-    Raises:
-        CheckpointError: Neither is there.
-    """
-    try:
-        return Checkpoint(path)
-    except WeightsMissing:
-        if not (path / "config.json").is_file():
-            raise
-        return CheckpointOutline(path)

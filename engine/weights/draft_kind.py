@@ -16,6 +16,7 @@ from engine.json_text import read_json
 from engine.outside_file import check_file, read_text_file
 
 DraftKind = Literal["model", "head"]
+HeadKind = Literal["prompt tokens", "medusa", "block", "parallel", "assistant", "mlp", "feature"]
 
 #: Weights of heads under their makers' names, beside those of models.
 MEDUSA_SAFETENSORS = "medusa_lm_head.safetensors"
@@ -45,71 +46,51 @@ _ENDLESS = b"(" * 64  # so many lists within one another hold no weights
 
 
 def draft_kind(folder: Path) -> DraftKind:
-    """Return the kind of draft by its tensors' names and config.json; published heads claim LlamaForCausalLM.
+    """Return the kind of draft: a whole model, or a head of any kind."""
+    return "model" if head_kind(folder) is None else "head"
 
-    A folder that cannot be read counts as a whole model, whose own reader reports the error; so does a file, since
-    heads come in folders.
+
+def head_kind(folder: Path) -> HeadKind | None:
+    """Return the kind of a draft head by its config and its tensors' names; published ones claim LlamaForCausalLM.
+
+    A folder that cannot be read counts as a whole model (None), whose own reader reports the error; so does a file,
+    since heads come in folders.
     """
     if not folder.is_dir():
-        return "model"
-    if _config_says_head(folder) or is_prompt_tokens(folder):
-        return "head"
+        return None
+    if is_prompt_tokens(folder):
+        return "prompt tokens"
+    config = _config(folder / "config.json")
+    said, model_type = config.get("speculators_model_type"), str(config.get("model_type"))
+    if said in ("dflash", "dspark") or ("speculators_model_type" not in config and _says_block(config)):
+        return "block"
+    if said == "peagle":
+        return "parallel"
+    if model_type.endswith("_assistant"):  # reads its target's keys (Gemma 4's)
+        return "assistant"
+    if model_type == "mlp_speculator":
+        return "mlp"
     names = _tensor_names(folder)
-    if any(
-        name.startswith(_HEAD_PREFIXES) or name.endswith(_HEAD_TENSORS) or MEDUSA_TENSOR.fullmatch(name)
-        for name in names
-    ):
-        # A vision model's projector may be called fc too; a whole model has layers that end in a norm of their own.
-        return "model" if "model.norm.weight" in names else "head"
-    return "model"
-
-
-def is_medusa(folder: Path) -> bool:
-    """Return whether a folder holds Medusa heads, by the names of their tensors."""
-    names = _tensor_names(folder) if folder.is_dir() else set()
-    return any(map(MEDUSA_TENSOR.fullmatch, names)) and "model.norm.weight" not in names
+    # A vision model's projector may be called fc too; a whole model has layers that end in a norm of their own.
+    whole = "model.norm.weight" in names
+    if not whole and any(map(MEDUSA_TENSOR.fullmatch, names)):
+        return "medusa"
+    if any(name.removeprefix("model.") == "mask_hidden" for name in names):
+        return "parallel"
+    if {"speculators_model_type", "draft_vocab_size"} & set(config):
+        return "feature"
+    joins = any(name.startswith(_HEAD_PREFIXES) or name.endswith(_HEAD_TENSORS) for name in names)
+    return "feature" if joins and not whole else None
 
 
 def is_prompt_tokens(folder: Path) -> bool:
     """Return whether a folder holds prompt tokens, by their config: other adapters count none."""
-    return "num_special_tokens" in _config_keys(folder / ADAPTER_CONFIG)
+    return "num_special_tokens" in _config(folder / ADAPTER_CONFIG)
 
 
-def is_parallel(folder: Path) -> bool:
-    """Return whether a folder holds a P-EAGLE head, by its config, or by the tensor for missing states."""
-    if not folder.is_dir():
-        return False
-    if _config(folder / "config.json").get("speculators_model_type") == "peagle":
-        return True
-    return any(name.removeprefix("model.") == "mask_hidden" for name in _tensor_names(folder))
-
-
-def is_block(folder: Path) -> bool:
-    """Return whether a folder holds a draft of whole blocks (DFlash, DSpark), by its config."""
-    config = _config(folder / "config.json")
-    if "speculators_model_type" in config:
-        return config["speculators_model_type"] in ("dflash", "dspark")
+def _says_block(config: dict[str, Any]) -> bool:
+    """Return whether a config is that of a draft of whole blocks (DFlash, DSpark)."""
     return "dflash_config" in config or {"block_size", "mask_token_id", "target_layer_ids"} <= set(config)
-
-
-def is_assistant(folder: Path) -> bool:
-    """Return whether a folder holds a draft that reads its target's keys (Gemma 4's assistants), by its config."""
-    return str(_config(folder / "config.json").get("model_type")).endswith("_assistant")
-
-
-def is_mlp(folder: Path) -> bool:
-    """Return whether a folder holds an MLP speculator, by its config."""
-    return _config(folder / "config.json").get("model_type") == "mlp_speculator"
-
-
-def _config_says_head(folder: Path) -> bool:
-    keys = _config_keys(folder / "config.json")
-    said = keys & {"speculators_model_type", "draft_vocab_size"}
-    return bool(said) or is_block(folder) or is_assistant(folder) or is_mlp(folder)
-
-
-def _config_keys(path: Path) -> set[str]:
-    return set(_config(path))
 
 
 def _config(path: Path) -> dict[str, Any]:

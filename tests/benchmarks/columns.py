@@ -41,6 +41,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions, MachineReport
 from engine.model.decoder import Decoder
 from engine.model.weight_format import weight_format
+from engine.model_file import open_model
 from engine.placement import ColumnsPlan, PlacementPlan, ResidentPlan, SplitPlan
 from engine.placement.columns import NO_COLUMNS
 from engine.placement.device import Link
@@ -201,7 +202,7 @@ def operators(model: str, weights: str, threads: int, count: int) -> None:
 def simulated(machine: Path, folder: str, weights: str) -> None:
     """Print what a machine's report comes to."""
     report = from_plain(MachineReport, json.loads(machine.read_text(encoding="utf-8")))
-    target = target_facts(folder, find_model(folder))
+    target = target_facts(open_model(folder))
     sizes = Sizes(target.config, weight_format(weights), 4096)
     room = read_room(report, LoadOptions())
     gpu = next(gpu for gpu in report.gpus if gpu.device == room.device)

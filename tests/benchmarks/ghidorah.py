@@ -23,12 +23,12 @@ import torch
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.fixed_trees import WIDTHS, RankLog, greedy_tree
 from engine.drafting.medusa import MedusaDraft, MedusaNetwork, ranks_of
-from engine.hub.installed import find_model
 from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
+from engine.model_file import open_model
 from engine.training.calibration import Acceptance, replies_with, round_times, width_drafter
 from engine.training.generation import Turn, Writer
 from engine.training.tree_counts import Replies, count_trees, grown_tokens, network_of, replies_of
@@ -45,9 +45,8 @@ class Bench:
         decoder = self.model.target.decoder
         assert decoder is not None
         self.decoder: Decoder = decoder
-        folder = find_model(draft)
-        self.heads = MedusaDraft.read(draft, folder, decoder.config)
-        self.network: MedusaNetwork = network_of(self.heads, folder, decoder)
+        self.heads = MedusaDraft.read(open_model(draft), decoder.config)
+        self.network: MedusaNetwork = network_of(self.heads, decoder)
         self.tokens = tokens
         render = self.model.tokenizer.render
         self.prompts = {

@@ -54,13 +54,13 @@ from engine.drafting.prompt_tokens import (
     load_prompt_tokens,
 )
 from engine.drafting.trees import DEEPEST, TreeShape
-from engine.hub.installed import find_model
 from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ProbeMask
+from engine.model_file import OpenedModel, open_model
 from engine.training.calibration import Acceptance, replies_with, settled_rounds, width_drafter
 from engine.training.features import KIND, Example, ExampleSupply, batch_of
 from engine.training.loss import TOPS, TargetEnds
@@ -69,8 +69,6 @@ from engine.training.prompt_tokens import LossName, PromptTokenNetwork, PromptTo
 from engine.training.trainer import train
 from engine.training.tree_counts import network_of, probe_ranks, replies_in, replies_of
 from engine.training.twin import Twin
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 KINDS = ("chat", "code", "summary", "list")
@@ -102,9 +100,9 @@ TRIALS = (
 )
 
 
-def _texts(options: argparse.Namespace) -> tuple[Checkpoint, Decoder, list[Example], list[Example]]:
+def _texts(options: argparse.Namespace) -> tuple[OpenedModel, Decoder, list[Example], list[Example]]:
     """The model, what to learn, and what is kept aside, as a training divides them."""
-    checkpoint = Checkpoint(find_model(options.model))
+    opened = open_model(options.model)
     request = TextRequest(
         model=options.model,
         data=None,
@@ -113,16 +111,16 @@ def _texts(options: argparse.Namespace) -> tuple[Checkpoint, Decoder, list[Examp
         texts=options.texts,
         threads=options.threads,
     )
-    decoder, examples = texts_of(request, checkpoint, sys.stderr)
+    decoder, examples = texts_of(request, opened, sys.stderr)
     stride = max(1, len(examples) // 32)
     learned = [example for at, example in enumerate(examples) if at % stride]
-    return checkpoint, decoder, learned, examples[::stride][: options.aside]
+    return opened, decoder, learned, examples[::stride][: options.aside]
 
 
 def learn(options: argparse.Namespace) -> None:
     """Print what each trial came to."""
-    checkpoint, decoder, learned, aside = _texts(options)
-    ends, twin = TargetEnds.of(decoder), Twin(checkpoint)
+    opened, decoder, learned, aside = _texts(options)
+    ends, twin = TargetEnds.of(decoder), Twin(opened.checkpoint)
     batches = [batch_of(decoder, KIND, [example]) for example in aside]
     tops = " / ".join(map(str, TOPS))
     print(f"{options.steps} steps of {options.step_tokens} tokens; places, top {tops}, %")
@@ -177,9 +175,8 @@ class _Heads:
     """Medusa heads, as they are when they draft."""
 
     def __init__(self, name: str, decoder: Decoder) -> None:
-        folder = find_model(name)
-        self.draft = MedusaDraft.read(name, folder, decoder.config)
-        self.network = network_of(self.draft, folder, decoder)
+        self.draft = MedusaDraft.read(open_model(name), decoder.config)
+        self.network = network_of(self.draft, decoder)
 
 
 def _heads(name: str, decoder: Decoder) -> _Heads:
@@ -187,7 +184,7 @@ def _heads(name: str, decoder: Decoder) -> _Heads:
 
 
 def _set(options: argparse.Namespace) -> PromptTokens:
-    return load_prompt_tokens(HeadCheckpoint(find_model(str(options.set))))
+    return load_prompt_tokens(open_model(str(options.set)).head)
 
 
 def _prompts(model: LoadedModel, options: argparse.Namespace) -> list[list[int]]:

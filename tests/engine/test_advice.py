@@ -11,6 +11,7 @@ from engine.advice import USUAL, read_advice, sampling_advice, settled_sampler
 from engine.errors import InvalidOption
 from engine.messages import SamplingOptions
 from engine.model.sampling import Sampler
+from engine.model_file import OpenedModel
 
 ADVISED = {"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 0.9, "repetition_penalty": 1.1}
 USUAL_SAMPLER = Sampler(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1, seed=7)
@@ -65,16 +66,16 @@ def test_a_value_that_is_asked_for_out_of_its_range_is_refused() -> None:
 
 
 def test_advice_is_read_without_loading(tmp_path: Path) -> None:
-    assert read_advice(tmp_path).sampling == USUAL
+    assert read_advice(OpenedModel("model", tmp_path)).sampling == USUAL
     (tmp_path / "generation_config.json").write_text(json.dumps(ADVISED))
     (tmp_path / "chat_template.jinja").write_text("{% if enable_thinking %}Think.{% endif %}")
-    advice = read_advice(tmp_path)
+    advice = read_advice(OpenedModel("model", tmp_path))
     assert (advice.sampling.temperature, advice.sampling.min_p, advice.thinking) == (0.6, 0.0, "switch")
     assert set(advice.own) == {"temperature", "top_k", "top_p", "min_p", "repetition_penalty"}
     (tmp_path / "chat_template.jinja").write_text("{% if")
-    assert read_advice(tmp_path).thinking == ""
+    assert read_advice(OpenedModel("model", tmp_path)).thinking == ""
     (tmp_path / "tokenizer_config.json").write_text("{")
-    assert read_advice(tmp_path).sampling.temperature == 0.6
+    assert read_advice(OpenedModel("model", tmp_path)).sampling.temperature == 0.6
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from engine.errors import TenonError
 from engine.messages import Failed
 from engine.model.config import read_config
 from engine.model.tensors import check_tensors
+from engine.model_file import OpenedModel
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.engine_client import EngineClient
@@ -103,7 +104,7 @@ def test_a_number_of_a_config_takes_no_memory(
     file.write_text(json.dumps(config), encoding="utf-8")
     try:
         if name.startswith("draft "):
-            bounded(lambda: read_draft("draft", folder, target))
+            bounded(lambda: read_draft(OpenedModel("draft", folder), target))
         else:
             bounded(read_model)
             bounded(lambda: read_config(CheckpointOutline(folder)))

@@ -28,6 +28,7 @@ from engine.model.decoder import Decoder
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.weight_format import stored_format, weight_format
+from engine.model_file import OpenedModel
 from engine.modes import MODES
 from engine.placement.device import Link
 from engine.placement.resident import Resident
@@ -60,7 +61,7 @@ def test_it_is_a_few_megabytes_with_a_page_about_it_and_of_the_kind_that_modes_a
     assert (folder / "README.md").is_file()
     shipped = bundled_model(folder.name)
     assert shipped is not None
-    assert kind_of(folder).kind == shipped.kind
+    assert kind_of(OpenedModel("draft", folder)).kind == shipped.kind
 
 
 def test_it_is_taken_where_a_mode_needs_a_draft() -> None:
@@ -123,12 +124,13 @@ def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
     assert sum(lengths) / len(lengths) > 1.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", chosen(SAMPLERS, SAMPLERS[:1]), ids=["greedy", "sampled"])
 def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
     plain: Replies, decoder: Decoder, sampler: Sampler
 ) -> None:
     config, link = decoder.config, Link(torch.device("cpu"))
-    heads = MedusaDraft.read(HEADS.name, HEADS, config)
+    heads = MedusaDraft.read(OpenedModel(HEADS.name, HEADS), config)
     assert heads.beside is not None
     network = load_medusa(
         HeadCheckpoint(HEADS),
@@ -153,13 +155,14 @@ def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
     assert sum(lengths) / len(lengths) > 1.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", chosen(SAMPLERS, SAMPLERS[:1]), ids=["greedy", "sampled"])
 def test_replies_with_the_prompt_tokens_are_plain_ones_and_take_fewer_forwards(
     plain: Replies, model: Path, decoder: Decoder, sampler: Sampler
 ) -> None:
     config = decoder.config
-    draft = PromptTokenDraft.read(PROMPT_TOKENS.name, PROMPT_TOKENS, config)
-    draft.check(PROMPT_TOKENS, model, config, Tokenizer)
+    draft = PromptTokenDraft.read(OpenedModel(PROMPT_TOKENS.name, PROMPT_TOKENS), config)
+    draft.check(OpenedModel("model", model))
     assert draft.beside is not None
     tokens = load_prompt_tokens(HeadCheckpoint(PROMPT_TOKENS))
     lengths = []

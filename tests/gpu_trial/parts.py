@@ -44,6 +44,7 @@ from engine.messages import (
 )
 from engine.model import linear
 from engine.model.linear import DequantizedLinear, Linear
+from engine.model_file import OpenedModel
 from engine.placement import ColumnsPlan
 from engine.placement.device import copies_to
 from engine.planning.cost_model import DraftCost, TargetCost
@@ -240,7 +241,7 @@ class Replies:
         report, plan, config = read_report(), model.plan, model.target.config
         gpu = next((one for one in report.gpus if one.device == str(model.link.device)), None)
         speeds = machine_speeds(report, gpu)
-        facts = target_facts(model.options.model, model.folder)
+        facts = target_facts(OpenedModel(model.options.model, model.folder))
         assert facts.config.layers == config.layers
         cost = TargetCost(facts, plan.weights, plan.placement, speeds, len(reply.prompt_ids))
         found = {

@@ -19,6 +19,7 @@ from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import Slot, expected_tensors, layer_slots
+from engine.model_file import OpenedModel
 from engine.plain_data import from_plain
 from engine.planning.machine_planner import MachinePlan, MachinePlanner
 from engine.planning.model_facts import TargetFacts
@@ -97,7 +98,7 @@ def target(name: str) -> TargetFacts:
 def small_draft() -> ModelDraft:
     """The 1.1 B Llama as a draft."""
     facts = target("llama-1b")
-    return ModelDraft(facts.name, facts.digest, facts.config)
+    return ModelDraft(OpenedModel(facts.name, Path(facts.name)), facts.digest, facts.config)
 
 
 def dovetail_head() -> HeadDraft:
@@ -114,7 +115,7 @@ def dovetail_head() -> HeadDraft:
         outer=tuple(Slot(f"W_{one}", (hidden, hidden), f"gate_{one}") for one in range(4)),
         layers=tuple(tuple(layer_slots(config, block)) for block in range(5)),
     )
-    return HeadDraft("dovetail head", "digest of the head", layout, config)
+    return HeadDraft(OpenedModel("dovetail head", Path("head")), "digest of the head", layout, config)
 
 
 def stored_in(config: ModelConfig, kind: int, quantization: str | None = None) -> ModelConfig:

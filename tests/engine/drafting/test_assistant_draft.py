@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import DynamicCache
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.assistant import AssistantDraft, load_assistant, read_assistant
 from engine.drafting.kinds import kind_of
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
@@ -19,6 +19,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -49,7 +50,7 @@ def made(
 def test_steps_are_those_of_transformers(tmp_path: Path, variant: str, ordered: bool, unified: bool) -> None:
     decoder, target, assistant, folder = made(tmp_path, variant, ordered, unified)
     assert draft_kind(folder) == "head"
-    assert kind_of(folder) is AssistantDraft
+    assert kind_of(OpenedModel("draft", folder)) is AssistantDraft
     source = decoder.source
     network = load_assistant(
         HeadCheckpoint(folder), decoder.config, source.embedding, source.dtype, weight_format("fp32")
@@ -102,7 +103,7 @@ def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     changes: dict[str, Any] = {**all_experts(variant)}
     target = write_checkpoint(tmp_path / "target", variant, **changes)
     write_assistant(tmp_path / "draft", variant, seed=5)
@@ -128,7 +129,7 @@ def test_a_reply_is_the_models_own(
 def test_keys_are_read_in_any_format(
     client: EngineClient, tmp_path: Path, kv_cache: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     target = write_checkpoint(tmp_path / "target", "gemma4")
     write_assistant(tmp_path / "draft")
     settings = {"weights": "q8_0", "kv_cache": kv_cache, "max_tokens": 24}
@@ -222,7 +223,7 @@ def test_its_bytes_are_counted(tmp_path: Path) -> None:
         write_assistant(tmp_path / "draft", ordered=ordered)
         tensors = load_file(tmp_path / "draft" / "model.safetensors").values()
         target = read_config(Checkpoint(write_checkpoint(tmp_path / "target", "gemma4", tokenizer=False)))
-        draft = AssistantDraft.read("a", tmp_path / "draft", target)
+        draft = AssistantDraft.read(OpenedModel("a", tmp_path / "draft"), target)
         stored = sum(tensor.nbytes for tensor in tensors)
         assert (
             draft.size_bytes(weight_format("fp32"), 4096)

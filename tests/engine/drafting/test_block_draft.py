@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.block import BlockDraft, BlockDrafter, load_block
 from engine.drafting.head_loader import share
 from engine.drafting.kinds import kind_of
@@ -21,12 +21,14 @@ from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder, load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import chosen
 from tests.support.heads import CONFIG, HEADS, HIDDEN, KV_HEADS, VOCABULARY, WIDE, norm
 
 MASK, SIZE, LAYERS, RANK, EACH = 3, 5, 2, 8, HIDDEN // HEADS
@@ -199,7 +201,7 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
     state = make_state(name)
     folder = write(tmp_path / "draft", CONFIGS[name], state)
     assert draft_kind(folder) == "head"
-    assert kind_of(folder) is BlockDraft
+    assert kind_of(OpenedModel("draft", folder)) is BlockDraft
     network = load_block(HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32"))
     assert network.hidden_layers == (2, 4, 6)
     drafter = BlockDrafter(network, 64, Link(torch.device("cpu")), lambda: None)
@@ -222,12 +224,12 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", chosen(CONFIGS, ("dflash", "dspark-gated")))
 def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     model = write_checkpoint(tmp_path / "llama", num_hidden_layers=7)
     draft = write(tmp_path / "draft", CONFIGS[name], make_state(name))
     settings = {"weights": "fp32", "max_tokens": 40}

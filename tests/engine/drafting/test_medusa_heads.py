@@ -19,6 +19,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -147,9 +148,9 @@ def test_packed_heads_draft_nearly_the_same(target: Decoder, tmp_path: Path) -> 
 @pytest.mark.parametrize("layout", MEDUSA_LAYOUTS)
 def test_the_planner_counts_their_bytes(llama_folder: Path, tmp_path: Path, layout: str) -> None:
     folder = make_head(layout).write(tmp_path / layout, True)
-    assert kind_of(folder) is MedusaDraft
+    assert kind_of(OpenedModel("heads", folder)) is MedusaDraft
     config = read_config(Checkpoint(llama_folder))
-    draft = read_draft("heads", folder, config)
+    draft = read_draft(OpenedModel("heads", folder), config)
     blocks = MEDUSA_HEADS * (2 if layout == "medusa-deep" else 1)
     maps = {"medusa-shared": 0, "medusa-drafted": 96}.get(layout, MEDUSA_HEADS * 384)
     floats = blocks * 64 * 65 + maps * 64
@@ -169,7 +170,7 @@ def test_wide_maps_weigh_what_they_are_said_to(target: Decoder, tmp_path: Path) 
         if own:
             state |= {f"{head}.1.weight": torch.empty(49152, 576) for head in range(4)}
         folder = Head("medusa", sizes, state).write(tmp_path / str(own), False)
-        draft = read_draft("heads", folder, target.config)
+        draft = read_draft(OpenedModel("heads", folder), target.config)
         heads[own] = draft.size_bytes(weight_format("bf16"), 1000) / (2 * 134_515_008)
     assert heads[True] == pytest.approx(0.85, abs=0.01)
     assert heads[False] == pytest.approx(0.01, abs=0.001)
@@ -222,9 +223,9 @@ def test_heads_for_another_model_are_refused(
         head.config |= {name: value for name, value in size.items() if name in head.config}
 
     path = changed(tmp_path, shrink, layout)
-    draft = read_draft("heads", path, target.config)
+    draft = read_draft(OpenedModel("heads", path), target.config)
     with pytest.raises(DraftMismatch, match=message):
-        draft.check(path, llama_folder, target.config, lambda place: pytest.fail("heads have no tokenizer"))
+        draft.check(OpenedModel("model", llama_folder))
 
 
 @pytest.mark.parametrize(

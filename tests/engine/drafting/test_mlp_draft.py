@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.kinds import kind_of
 from engine.drafting.mlp import MlpDraft, MlpDrafter, load_mlp, read_mlp
 from engine.drafting.trees import TreeShape
@@ -21,6 +21,7 @@ from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.model.config import read_config
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
@@ -112,7 +113,7 @@ def test_a_chain_is_that_of_the_reference(tmp_path: Path, tied: bool, copies: bo
     state = make_state(tied, copies)
     folder = write(tmp_path / "draft", state, tie_weights=tied, scale_input=scaled)
     assert draft_kind(folder) == "head"
-    assert kind_of(folder) is MlpDraft
+    assert kind_of(OpenedModel("draft", folder)) is MlpDraft
     drafter = MlpDrafter(load_mlp(HeadCheckpoint(folder), weight_format("fp32"), HOST), 3, Link(HOST))
     rows = torch.randn(4, HIDDEN, generator=torch.Generator().manual_seed(2))
     assert drafter.reset(TEXT) == len(TEXT) - 1
@@ -130,7 +131,7 @@ def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, tied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     model = write_checkpoint(tmp_path / "llama")
     draft = {"draft": str(write(tmp_path / "draft", make_state(tied), tie_weights=tied)), "mode": "dovetail"}
     settings = {"weights": "fp32", "max_tokens": 40}
@@ -172,7 +173,7 @@ def test_its_bytes_are_counted(tmp_path: Path) -> None:
     for tied in (False, True):
         state = make_state(tied)
         folder = write(tmp_path / str(tied), state, tie_weights=tied)
-        draft = MlpDraft.read("a", folder, target)
+        draft = MlpDraft.read(OpenedModel("a", folder), target)
         stored = sum(tensor.nbytes for tensor in state.values())
         assert draft.size_bytes(weight_format("fp32"), 4096) == stored
         heads = LEVELS * VOCABULARY * WIDTH

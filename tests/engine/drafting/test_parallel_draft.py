@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.eagle import ParallelDraft, ParallelDrafter
 from engine.drafting.head_layout import read_layout
 from engine.drafting.head_loader import load_feature_network, share
@@ -17,6 +17,7 @@ from engine.errors import ConfigInvalid, TensorMismatch
 from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -67,7 +68,7 @@ def test_all_levels_are_those_of_the_reference(target: Decoder, tmp_path: Path, 
     head = peagle(layout)
     folder = head.write(tmp_path / "head", safetensors=True)
     assert draft_kind(folder) == "head"
-    assert kind_of(folder) is ParallelDraft
+    assert kind_of(OpenedModel("draft", folder)) is ParallelDraft
     drafter = drafter_of(target, folder)
     rows = torch.randn(len(TEXT) + 3, 3 * HIDDEN, generator=torch.Generator().manual_seed(2))
     embedding = target.source.embedding(torch.arange(384))
@@ -95,7 +96,7 @@ def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     model = write_checkpoint(tmp_path / "llama", num_hidden_layers=7)
     draft = peagle(layout).write(tmp_path / "head", safetensors=True)
     settings = {"weights": "fp32", "max_tokens": 40}

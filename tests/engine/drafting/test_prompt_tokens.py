@@ -33,9 +33,9 @@ from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.token_tree import PROBE_MASKS, ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from engine.placement.resident import Resident
-from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
@@ -264,9 +264,9 @@ def test_drafts_follow_the_tree_of_their_state(tmp_path: Path) -> None:
 def test_a_published_folder_is_read(safetensors: bool, llama_folder: Path, tmp_path: Path) -> None:
     folder = write_prompt_tokens(tmp_path / "set", 2, safetensors=safetensors, vt_attention_type=None)
     config = read_config(Checkpoint(llama_folder))
-    assert kind_of(folder) is PromptTokenDraft
-    draft = read_draft("a set", folder, config)
-    draft.check(folder, llama_folder, config, Tokenizer)
+    assert kind_of(OpenedModel("a set", folder)) is PromptTokenDraft
+    draft = read_draft(OpenedModel("a set", folder), config)
+    draft.check(OpenedModel("model", llama_folder))
     assert draft.layers == 0
     assert draft.size_bytes(draft.host_format(dict, True), 4096) == 3 * 2 * 64 * 4
     tokens = load_prompt_tokens(HeadCheckpoint(folder))
@@ -277,7 +277,7 @@ def test_a_published_folder_is_read(safetensors: bool, llama_folder: Path, tmp_p
 
 def test_other_adapters_are_none(tmp_path: Path) -> None:
     folder = write_prompt_tokens(tmp_path / "lora", num_special_tokens=None)
-    assert kind_of(folder) is not PromptTokenDraft
+    assert kind_of(OpenedModel("a set", folder)) is not PromptTokenDraft
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_what_does_not_fit_is_refused(
     folder = write_prompt_tokens(tmp_path / "set", **config)
     target = read_config(Checkpoint(llama_folder))
     with pytest.raises(error, match=sentence):
-        read_draft("a set", folder, target).check(folder, llama_folder, target, Tokenizer)
+        read_draft(OpenedModel("a set", folder), target).check(OpenedModel("model", llama_folder))
 
 
 def test_a_set_for_another_width_and_one_without_weights_are_refused(
@@ -312,7 +312,7 @@ def test_a_set_for_another_width_and_one_without_weights_are_refused(
     target = read_config(Checkpoint(llama_folder))
     folder = write_prompt_tokens(tmp_path / "set", hidden_size=32)
     with pytest.raises(DraftMismatch, match="hidden size 32, and this model's is 64"):
-        read_draft("a set", folder, target).check(folder, llama_folder, target, Tokenizer)
+        read_draft(OpenedModel("a set", folder), target).check(OpenedModel("model", llama_folder))
     (folder / "adapter_model.safetensors").unlink()
     with pytest.raises(WeightsMissing):
-        read_draft("a set", folder, target)
+        read_draft(OpenedModel("a set", folder), target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, pre_tokenizers
 
 from engine.drafting.small_model import ModelDraft
-from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.errors import CheckpointError, TokenizerInvalid, UnsupportedModel
 from engine.gguf.generation import read_sampling
 from engine.gguf.tokenizer import SPLITTINGS, read_tokenizer
 from engine.messages import ChatMessage, OutputForm
+from engine.model_file import OpenedModel
 from engine.text import kept_merges
 from engine.text.output_form import TokenMask, form_grammar
-from engine.text.pairing import check_pair, have_one_vocabulary
+from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer, check_tokenizer
 from tests.support.checkpoints import SENTENCES, train_tokenizer
 from tests.support.gguf_files import add_vocabulary, finish
@@ -99,22 +101,28 @@ def test_padding_names_no_token(tmp_path: Path) -> None:
 def test_files_that_list_the_same_tokens_need_one_tokenizer(tmp_path: Path) -> None:
     tokens = ["a", "b", "ab", "<s>", "c"]
 
-    def written(name: str, **changed: Any) -> Path:
+    def written(name: str, **changed: Any) -> OpenedModel:
         fields = {"tokens": tokens, "token_type": [1, 1, 1, 3, 1], **changed}
-        return vocabulary_file(tmp_path / f"{name}.gguf", **fields)
+        return OpenedModel(name, vocabulary_file(tmp_path / f"{name}.gguf", **fields))
+
+    def have_one_vocabulary(target: OpenedModel, draft: OpenedModel) -> bool:
+        unread: Any = None
+        with suppress(CheckpointError):
+            ModelDraft(draft, "", unread).check(target)
+        return not {"tokenizer"} & {*vars(target), *vars(draft)}
 
     model = written("model")
     assert have_one_vocabulary(model, written("draft"))
-    unread: Any = None
-    ModelDraft.check(unread, tmp_path / "draft.gguf", model, unread, pytest.fail)  # no tokenizer is built
+    assert have_one_vocabulary(model, model)
     assert not have_one_vocabulary(model, written("other", tokens=[*tokens[:4], "d"]))
     assert not have_one_vocabulary(
         model, written("longer", tokens=[*tokens, "d"], token_type=[1, 1, 1, 3, 1, 1])
     )
     assert not have_one_vocabulary(model, written("kinds", token_type=[1, 1, 1, 3, 4]))
     train_tokenizer().save_pretrained(tmp_path / "folder")
-    assert not have_one_vocabulary(tmp_path / "folder", model)
-    assert not have_one_vocabulary(tmp_path / "folder", tmp_path / "folder")
+    folders = [OpenedModel(name, tmp_path / "folder") for name in ("a", "b")]
+    assert not have_one_vocabulary(folders[0], model)
+    assert not have_one_vocabulary(*folders)
 
 
 @pytest.mark.parametrize(

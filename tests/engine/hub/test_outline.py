@@ -12,6 +12,7 @@ from engine.hub.connection import Hub
 from engine.hub.offer import find_or_outline
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import stored_format
+from engine.model_file import OpenedModel
 from engine.planning.model_facts import target_facts
 from tests.support.hub_server import HubServer
 
@@ -41,7 +42,7 @@ def test_the_catalogue_needs_no_network() -> None:
 def test_what_would_be_fetched_is_planned(name: str, stored: str) -> None:
     """Its own format, and the room on the disk that it takes."""
     model = require_catalogue_model(name)
-    facts = target_facts(name, find_or_outline(name))
+    facts = target_facts(OpenedModel(name, find_or_outline(name)))
     assert facts.config.quantization == stored
     assert weight_bytes(facts.config, stored_format(facts.config)) < 1.1 * model.typical_bytes(Q4_K_M_BITS)
     assert facts.missing_bytes == model.typical_bytes(Q4_K_M_BITS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from engine.model.footprint import activation_bytes, layer_bytes, read_bytes, st
 from engine.model.mixture import Mixture
 from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
 from engine.placement import (
     LayerOffloadPlan,
     PlacementPlan,
@@ -47,7 +49,7 @@ HOST = HostSpeed(20e9, 0.0, {name: FormatSpeed(10e9, 100e9, 0.0) for name in ("f
 SPEEDS = MachineSpeeds(HOST, GpuSpeed(200e9, 5e12, 0.0, 8e9), disk_bytes_per_s=1e9, measured=True)
 RESIDENT = ResidentPlan.of(22)
 DRAFT = ModelDraft(
-    "draft",
+    OpenedModel("draft", Path("draft")),
     "",
     replace(MODEL.config, layers=12, hidden_size=512, intermediate_size=1536, heads=8, kv_heads=8),
 )
@@ -255,7 +257,9 @@ def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
         )
         for _ in range(5)
     )
-    draft = MedusaDraft("heads", "", MedusaLayout(heads, 1, width, rows, None), config)
+    draft = MedusaDraft(
+        OpenedModel("heads", Path("heads")), "", MedusaLayout(heads, 1, width, rows, None), config
+    )
     cost_of = DraftCost(draft, Q8_0, SPEEDS, on_gpu=False)
     read = Q8_0.matrix_bytes(5 * (width + rows), width)
     assert cost_of.tree_s(1) == cost_of.tree_s(63, paced=True) == pytest.approx(read / 10e9, rel=1e-3)
@@ -285,7 +289,7 @@ def block_cost(layers: int, rows: int) -> tuple[DraftCost, int]:
         outer=joined,
         layers=slots,
     )
-    draft = BlockDraft("block", "", layout, MODEL.config)
+    draft = BlockDraft(OpenedModel("block", Path("block")), "", layout, MODEL.config)
     return DraftCost(draft, Q8_0, SPEEDS, on_gpu=False), draft.read_elements
 
 

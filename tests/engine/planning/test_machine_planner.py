@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from engine.kernels import blocks
 from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
 from engine.model.tensors import Slot
+from engine.model_file import OpenedModel
 from engine.modes import MODES as ALL_MODES
 from engine.planning.cost_model import KINDS, published_expectation
 from engine.planning.machine_planner import MachinePlan, ModePlan
@@ -425,7 +427,9 @@ def test_matches_beside_poor_prompt_tokens_are_expected_to_give_what_lookup_give
     config = target("llama-7b").config
     layout = PromptTokenLayout(3, 1, config.hidden_size, config.layers, config.heads, "ensemble")
     tree = SparseTree((StateTree(((0,),), (1, 1)),) * 3, 1.01)
-    tokens = PromptTokenDraft("set", "digest", layout, config, PromptTokenCalibration((3,), (tree,)))
+    tokens = PromptTokenDraft(
+        OpenedModel("set", Path("set")), "digest", layout, config, PromptTokenCalibration((3,), (tree,))
+    )
     report = machine("laptop-8gb")
 
     def speed(**options: bool) -> float:
@@ -444,7 +448,7 @@ def heads(searched: tuple[float, ...] | None) -> MedusaDraft:
     blocks = tuple((Slot(f"{head}.0.linear.weight", (hidden, hidden), "block0"),) for head in range(4))
     layout = MedusaLayout(blocks, 1, hidden, config.vocabulary_size, None)
     calibration = None if searched is None else HeadCalibration((), searched, (1.0,) * 7, follows=True)
-    return MedusaDraft("heads", "digest", layout, config, calibration)
+    return MedusaDraft(OpenedModel("heads", Path("heads")), "digest", layout, config, calibration)
 
 
 def with_heads(searched: tuple[float, ...] | None, name: str = "laptop-8gb") -> MachinePlan:
@@ -550,7 +554,7 @@ def with_prompt_tokens(name: str, model: str, tokens: tuple[float, ...] = ()) ->
     state = StateTree(((0,),), (1, 1))
     trees = tuple(SparseTree((state,) * 3, each) for each in tokens)
     beside = PromptTokenCalibration((3, 7, 15)[: len(trees)], trees) if trees else None
-    draft = PromptTokenDraft("set", "digest", layout, config, beside)
+    draft = PromptTokenDraft(OpenedModel("set", Path("set")), "digest", layout, config, beside)
     return plan_machine(machine(name), target(model), draft, LoadOptions(weights="q4_k_m"))
 
 

@@ -24,6 +24,7 @@ from engine.drafting.medusa import (
 from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions, Notice, StatisticsUpdated
 from engine.model.config import read_config
+from engine.model_file import OpenedModel
 from engine.planning.planner import model_planner
 from engine.planning.profile import Profile
 from engine.training import making
@@ -178,9 +179,9 @@ def test_a_calibration_that_came_with_the_heads_stands_in_until_one_is_made_here
 ) -> None:
     folder = make_head("medusa").write(tmp_path / "heads", True)
     target, config = Checkpoint(llama_folder).digest(), read_config(Checkpoint(llama_folder))
-    assert MedusaDraft.read("heads", folder, config).counted(target) == {}
+    assert MedusaDraft.read(OpenedModel("heads", folder), config).counted(target) == {}
     write_beside(folder, KEPT)
-    heads = MedusaDraft.read("heads", folder, config)
+    heads = MedusaDraft.read(OpenedModel("heads", folder), config)
     assert heads.counted(target) == KEPT.tokens
     own = replace(KEPT, searched=(1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6))
     keep_calibration(cache_folder(), target, heads.digest, own)
@@ -222,7 +223,7 @@ def test_ghidorah_follows_it_and_says_what_the_model_says(
     if kept:
         digests = Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest()
         keep_calibration(cache_folder(), *digests, KEPT)
-    monkeypatch.setattr("engine.decoding.adaptive_budget.AdaptiveBudget._choose", lambda self: 5)
+    monkeypatch.setattr("engine.decoding.worth.Worth._choose", lambda self: 5)
     options = {"weights": "fp32", "max_tokens": 24, **sampling}
     plain = client.answer(PROMPT, llama_folder, mode="plain", **options)
     client.events.clear()

@@ -29,6 +29,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
+from engine.model_file import OpenedModel
 from engine.planning.planner import model_planner
 from engine.training import calibration, making, prompt_tokens, tree_counts, twin
 from engine.training.features import KIND, Example, ExampleSupply, FeatureBatch, batch_of
@@ -310,12 +311,12 @@ def test_trees_are_counted_and_kept_beside_the_set(
     assert 1.0 < made.tokens[7] <= made.tokens[31] < 4.0
     write_draft(network_of(target), tmp_path / "set")
     write_beside(tmp_path / "set", made)
-    draft = read_draft_kind("a set", tmp_path / "set", target.config)
+    draft = read_draft_kind(OpenedModel("a set", tmp_path / "set"), target.config)
     assert draft.counted("any") == made.tokens
     write_draft(network_of(target, members=5), tmp_path / "set")
     assert calibration_beside(PromptTokenCalibration, tmp_path / "set") is None
     write_beside(tmp_path / "set", made)  # of a set with fewer members
-    assert read_draft_kind("a set", tmp_path / "set", target.config).counted("any") == {}
+    assert read_draft_kind(OpenedModel("a set", tmp_path / "set"), target.config).counted("any") == {}
 
 
 @pytest.mark.usefixtures("measured_once")

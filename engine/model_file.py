@@ -1,0 +1,139 @@
+"""A model or a draft, found by its name and opened once for all that plan it, load it and draft with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from engine.errors import WeightsMissing
+from engine.gguf.header import read_header
+from engine.gguf.parts import find_gguf
+from engine.hub.installed import cache_folder, find_model
+from engine.model.config import ModelConfig, read_config
+from engine.text.tokenizer import Tokenizer, check_tokenizer, read_end_ids, read_templates
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
+from engine.weights.draft_kind import HeadKind, head_kind
+from engine.weights.head_checkpoint import HeadCheckpoint
+from engine.weights.watched_file import Stamp, stamp
+
+# Ends of the names of files that are read; Tenon itself writes others beside them.
+_READ = (".bin", ".gguf", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
+
+
+class OpenedModel:
+    """The files of a model or a draft. Each part is read when it is first asked for, and kept.
+
+    A part raises `CheckpointError` if its files are missing, damaged or of a kind that Tenon cannot run.
+
+    Attributes:
+        reference: The user's name for it.
+        place: Its folder or its GGUF file.
+    """
+
+    def __init__(self, reference: str, place: Path) -> None:
+        self.reference = reference
+        self.place = place
+        self._stamps = self._present_stamps()
+
+    def _present_stamps(self) -> dict[str, Stamp]:
+        folder = self.place if self.place.is_dir() else self.place.parent
+        try:
+            with os.scandir(folder) as entries:
+                return {entry.name: stamp(entry.stat()) for entry in entries if entry.name.endswith(_READ)}
+        except OSError:  # whoever reads a part reports it
+            return {}
+
+    @property
+    def changed(self) -> bool:
+        """True if one of its files was written, replaced, added or deleted since it was opened."""
+        return self._present_stamps() != self._stamps
+
+    @cached_property
+    def checkpoint(self) -> Checkpoint:
+        """Its weights, which must be here."""
+        return Checkpoint(self.place)
+
+    @cached_property
+    def outline(self) -> Checkpoint | CheckpointOutline:
+        """Its weights, or an outline if its config.json is here and not all of the weights are."""
+        try:
+            return self.checkpoint
+        except WeightsMissing:
+            if not (self.place / "config.json").is_file():
+                raise
+            return CheckpointOutline(self.place)
+
+    @cached_property
+    def config(self) -> ModelConfig:
+        """Its config."""
+        return read_config(self.outline)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest that names its weights in measurements; empty if they are not here."""
+        return self.outline.digest() if isinstance(self.outline, Checkpoint) else ""
+
+    @cached_property
+    def head_kind(self) -> HeadKind | None:
+        """Kind of the draft head that it is; None for a whole model."""
+        return head_kind(self.place)
+
+    @cached_property
+    def head(self) -> HeadCheckpoint:
+        """The tensors of a draft head."""
+        return HeadCheckpoint(self.place)
+
+    def forget_head(self) -> None:
+        """Let go of a draft head's tensors, which are in memory where a file of PyTorch's cannot be mapped."""
+        vars(self).pop("head", None)
+
+    @cached_property
+    def metadata(self) -> Mapping[str, Any] | None:
+        """Metadata of a GGUF file, or of its first part; None for a folder of safetensors."""
+        gguf = find_gguf(self.place)
+        return None if gguf is None else read_header(gguf).metadata
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """Its tokenizer."""
+        return Tokenizer(self.place, read_end_ids(self.place), cache_folder())
+
+    def check_tokenizer(self) -> None:
+        """Refuse a model whose tokenizer cannot be read, as `check_tokenizer` does."""
+        if "tokenizer" not in vars(self):
+            check_tokenizer(self.place)
+
+    @cached_property
+    def generation_config(self) -> dict[str, Any]:
+        """Its makers' values for sampling; empty if there are none."""
+        return read_generation_config(self.place)
+
+    @cached_property
+    def templates(self) -> dict[str, str]:
+        """Its chat templates, as `read_templates` returns them."""
+        return read_templates(self.place)
+
+
+# Models that are in use.
+_opened: WeakValueDictionary[tuple[str, Path], OpenedModel] = WeakValueDictionary()
+
+
+def open_model(reference: str, find: Callable[[str], Path] = find_model) -> OpenedModel:
+    """Return the model of a name: the one that is in use, or another one if its files were changed since.
+
+    Args:
+        reference: The user's name for it.
+        find: Function that returns the folder, with at least its config.json, or the file of a name.
+
+    Raises:
+        CheckpointError: There is no such model.
+    """
+    place = find(reference)
+    opened = _opened.get((reference, place))
+    if opened is None or opened.changed:
+        opened = _opened[reference, place] = OpenedModel(reference, place)
+    return opened
