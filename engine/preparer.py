@@ -192,11 +192,11 @@ class Preparer:
             there = connection.poll(_LOOK_S)
             if cancelled():
                 raise Cancelled("")
-            if (now_s := time.monotonic()) > end_s:
+            if time.monotonic() > end_s:
                 raise TookTooLong
             # One that may keep all that it takes is not looked at with each of its small answers.
-            if not there or self.kept_bytes < self.memory_bytes or now_s > self._look_again_s:
-                self._look_again_s = now_s + _LOOK_S
+            if not there or self.kept_bytes < self.memory_bytes or time.monotonic() > self._look_again_s:
+                self._look_again_s = time.monotonic() + _LOOK_S
                 # It may have ended, which the pipe tells, or no file can be opened now.
                 with suppress(psutil.Error, OSError):
                     watched = psutil.Process(process.pid)

@@ -315,7 +315,7 @@ def followed(question: bytes) -> bytes:
         matcher = _FOLLOWED[name].result()
     except (TenonError, ValueError) as error:
         return _UNUSABLE + str(error).encode()
-    matcher.consume_tokens(ids)
+    _consume(matcher, ids)
     bits = matcher.compute_bitmask()
     return _PROBLEM + matcher.get_error().encode() if matcher.is_error() else _MASK + bits
 
@@ -324,8 +324,13 @@ def _matcher(folder: str, cache: str, grammar: str, ids: list[int]) -> LLMatcher
     from llguidance import LLMatcher
 
     matcher = LLMatcher(_table(folder, cache), grammar, log_level=0, limits=_limits())
-    matcher.consume_tokens(ids)
+    _consume(matcher, ids)
     return matcher
+
+
+def _consume(matcher: LLMatcher, ids: Sequence[int]) -> None:
+    for token in ids:  # all in one call would be an error for the end of the text after the end of the form
+        matcher.consume_token(token)
 
 
 @lru_cache(maxsize=1)

@@ -285,6 +285,21 @@ def test_a_form_goes_on_after_its_process_has_ended(llama_folder: Path, tmp_path
     assert re.fullmatch(REGEX.text, written(tokenizer, other))
 
 
+def test_after_the_form_the_text_ends_however_often_it_is_asked(llama_folder: Path, tmp_path: Path) -> None:
+    """A round of drafts may pick more tokens after the end."""
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    mask = TokenMask(tokenizer, places, *form_grammar(tokenizer, OutputForm("schema", '{"const": "a"}')))
+    assert written(tokenizer, mask) == '"a"'
+    for at in range(3):
+        allowed = mask.allowed()
+        assert allowed is not None
+        ends = np.flatnonzero(allowed).tolist()
+        assert {*ends} <= tokenizer.end_ids
+        mask.take(ends[0])
+        if at == 1:
+            FORMS.end()
+
+
 def test_forms_of_replies_that_have_ended_are_forgotten(llama_folder: Path, tmp_path: Path) -> None:
     tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
     grammar = form_grammar(tokenizer, REGEX)
