@@ -17,8 +17,8 @@ from engine.model.block import block, previous_rows
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_step, fused_text
 from engine.model.fused_model import FusedModel
-from engine.model.kv_cache import KVCache, SeenRows
-from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
+from engine.model.kv_cache import KVCache, SeenRows, Side
+from engine.model.layer import LayerWeights, OnWait, WeightSource, no_work
 from engine.model.linear import Norm
 from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable, Rotation, joined_rotations

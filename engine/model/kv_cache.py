@@ -15,9 +15,18 @@ from torch import Tensor
 from engine.kernels import library
 from engine.kernels.layer import row_bytes_8_bits
 from engine.model.attention import StepMask
-from engine.model.layer import Side
 
 FIRST_ROWS = 256
+
+
+@dataclass(frozen=True)
+class Side:
+    """Device and types that layers compute in."""
+
+    name: str  # name of the device; two sides of one name are the same
+    device: torch.device  # device of weights, activations and the cache of these layers
+    activations: torch.dtype  # type of hidden states
+    cache: torch.dtype  # type of keys and values
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from engine.model.linear import LinearMap, Norm
 from engine.model.mixture import Experts, Repeats
 
 if TYPE_CHECKING:
-    from engine.model.kv_cache import FarRows
+    from engine.model.kv_cache import FarRows, Side
 
 
 @dataclass(frozen=True)
@@ -97,16 +97,6 @@ class ModelWeights:
         if not self.tied:
             outer += self.embedding.size_bytes
         return outer + sum(layer.size_bytes for layer in self.layers)
-
-
-@dataclass(frozen=True)
-class Side:
-    """Device and types that layers compute in."""
-
-    name: str  # name of the device; two sides of one name are the same
-    device: torch.device  # device of weights, activations and the cache of these layers
-    activations: torch.dtype  # type of hidden states
-    cache: torch.dtype  # type of keys and values
 
 
 OnWait = Callable[[], bool]

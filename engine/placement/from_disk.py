@@ -22,7 +22,8 @@ from engine.kernels.packing import Packed
 from engine.model.config import ModelConfig
 from engine.model.converted import Converted, streams_as_it_is
 from engine.model.embedding import Table
-from engine.model.layer import OnWait, Side, no_work
+from engine.model.kv_cache import Side
+from engine.model.layer import OnWait, no_work
 from engine.model.linear import ALL, Linear, PackedLinear
 from engine.model.loader import final_norm, layer_inputs, read_slots
 from engine.model.packed_loader import (

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
+from engine.model.kv_cache import Side
+from engine.model.layer import LayerWeights, ModelWeights, OnWait, no_work
 from engine.model.mixture import Repeats
 from engine.placement.plan import HOST, PlacementPlan, Room, Sizes
 from engine.placement.source import Placed, Placement, TargetSource

@@ -24,7 +24,8 @@ from engine.model.block import gated
 from engine.model.config import ModelConfig
 from engine.model.footprint import expert_sizes, outside_experts
 from engine.model.fused_layer import FusedMixture
-from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
+from engine.model.kv_cache import Side
+from engine.model.layer import LayerWeights, ModelWeights, OnWait, no_work
 from engine.model.linear import JoinedLinear, Linear, PackedLinear, joined
 from engine.model.mixture import Experts, Repeats, mixed
 from engine.placement.device import Link, device_layer, device_part, layer_tensors, part_tensors

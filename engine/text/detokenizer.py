@@ -56,3 +56,8 @@ class Detokenizer:
 
     def _texts(self) -> tuple[str, str]:
         return self._decode(self._ids[self._window : self._shown]), self._decode(self._ids[self._window :])
+
+
+def overlap(text: str, stop: str) -> int:
+    """Length of the longest proper beginning of ``stop`` that ``text`` ends with."""
+    return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)

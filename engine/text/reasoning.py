@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.families import LINES
-from engine.text.stop import overlap
+from engine.text.detokenizer import overlap
 from engine.text.thoughts import CLOSE, OPEN, begins_with_thought
 from engine.text.tool_calls.harmony import CALL, CHANNEL, MARKS, MESSAGE, OPENING, START
 

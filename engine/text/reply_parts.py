@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.messages import Tool
-from engine.text.stop import overlap
+from engine.text.detokenizer import overlap
 from engine.text.thoughts import ThoughtAndAnswer
 from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat
 from engine.text.tool_calls.unmarked_calls import SEPARATORS, UnmarkedCalls

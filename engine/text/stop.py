@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Literal
 
-from engine.text.detokenizer import Detokenizer
+from engine.text.detokenizer import Detokenizer, overlap
 
 if TYPE_CHECKING:
     from engine.text.reasoning import ReplyReader
@@ -137,8 +137,3 @@ class ReplyText:
     def _emit(self, text: str) -> None:
         self._fresh += text
         self.text += text
-
-
-def overlap(text: str, stop: str) -> int:
-    """Length of the longest proper beginning of ``stop`` that ``text`` ends with."""
-    return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)

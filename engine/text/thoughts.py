@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from engine.text.stop import overlap
+from engine.text.detokenizer import overlap
 
 OPEN = "<think>"
 CLOSE = "</think>"

@@ -11,7 +11,7 @@ import torch
 from engine.kernels import blocks
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import Side
+from engine.model.kv_cache import Side
 from engine.model.linear import DequantizedLinear
 from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import pack

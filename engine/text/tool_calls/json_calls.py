@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from engine.messages import Tool, ToolCall
-from engine.text.stop import overlap
+from engine.text.detokenizer import overlap
 from engine.text.tool_calls.format import (
     CallPiece,
     CallReader,

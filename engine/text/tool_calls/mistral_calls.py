@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.messages import Tool, ToolCall
-from engine.text.stop import overlap
+from engine.text.detokenizer import overlap
 from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, literal_rules, one_of
 from engine.text.tool_calls.json_calls import JsonValue
 

@@ -16,7 +16,7 @@ from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.trees import TreeShape
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import Side
+from engine.model.kv_cache import Side
 from engine.model.loader import load_layers, load_weights
 from engine.model.token_tree import Draft, DraftShape
 from engine.placement.split import DeviceLayers, Split

@@ -14,7 +14,8 @@ from engine.kernels import blocks
 from engine.model import linear
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import LayerWeights, Side
+from engine.model.kv_cache import Side
+from engine.model.layer import LayerWeights
 from engine.model.linear import DequantizedLinear, Linear, Norm
 from engine.model.packed_loader import pack
 from engine.model.weight_format import weight_format

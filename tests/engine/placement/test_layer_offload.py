@@ -13,7 +13,7 @@ import torch
 from engine.errors import Cancelled
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import Side
+from engine.model.kv_cache import Side
 from engine.model.loader import load_layers, load_weights
 from engine.placement.device import Copies, Link, copies_to
 from engine.placement.layer_offload import LayerOffload, LayerOffloadPlan
