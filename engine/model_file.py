@@ -18,7 +18,7 @@ from engine.text.tokenizer import Tokenizer, check_tokenizer, read_end_ids, read
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
 from engine.weights.draft_kind import HeadKind, head_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
-from engine.weights.watched_file import Stamp, stamp
+from engine.weights.watched_file import identity
 
 # Ends of the names of files that are read; Tenon itself writes others beside them.
 _READ = (".bin", ".gguf", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
@@ -37,20 +37,20 @@ class OpenedModel:
     def __init__(self, reference: str, place: Path) -> None:
         self.reference = reference
         self.place = place
-        self._stamps = self._present_stamps()
+        self._identities = self._present_identities()
 
-    def _present_stamps(self) -> dict[str, Stamp]:
+    def _present_identities(self) -> dict[str, tuple[int, ...]]:
         folder = self.place if self.place.is_dir() else self.place.parent
         try:
             with os.scandir(folder) as entries:
-                return {entry.name: stamp(entry.stat()) for entry in entries if entry.name.endswith(_READ)}
+                return {one.name: identity(one.stat()) for one in entries if one.name.endswith(_READ)}
         except OSError:  # whoever reads a part reports it
             return {}
 
     @property
     def changed(self) -> bool:
         """True if one of its files was written, replaced, added or deleted since it was opened."""
-        return self._present_stamps() != self._stamps
+        return self._present_identities() != self._identities
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
