@@ -11,10 +11,9 @@ from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer, Signal, Slo
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.engine_client import EngineClient
-from app.bridge.installed_program import ProgramWatch, own_program
 from app.bridge.single_instance import SingleInstance
 from app.bridge.uncaught import UncaughtErrors
-from app.bridge.update_check import UpdateCheck
+from app.bridge.update_check import ProgramWatch, UpdateCheck, own_program
 from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import SessionRecord
 from app.ui.main_window import MainWindow

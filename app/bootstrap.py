@@ -16,11 +16,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.engine_client import EngineClient
-from app.bridge.installed_program import restart
 from app.bridge.single_instance import SingleInstance, instance_name
+from app.bridge.update_check import restart
 from app.diagnostics.log_files import SessionRecord, log_folder
 from app.settings.settings_file import chosen_language, config_folder
-from app.storage.private_files import close_to_others, keep_private
+from app.storage.files import close_to_others, keep_private
 from app.ui.language import speak
 from app.version import version
 

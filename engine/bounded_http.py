@@ -1,7 +1,7 @@
-"""HTTP of which every answer ends: clients that bound each one by its bytes and by its time.
+"""HTTP clients that bound every answer by its bytes and by its time.
 
-The bound stands between the connection and whatever reads an answer, so no body, line, event or page of a redirect is
-larger. It counts the bytes that come over the net, and those that they are after decompression.
+The bound stands between the connection and what reads an answer, so no body, line, event or page of a redirect is
+larger. It counts the bytes that come over the net, and the bytes after decompression.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _PIECE_BYTES = 1 << 20
 
 
 class AnswerTooLong(httpx2.RequestError):
-    """An answer has more bytes than any honest one.
+    """Error for an answer with more bytes than any honest one has.
 
     Attributes:
-        most_bytes: Its bound.
+        most_bytes: Bound of the answer.
     """
 
     def __init__(self, most_bytes: float) -> None:
@@ -38,11 +38,11 @@ class AnswerTooLong(httpx2.RequestError):
 
 
 class Bound:
-    """The bound of a successful answer, given as ``extensions={"bound": ...}``; others have that of the defaults.
+    """Bound of a successful answer, given as ``extensions={"bound": ...}``; other answers have the default bound.
 
     Args:
-        most_bytes: Before and after decompression, each.
-        most_s: Seconds from now on; None for `MOST_S`.
+        most_bytes: Most bytes before decompression, and as many after it.
+        most_s: Most seconds from now on; None for `MOST_S`.
     """
 
     def __init__(self, most_bytes: float = MOST_BYTES, most_s: float | None = None) -> None:
@@ -51,7 +51,7 @@ class Bound:
         self.restart()
 
     def restart(self) -> None:
-        """Count bytes from 0 again, because the reader has got on."""
+        """Count bytes from 0 again, because the reader has made progress."""
         self._came = self._unpacked = 0
 
     def check_time(self) -> None:
@@ -63,13 +63,13 @@ class Bound:
         """Yield the bytes that a piece of an answer stands for.
 
         Args:
-            piece: As it came.
-            packed: Decompresses it; None for an answer that is not compressed.
+            piece: Piece as it came.
+            packed: Decompressor; None for an answer that is not compressed.
 
         Raises:
-            AnswerTooLong: There are too many.
+            AnswerTooLong: There are too many bytes.
             ReadTimeout: The answer has taken too long.
-            DecodingError: They cannot be decompressed.
+            DecodingError: The piece cannot be decompressed.
         """
         self.check_time()
         self._came += len(piece)
@@ -91,7 +91,7 @@ class Bound:
 
 
 class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
-    """The body of an answer, decompressed, within its bound."""
+    """Decompressed body of an answer, within its bound."""
 
     def __init__(self, body: Any, bound: Bound, packed: zlib._Decompress | None) -> None:
         self._body, self._bound, self._packed = body, bound, packed
@@ -119,8 +119,8 @@ def _bind(response: httpx2.Response) -> None:
     """Put a bound before an answer.
 
     Raises:
-        DecodingError: It is compressed as nobody asked for.
-        ReadTimeout: It has taken too long to begin.
+        DecodingError: The answer is compressed in a way that was not asked for.
+        ReadTimeout: The answer took too long to begin.
     """
     coding = response.headers.pop("content-encoding", "identity").strip().lower()
     if coding not in ("identity", "gzip", "deflate"):
@@ -140,7 +140,7 @@ def _options(options: dict[str, Any], bind: Callable[[httpx2.Response], Any]) ->
 
 
 class BoundedAsyncClient(httpx2.AsyncClient):
-    """A client of which no answer is larger than its bound. Who waits for one to begin has limits of his own."""
+    """Client whose answers are no larger than their bounds; its callers limit the time until one begins."""
 
     def __init__(self, **options: Any) -> None:
         async def bind(response: httpx2.Response) -> None:
@@ -150,16 +150,16 @@ class BoundedAsyncClient(httpx2.AsyncClient):
 
 
 class BoundedClient(httpx2.Client):
-    """A client of which no answer is larger than its bound, and none takes longer to begin than `MOST_S`.
+    """Client whose answers are no larger than their bounds, and begin within `MOST_S`.
 
-    Each request has a connection of its own, so that one which takes too long can be cut without touching another's.
+    Each request has a connection of its own, so that a slow one can be cut without touching another.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**_options(options, _bind), limits=httpx2.Limits(max_keepalive_connections=0))
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """As the library's, in a thread: its own limits hold for each read, and headers may come byte by byte.
+        """Send a request in a thread: the library's limits hold for each read, and headers may come byte by byte.
 
         Raises:
             ReadTimeout: The answer did not begin in time.

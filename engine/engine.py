@@ -82,8 +82,6 @@ from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
-# Whoever sends one request after the other sends the next one within this time.
-_QUIET_S = 1.0
 
 
 class Engine:
@@ -92,13 +90,11 @@ class Engine:
     The same object runs inside the window's process, inside a child process, or for the command line.
     """
 
-    def __init__(self, on_event: Callable[[Event], None], shared: bool = False) -> None:
+    def __init__(self, on_event: Callable[[Event], None]) -> None:
         """Start the owner thread.
 
         Args:
             on_event: Called with each event, one at a time: from the owner thread, or the one that drafts beside it.
-            shared: Others may be hearing their replies when a form is first asked for, so a quiet time is used to get
-                ready for it.
         """
         one_at_a_time = threading.Lock()
 
@@ -107,7 +103,6 @@ class Engine:
                 on_event(event)
 
         self._on_event = say_event
-        self._shared = shared
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
@@ -167,7 +162,7 @@ class Engine:
         while not self._commands.empty() or not (self._waiting or open_):
             if self._commands.empty():
                 self._answer_pings()
-            self._line_up(self._next())
+            self._line_up(self._commands.get())
         # If a reply has ended since, there may be room now.
         if open_ and (
             not self._waiting or self._refused_beside == open_ or not self._joins(self._waiting[0])
@@ -176,15 +171,6 @@ class Engine:
             return None
         self._refused_beside = 0
         return self._waiting.pop(0)
-
-    def _next(self) -> Command:
-        """Wait for a command; a shared engine gets ready for forms while none comes."""
-        if self._shared and isinstance(self._model, LoadedModel):
-            try:
-                return self._commands.get(timeout=_QUIET_S)
-            except queue.Empty:
-                self._model.preparation.begin_forms()
-        return self._commands.get()
 
     def _line_up(self, command: Command) -> None:
         """Put a command after those that came before it, but before requests that let others go first."""
@@ -401,7 +387,12 @@ class Engine:
     def _fail(self, command: Request, error: TenonError) -> None:
         """Report an error; if the host's memory was short, also who holds it, and a smaller context."""
         report = ErrorReport(
-            type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
+            type(error).__name__,
+            error.message,
+            error.details,
+            error.exit_code,
+            allowed=error.allowed,
+            about=error.about,
         )
         if isinstance(error, OutOfMemory):
             asked = None if isinstance(command, (ReportMachine, FindPairs)) else command.options.context

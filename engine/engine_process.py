@@ -1,4 +1,4 @@
-"""The engine in a process of its own: an out-of-memory kill ends a reply and not who asked for it."""
+"""The engine in a process of its own, so that an out-of-memory kill ends a reply and not the window."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run_engine(connection: Connection, serve: str = SERVE) -> None:
     """Run an engine at the other end of a pipe, in this process.
 
     Args:
-        connection: Of the pipe.
+        connection: This end of the pipe.
         serve: ``module:function`` that does the work until the pipe ends.
     """
     belong_to_window()
@@ -47,13 +47,13 @@ def run_engine(connection: Connection, serve: str = SERVE) -> None:
 
 
 class EngineProcess:
-    """A child process with a thread that reads its events and one that feeds it commands.
+    """Child process with a thread that reads its events and a thread that sends it commands.
 
     Args:
-        run: Called there with its end of the pipe; it is pickled.
+        run: Function that the child calls with its end of the pipe; it is pickled.
         on_event: Called with each event, from the reading thread.
-        on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread; None where the
-            child sent something that cannot be read, and was ended for it.
+        on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread; None if the
+            child was ended because it sent something that cannot be read.
 
     Raises:
         OSError: The system has no room for another process.
@@ -86,11 +86,11 @@ class EngineProcess:
         return self._process.pid
 
     def send(self, command: Command) -> None:
-        """Hand a command to the child; returns at once, even when the child does not listen."""
+        """Hand a command to the child; return at once, even if the child does not listen."""
         self._commands.put(command)
 
     def kill(self) -> None:
-        """End the child at once; `on_exit` follows where the system can end it."""
+        """End the child at once; `on_exit` follows if the system can end it."""
         if self._reader.is_alive():
             self._process.kill()
 

@@ -1,7 +1,7 @@
-"""Every error that Tenon raises on purpose, and what each asks of the person.
+"""Errors that Tenon raises on purpose.
 
-The message is one sentence that says what is wrong and what to do about it. ``details`` holds what a
-developer wants to see, and never chat text.
+The message is one sentence that says what is wrong and what to do about it. ``details`` has what a developer wants to
+see, and never chat text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class Allowed:
     """Replacement for an option that stands in the way.
 
     Attributes:
-        option: Its name in `LoadOptions`.
-        value: The nearest value that would do.
+        option: Name of the option in `LoadOptions`.
+        value: Nearest value that would do.
     """
 
     option: str
@@ -25,28 +25,31 @@ class Allowed:
 
 
 class TenonError(Exception):
-    """Base of the tree: a message for the person, details for a developer, and what would be allowed instead.
+    """Base class of all errors that are raised on purpose.
 
     Args:
-        text: The message as `say` takes it: a literal in English, or what was said already.
-        details: For a developer.
-        allowed: What would do.
-        figures: In the place of each ``{name}`` of the text.
+        text: Message for the user as `say` takes it: an English literal, or a text that was said already.
+        details: Details for a developer.
+        allowed: Value that would be allowed.
+        about: Part of a request that the error is about: prompt, form, bias, stop or logprobs; empty for none.
+        figures: Values for each ``{name}`` of the text.
     """
 
     exit_code = 1
+    about = ""
 
     def __init__(
-        self, text: str, details: str = "", allowed: Allowed | None = None, **figures: object
+        self, text: str, details: str = "", allowed: Allowed | None = None, about: str = "", **figures: object
     ) -> None:
         self.message = say(text, **figures)
         super().__init__(self.message)
         self.details = details
         self.allowed = allowed
+        self.about = about or self.about
 
     def __reduce__(self) -> tuple[type[TenonError], tuple[object, ...]]:
         """Survive the pipe between the engine's process and the window's."""
-        return type(self), (self.message, self.details, self.allowed)
+        return type(self), (self.message, self.details, self.allowed, self.about)
 
 
 class UsageError(TenonError):
@@ -58,6 +61,8 @@ class UsageError(TenonError):
 class EmptyPrompt(UsageError):
     """The prompt holds nothing but white space."""
 
+    about = "prompt"
+
 
 class InvalidOption(UsageError):
     """A value is out of its range, or a name is not known."""
@@ -66,9 +71,11 @@ class InvalidOption(UsageError):
 class PromptTooLong(UsageError):
     """The prompt does not fit the context."""
 
+    about = "prompt"
+
 
 class RequestTooLarge(UsageError):
-    """To prepare a request takes more time or memory than one may take."""
+    """Preparing the request takes more time or memory than one request may take."""
 
 
 class ImportInvalid(UsageError):
@@ -82,7 +89,7 @@ class CheckpointError(TenonError):
 
 
 class ModelNotFound(CheckpointError):
-    """There is no such folder and no installed model of that name."""
+    """There is no folder and no installed model of that name."""
 
 
 class ConfigInvalid(CheckpointError):
@@ -90,7 +97,7 @@ class ConfigInvalid(CheckpointError):
 
 
 class WeightsMissing(CheckpointError):
-    """There are no safetensors files, or a shard that the index names is not there."""
+    """There are no safetensors files, or a shard that the index names is missing."""
 
 
 class WeightsCorrupt(CheckpointError):
@@ -98,7 +105,7 @@ class WeightsCorrupt(CheckpointError):
 
 
 class WeightsNotFinite(WeightsCorrupt):
-    """A weight is a NaN or an infinity, or what a model computes with its weights is one."""
+    """A weight, or a number that is computed with the weights, is a NaN or an infinity."""
 
 
 class TensorMismatch(CheckpointError):
@@ -106,7 +113,7 @@ class TensorMismatch(CheckpointError):
 
 
 class UnsupportedModel(CheckpointError):
-    """The architecture, or a feature of it, is one that Tenon cannot run."""
+    """Tenon cannot run the architecture, or a feature of it."""
 
 
 class DraftMismatch(CheckpointError):
@@ -129,11 +136,11 @@ class OutOfMemory(TenonError):
     """The weights and the cache do not fit in the memory that is free.
 
     Args:
-        text: As of every error.
-        details: For a developer.
-        allowed: The memory budget that would do, where the budget is what is too small.
-        short_bytes: Missing bytes; 0 where that is not known.
-        figures: In the place of each ``{name}`` of the text.
+        text: Message, as `TenonError` has it.
+        details: Details for a developer.
+        allowed: Memory budget that would do, if the budget is too small.
+        short_bytes: Missing bytes; 0 if that is not known.
+        figures: Values for each ``{name}`` of the text.
     """
 
     def __init__(
@@ -144,11 +151,11 @@ class OutOfMemory(TenonError):
         short_bytes: int = 0,
         **figures: object,
     ) -> None:
-        super().__init__(text, details, allowed, **figures)
+        super().__init__(text, details, allowed, "", **figures)
         self.short_bytes = short_bytes
 
     def __reduce__(self) -> tuple[type[OutOfMemory], tuple[object, ...]]:
-        """With what is missing."""
+        """Survive the pipe with the missing bytes."""
         return type(self), (self.message, self.details, self.allowed, self.short_bytes)
 
 
@@ -165,15 +172,15 @@ class OutOfDisk(FileRefused):
 
 
 class WeightsUnreadable(TenonError):
-    """Weights that are read as they are needed did not come from the disk, or came damaged."""
+    """Weights that are read while a model runs did not come from the disk, or came damaged."""
 
 
 class HubError(TenonError):
-    """The hub, or the way to it, does not give what was asked for."""
+    """The hub, or the network, does not give what was asked for."""
 
 
 class HubUnreachable(HubError):
-    """No network, a proxy or a certificate in the way, or offline mode."""
+    """There is no network, a proxy or a certificate stands in the way, or offline mode is on."""
 
 
 class HubBusy(HubError):
@@ -185,7 +192,7 @@ class NotOnHub(HubError):
 
 
 class AccessDenied(HubError):
-    """A gated or private repository, or a token that is not good for it."""
+    """The repository is gated or private, or the token does not open it."""
 
 
 class DownloadFailed(HubError):
@@ -201,7 +208,7 @@ class RemoteError(TenonError):
 
 
 class RemoteUnreachable(RemoteError):
-    """There is no way to the server, or what is there is no server of models."""
+    """The server cannot be reached, or is no server of models."""
 
 
 class RemoteRefused(RemoteError):
@@ -221,7 +228,7 @@ class KeyNotKept(RemoteError):
 
 
 class AddonUnusable(TenonError):
-    """There is no GPU add-on for this machine, or the one that there is does not work on it."""
+    """There is no GPU add-on for this machine, or it does not work here."""
 
 
 class EngineStopped(TenonError):

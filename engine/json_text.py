@@ -16,14 +16,14 @@ _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]
 
 
 def read_json(text: str | bytes, parse_int: Callable[[str], float] | None = None) -> Any:
-    """Return the value of a JSON text with whole characters: half of one can neither be shown nor saved.
+    """Return the value of a JSON text, without halves of characters, which can neither be shown nor saved.
 
     Args:
-        text: JSON.
-        parse_int: Reads its whole numbers in the place of `int`, which refuses those of more than 4,300 digits.
+        text: JSON text.
+        parse_int: Function that reads whole numbers; `int` refuses more than 4,300 digits.
 
     Raises:
-        ValueError: It is no JSON, or nested too deeply.
+        ValueError: The text is no JSON, or nested too deeply.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
@@ -41,9 +41,9 @@ def read_json(text: str | bytes, parse_int: Callable[[str], float] | None = None
 
 
 def readable_json(text: str) -> dict[str, Any]:
-    """Return the whole values of a damaged object, with the objects and lists around them.
+    """Return the undamaged values of a damaged object, with the objects and lists around them.
 
-    Behind damage an object in another one takes nothing more: its end may be lost, and what follows another one's.
+    After damage an inner object takes no more values: its end may be lost, and what follows may belong to another one.
     """
     root: dict[str, Any] = {}
     open_: list[_Open] = [_Open(root)]
@@ -77,7 +77,7 @@ def readable_json(text: str) -> dict[str, Any]:
 
 @dataclass
 class _Open:
-    """An object or a list that is being read, with its last key, and a text that may be the next one."""
+    """Object or list that is being read, with its last key, and a text that may be the next key."""
 
     values: dict[str, Any] | list[Any]
     key: str | None = None

@@ -13,8 +13,8 @@ from math import inf
 import torch
 
 from engine.advice import model_advice
+from engine.decoding.costs import Costs
 from engine.decoding.kept_sequences import KeptSequences
-from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
@@ -35,6 +35,7 @@ from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
 from engine.placement.source import TargetSource
 from engine.planning.hardware import (
+    PREPARERS_BYTES,
     available_memory_bytes,
     free_device_bytes,
     give_back_device_memory,
@@ -200,7 +201,7 @@ class LoadedModel:
         self.sequences = KeptSequences(self._new_sequence, self.has_room)
         streamed = self.placement.streamed_bytes > 0
         step = sum(draft.read_elements for draft in drafts) / placed.parameters
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(streamed, step))
+        self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
         self.match_chances = MatchChances()
         self.committee = CommitteeMemory()
         self.options = options
@@ -258,7 +259,7 @@ class LoadedModel:
         here, there = here + self._draft_text_bytes[0], there + self._draft_text_bytes[1]
         free = available_memory_bytes()
         if options.ram_budget_bytes is not None:
-            free = min(free, options.ram_budget_bytes - held_bytes())
+            free = min(free, options.ram_budget_bytes - held_bytes() - PREPARERS_BYTES)
         if (sequences + 1) * here > free + held_here:
             return False
         if not there:

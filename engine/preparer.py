@@ -1,7 +1,7 @@
 """Processes for work whose cost others decide: each question has bounds of time, of memory and of its answer.
 
-Tokenizing, templates, grammars, JSON and documents run in libraries that hold Python's lock and cannot be stopped, so
-they run where they silence nobody and can be ended.
+Tokenizing, templates, grammars, JSON and documents run in libraries that hold Python's lock and cannot be stopped. In
+a process of their own they stop no reply, and can be ended.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ _inside = False
 
 
 class Beyond(Exception):
-    """A question took more than it may, and its process was ended."""
+    """Error for a question that took more than it may; its process was ended."""
 
 
 class TookTooLong(Beyond):
-    """The time is up."""
+    """The question took too much time."""
 
 
 class TookTooMuch(Beyond):
-    """It took more memory, or answered more, than it may."""
+    """The question took more memory, or was answered with more bytes, than it may."""
 
 
 class Died(Beyond):
-    """Its process ended before it was answered, as one that is short of memory does."""
+    """The process ended before it answered, as it does if memory is short."""
 
 
 @dataclass(eq=False)
 class Preparer:
-    """A process that answers one question at a time, started with the first one and again after it ended.
+    """Process that answers one question at a time; it starts with the first one, and again after it ended.
 
     Args:
-        name: Of the process.
-        time_s: Processor's time for a question.
-        memory_bytes: Of the process while it answers.
-        kept_bytes: A process that holds more after an answer is ended: not all freed memory goes back.
-        idle_s: A process without a question for so long ends, and replies that are being written go before its work;
-            None for one that is always ready.
-        clock_s: Time for a question by the clock, for a process that gets no processor, or waits for a disk.
-        answer_bytes: Length of all answers to a question.
+        name: Name of the process.
+        time_s: Most processor time for a question.
+        memory_bytes: Most memory of the process while it answers.
+        kept_bytes: Most memory after an answer; a process that holds more is ended, as not all freed memory goes back.
+        idle_s: Seconds after which a process without a question ends; None for one that is always ready.
+        nice: Niceness of the process: replies that are being written go before work that takes long.
+        clock_s: Most time for a question by the clock, for a process that gets no processor, or waits for a disk.
+        answer_bytes: Most bytes of all answers to a question.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Preparer:
     memory_bytes: int
     kept_bytes: int = 0
     idle_s: float | None = None
+    nice: int = 0
     clock_s: float = 120.0
     answer_bytes: int = 1 << 30
 
@@ -72,9 +73,10 @@ class Preparer:
         self._lock = Lock()
         self._running: tuple[SpawnProcess, Connection] | None = None
         self._is_ready = False
+        self._look_again_s = 0.0
 
     def start(self) -> None:
-        """Start the process in good time; a question starts it in any case."""
+        """Start the process early; a question starts it in any case."""
         if not _inside:
             with self._lock, suppress(OSError):
                 self._start()
@@ -97,21 +99,21 @@ class Preparer:
         cancelled: Callable[[], bool] = lambda: False,
         time_s: float | None = None,
     ) -> Generator[bytes, None, None]:
-        """Yield what some work makes of a question.
+        """Yield the answers of a function to a question.
 
-        Answers are bytes and no objects: who takes over that process must not reach this one by what it unpickles.
+        Answers are bytes and no objects: a process that was taken over must not reach this one by pickled objects.
 
         Args:
-            work: ``module:function``, called in the process, of bytes to bytes or to any number of them.
-            question: For it.
+            work: ``module:function`` that the process calls, from bytes to bytes or to several of them.
+            question: Argument of the function.
             cancelled: True once nobody waits for the answer any more.
-            time_s: Of the processor, for work that may take less than others.
+            time_s: Processor time, for work that may take less than others.
 
         Raises:
-            Beyond: It took too much time or memory, answered too much, or died.
+            Beyond: The work took too much time or memory, answered too much, or its process died.
             Cancelled: Nobody waits any more.
-            RuntimeError: The work raised something.
-            UnsupportedModel: The system has no room for another process, or does not let it start.
+            RuntimeError: The work raised an error.
+            UnsupportedModel: The system has no room for another process, or does not start it.
         """
         if _inside:
             yield from _results(work, question)
@@ -148,7 +150,10 @@ class Preparer:
             context = get_context("spawn")
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=_serve, args=(theirs, self.memory_bytes, self.idle_s), name=self.name, daemon=True
+                target=_serve,
+                args=(theirs, self.memory_bytes, self.idle_s, self.nice),
+                name=self.name,
+                daemon=True,
             )
             process.start()
             theirs.close()
@@ -156,7 +161,7 @@ class Preparer:
         return self._running
 
     def _started(self, cancelled: Callable[[], bool]) -> tuple[SpawnProcess, Connection]:
-        """Return the process once it has imported what it needs: none of that time is the question's."""
+        """Return the process after it has imported what it needs: that time does not count for the question."""
         try:
             process, connection = self._start()
             end_s = time.monotonic() + _START_S
@@ -178,7 +183,7 @@ class Preparer:
     def _received(
         self, process: SpawnProcess, connection: Connection, cancelled: Callable[[], bool], time_s: float
     ) -> Iterator[bytes]:
-        """Yield the answers for as long as the process stays within its bounds; it is kept where it holds little."""
+        """Yield the answers while the process stays within its bounds; end it if it holds much after them."""
         import psutil  # here and not above: the processes themselves start without it
 
         end_s, left, held_bytes = time.monotonic() + self.clock_s, self.answer_bytes, 0
@@ -187,19 +192,21 @@ class Preparer:
             there = connection.poll(_LOOK_S)
             if cancelled():
                 raise Cancelled("")
-            if time.monotonic() > end_s:
+            if (now_s := time.monotonic()) > end_s:
                 raise TookTooLong
-            with suppress(
-                psutil.Error, OSError
-            ):  # it has ended, which the pipe tells, or no file can be opened now
-                watched = psutil.Process(process.pid)
-                used_s = sum(watched.cpu_times()[:2])
-                processor_end_s = processor_end_s or used_s + time_s
-                if used_s > processor_end_s:
-                    raise TookTooLong
-                held_bytes = watched.memory_info().rss
-                if held_bytes > self.memory_bytes:
-                    raise TookTooMuch
+            # One that may keep all that it takes is not looked at with each of its small answers.
+            if not there or self.kept_bytes < self.memory_bytes or now_s > self._look_again_s:
+                self._look_again_s = now_s + _LOOK_S
+                # It may have ended, which the pipe tells, or no file can be opened now.
+                with suppress(psutil.Error, OSError):
+                    watched = psutil.Process(process.pid)
+                    used_s = sum(watched.cpu_times()[:2])
+                    processor_end_s = processor_end_s or used_s + time_s
+                    if used_s > processor_end_s:
+                        raise TookTooLong
+                    held_bytes = watched.memory_info().rss
+                    if held_bytes > self.memory_bytes:
+                        raise TookTooMuch
             if not there:
                 continue
             try:
@@ -230,20 +237,19 @@ class Preparer:
 #: For what is small, and for all else: a small question never waits behind a large one.
 QUICK = Preparer("tenon-prepare", 5.0, 512 << 20, 256 << 20)
 # With a vocabulary of 262,144 tokens the second one holds 210 MiB, and a few more after each long text.
-SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 320 << 20, idle_s=60.0)
+SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 320 << 20, idle_s=60.0, nice=5)
 
 
-def _serve(connection: Connection, memory_bytes: int, idle_s: float | None) -> None:
-    """Answer questions until the pipe ends: the name of a function comes first, then what it is given.
+def _serve(connection: Connection, memory_bytes: int, idle_s: float | None, nice: int) -> None:
+    """Answer questions until the pipe ends: the name of a function comes first, then its argument.
 
     The first message, which is empty, says that the process has started.
     """
     global _inside
     _inside = True
     belong_to_window()
-    if idle_s is not None:
-        with suppress(OSError, AttributeError):
-            os.nice(5)  # Windows has no such call
+    with suppress(OSError, AttributeError):
+        os.nice(nice)  # Windows has no such call
     with suppress(EOFError, OSError):
         connection.send_bytes(b"")
         limit_memory(memory_bytes)

@@ -1,4 +1,4 @@
-"""The engine at the far end of a pipe: what the window's child process runs."""
+"""The engine at the far end of a pipe, in a child process of the window or the server."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from engine.messages.pipe import send as send_message
 _log = logging.getLogger(__name__)
 
 
-def serve(connection: Connection, shared: bool = False) -> None:
+def serve(connection: Connection) -> None:
     """Run an engine until the other end closes the pipe or asks for a `Shutdown`.
 
     Args:
-        connection: `Command` objects come in, `Event` objects go out.
-        shared: As `Engine` has it.
+        connection: Pipe that brings `Command` objects and takes `Event` objects.
     """
     sending = threading.Lock()
 
@@ -29,7 +28,7 @@ def serve(connection: Connection, shared: bool = False) -> None:
         with sending, contextlib.suppress(OSError):
             send_message(connection, event)
 
-    engine = Engine(send, shared)
+    engine = Engine(send)
     try:
         while True:
             command = receive(connection)
@@ -45,8 +44,3 @@ def serve(connection: Connection, shared: bool = False) -> None:
     finally:
         engine.close()
         connection.close()
-
-
-def serve_shared(connection: Connection) -> None:
-    """Run an engine for clients who do not know each other."""
-    serve(connection, shared=True)

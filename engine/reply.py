@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import repeat
 
 from engine.advice import settled_sampler
+from engine.decoding.costs import Costs
 from engine.decoding.loop import Decoding, Hooks
-from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import AskedRows, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import Member
@@ -177,10 +178,12 @@ class ReplyRun:
         """Refuse ids of the request that are no tokens of the model."""
         last, raw = self._model.target.config.vocabulary_size - 1, self._request.raw_prompt
         prompt = raw if isinstance(raw, tuple) else ()
-        for token in (*prompt, *(token for token, _ in self._request.penalties.bias)):
+        biases = [token for token, _ in self._request.penalties.bias]
+        for about, token in (*zip(repeat("prompt"), prompt), *zip(repeat("bias"), biases)):
             if not 0 <= token <= last:
                 raise InvalidOption(
                     "There is no token {token} in this model: its tokens have the numbers from 0 to {last}.",
+                    about=about,
                     token=token,
                     last=last,
                 )
@@ -218,7 +221,7 @@ class ReplyRun:
     def _values(self) -> Values:
         return self._mode.values(self._request.options.mode_options)
 
-    def _recalled_cost(self, drafting: str) -> RoundCost:
+    def _recalled_cost(self, drafting: str) -> Costs:
         """Return the cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
         model = self._model
         cost = model.round_costs[drafting]
@@ -229,7 +232,7 @@ class ReplyRun:
                 model.match_chances = profile.chances()
         return cost
 
-    def _plain_s(self, cost: RoundCost) -> float | None:
+    def _plain_s(self, cost: Costs) -> float | None:
         """Return the seconds of a forward without a draft, by this session's replies, else by earlier ones."""
         known = cost.mean_plain_s()
         if known is not None or self._planner is None:

@@ -42,6 +42,7 @@ def check_request(request: Generate) -> None:
     if (request.form is not None or request.logprobs is not None) and request.verify != DEFAULT_RULE:
         raise InvalidOption(
             "A reply that has a form or log-probabilities is verified by {rule} alone: leave the rule out.",
+            about="logprobs" if request.form is None else "form",
             rule=DEFAULT_RULE,
         )
     numbers = {name: value for name, value in vars(request.sampling).items() if value is not None}

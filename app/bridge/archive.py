@@ -21,7 +21,7 @@ from app.settings.settings import Settings
 from app.storage import outside_chats
 from app.storage.backup import Backup, Chats, copies_with, erase_in_copies
 from app.storage.conversation_store import ConversationStore
-from app.storage.text_file import write_export
+from app.storage.files import write_export
 from app.words import tr
 from engine.errors import Cancelled, ImportInvalid, StorageError, TenonError
 from engine.preparer import Died, Preparer, TookTooLong, TookTooMuch

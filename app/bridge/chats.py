@@ -201,15 +201,12 @@ def _folder_name(typed: str) -> str:
 
 
 class ShownChat(QObject):
-    """Writes the chat's number before anything of it is laid out; a crash or a hang leaves it there.
-
-    Attributes:
-        brought_down: The chat that the run before was showing when it ended; None where it was done with that.
-    """
+    """Writes the chat's number before anything of it is laid out; a crash or a hang leaves it there."""
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._path = folder / "chat-being-shown"
+        # The chat that the run before was showing when it ended; None where it was done with that
         self.brought_down = self._left_behind()
         self._timer = QTimer(self, singleShot=True, interval=_SHOWN_MS)
         self._timer.timeout.connect(self.end)

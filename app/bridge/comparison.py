@@ -15,7 +15,7 @@ from app.chat.comparison import Agreement, Trial, agreement
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import reply_options
 from app.chat.library import Library
-from app.chat.reply import history_for
+from app.chat.reply import history_for, newest
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt, EngineStopped, UsageError
@@ -81,7 +81,7 @@ class Comparison(QObject):
             path = path[:-1]
         conversation = self._library.conversation(conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
-        turns = history_for(-1, path, self._system_prompt(own))
+        turns, _ = newest(history_for(-1, path, self._system_prompt(own)))
         return (
             (turns[:-1], turns[-1])
             if turns and turns[-1].role == "user"

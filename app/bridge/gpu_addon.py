@@ -33,17 +33,12 @@ class GpuAddon(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._support = GpuSupport()
+        self.support = GpuSupport()  # state of GPU support
         self._plan: AddonPlan | None = None
         self._stop: StopSignal | None = None
         self._worker = Worker("gpu-support", self, _mistake)
         self._closed = False
         self._told.connect(self._tell)
-
-    @property
-    def support(self) -> GpuSupport:
-        """State of GPU support."""
-        return self._support
 
     @Slot()
     def look(self) -> None:
@@ -82,7 +77,7 @@ class GpuAddon(QObject):
 
     def _begin(self, step: GpuStep, job: Callable[[GpuSupport], GpuSupport]) -> None:
         """Do something in a thread, unless something is being done."""
-        before = self._support
+        before = self.support
         if before.busy or self._closed:
             return
         if step == "receiving":
@@ -103,7 +98,7 @@ class GpuAddon(QObject):
     @Slot(object)
     def _tell(self, support: GpuSupport) -> None:
         if not self._closed:
-            self._support = support
+            self.support = support
             self.changed.emit(support)
 
     # --- in the thread --------------------------------------------------------------------------------------------

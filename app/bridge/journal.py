@@ -45,9 +45,6 @@ class Journal(QObject):
         store: Written by the writer's thread alone from here on; another one syncs it and brings its log in.
         library: Source of the content to write, as it is at the time of the call.
         writer: Runs the writes; closed together with this object.
-
-    Attributes:
-        unsent_refused: Chats whose unsent text the disk has refused; None is the chat to come.
     """
 
     trouble = Signal(object)  # ErrorReport, once until all is saved
@@ -65,6 +62,7 @@ class Journal(QObject):
         self._library = library
         self._writer = writer
         self._unsaved: dict[int, set[int]] = {}  # message ids by conversation id
+        # Chats whose unsent text the disk has refused; None is the chat to come
         self.unsent_refused: set[int | None] = set()
         self._unsynced = False
         # The writer thread's own: conversations and messages that were refused, why, and what waits for them.

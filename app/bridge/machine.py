@@ -52,9 +52,6 @@ class Machine(QObject):
 
     Replies and measuring exclude one another: nothing is measured while a reply runs, and replies that are asked for
     while something is measured wait for its end.
-
-    Attributes:
-        doubtful: With what options modes were measured while other programs kept the machine busy; None for none.
     """
 
     changed = Signal()  # the report, how far measuring is, or what it found
@@ -81,6 +78,7 @@ class Machine(QObject):
         self.report: MachineReport | None = None  # the machine; None before the engine has told
         self.measuring = Measuring()  # progress of measuring
         self.declined = False  # True if the user stopped measuring: then nothing is measured unasked any more
+        # With what options modes were measured while other programs kept the machine busy; None for none
         self.doubtful: LoadOptions | None = None
         self.clock: Callable[[], float] = monotonic  # tells the time, in seconds
         self._look: Question | None = None
@@ -225,7 +223,6 @@ class Machine(QObject):
             self._end()
 
     def _end(self) -> None:
-        """Give the engine back to the replies."""
         options, self._options = self._options, None
         rows, self._rows = self._rows, ()
         if options is not None and self.report is not None and rows:
@@ -281,8 +278,6 @@ class Machine(QObject):
             tr("This machine is being measured: the reply begins when that is done, or when you stop it."),
             False,
         )
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     def _show(self, measuring: Measuring) -> None:
         self.measuring = measuring

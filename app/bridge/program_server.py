@@ -27,9 +27,9 @@ from engine.messages import (
     ModelReport,
 )
 
-if TYPE_CHECKING:
-    from engine.server.background import BackgroundServer, Figures
+if TYPE_CHECKING:  # starlette and uvicorn are imported when the server is started
     from engine.server.exchange import Served
+    from engine.server.serving import BackgroundServer, Figures
 
 _STOPPED = "The engine stopped unexpectedly: ask again, and it starts anew."
 _END_S = 1.0
@@ -232,8 +232,6 @@ class ProgramServer(QObject):
             self._server.stop(_END_S)
             self._server = self._shared = None
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     @Slot()
     def _model_loaded(self) -> None:
         if self._server is None:
@@ -259,8 +257,8 @@ class ProgramServer(QObject):
         shared.asked.connect(self.asked)
 
         def start() -> tuple[BackgroundServer, ServerState]:
-            from engine.server.background import BackgroundServer
-            from engine.server.key import own_key
+            from engine.server.guard import own_key
+            from engine.server.serving import BackgroundServer
 
             served = _served(options, report)
             key = own_key(another=new_key)

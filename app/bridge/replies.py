@@ -12,7 +12,7 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.chat.conversation import ConversationOptions, Message, MessageState
 from app.chat.engine_options import reply_options
 from app.chat.library import Library
-from app.chat.reply import ReplyQueue, Ticket, history_for, reply_after, text_for, with_notice
+from app.chat.reply import ReplyQueue, Ticket, history_for, newest, reply_after, text_for, with_notice
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EngineStopped, TenonError
@@ -170,10 +170,14 @@ class Replies(QObject):
         model = messages[-1].model or self._settings.model
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
+        turns, left_out = newest(
+            () if own.continues else history_for(ticket.reply_id, messages, options.system_prompt)
+        )
         request = Generate(
             request_id="",
             options=self._model.options_for(model, own.mode),
-            messages=() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt),
+            messages=turns,
+            left_out=left_out,
             raw_prompt=text_for(ticket.reply_id, messages) if own.continues else None,
             max_tokens=options.max_tokens,
             sampling=sampling,
@@ -221,7 +225,6 @@ class Replies(QObject):
             self._start_next()
 
     def _hear(self, event: Event) -> None:
-        """Take an event of the running reply's request."""
         running, reply = self._queue.running, self._running_reply()
         if running is None:
             return

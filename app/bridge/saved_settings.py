@@ -14,7 +14,7 @@ from app.bridge.worker import Worker
 from app.chat.engine_options import settings_in_use
 from app.settings.settings import Settings
 from app.settings.settings_file import SettingsFile, export_settings, import_settings
-from app.storage.text_file import read_import, write_export
+from app.storage.files import read_import, write_export
 from app.words import mark
 from engine.errors import TenonError
 from engine.hub.model_folders import models_folder

@@ -230,7 +230,6 @@ class Turns(QObject):
         parent_id: int | None,
         attachments: Sequence[Attachment] = (),
     ) -> Message:
-        """Add a turn and make it the end of the shown path."""
         model = self._settings.model if role == "assistant" else ""
         message = Message(
             self._new_id(),

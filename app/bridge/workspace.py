@@ -377,8 +377,6 @@ class Workspace(QObject):
             self.shown_chat.brought_down = self.settings.last_chat
             self._say_not_opened(self.settings.last_chat)
 
-    # --- inside -------------------------------------------------------------------------------------------
-
     def _find_a_model(self) -> None:
         """Let another model answer where the built-in one is missing; the page of models helps where there is none."""
         chosen = self.settings.model

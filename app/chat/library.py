@@ -207,8 +207,6 @@ class Library:
                 tree.remove(message_id)
         return dropped
 
-    # --- inside -------------------------------------------------------------------------------------------
-
     def _leaf_id(self, conversation_id: int) -> int | None:
         conversation = self._conversations.get(conversation_id)
         return conversation.leaf_id if conversation is not None else None

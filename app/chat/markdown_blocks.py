@@ -132,8 +132,6 @@ class BlockSplitter:
             return True
         return _THINK_OPEN.startswith(partial) or (len(partial) < 3 and not partial.strip("`~"))
 
-    # --- state ------------------------------------------------------------------------------------------------
-
     def _reset(self) -> None:
         self._kind: BlockKind | None = None
         self._lines: list[str] = []

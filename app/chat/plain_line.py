@@ -146,7 +146,6 @@ def _block_words(block: Block, depth: int) -> str:
 
 
 def _items(lines: list[str]) -> list[tuple[str, str]]:
-    """Each item's mark and text."""
     items: list[tuple[str, str]] = []
     for line in lines:
         item = _ITEM.match(line)

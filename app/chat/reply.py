@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.chat.conversation import Message, MessageState, ReplyDetails, ReplyStatistics, Stretches
@@ -10,6 +10,7 @@ from app.chat.troubles import CUT_OFF, INTERNAL, NO_REPLY
 from app.words import mark, tr
 from engine.errors import PromptTooLong
 from engine.messages import (
+    MOST_PARTS,
     ChatMessage,
     ContextTrimmed,
     ErrorReport,
@@ -162,13 +163,10 @@ class Ticket:
 
 
 class ReplyQueue:
-    """Queue of replies. It says what to start and starts nothing itself.
-
-    Attributes:
-        running: The reply that the engine works on, also while it is being stopped.
-    """
+    """Queue of replies. It says what to start and starts nothing itself."""
 
     def __init__(self) -> None:
+        # The reply that the engine works on, also while it is being stopped
         self.running: Ticket | None = None
         self.waiting: tuple[Ticket, ...] = ()  # replies after it, in the order that they came
         self.halted = False  # the engine is gone; nothing starts before `resume`
@@ -250,6 +248,16 @@ def history_for(
     if system_prompt.strip():
         turns.insert(0, ChatMessage("system", system_prompt))
     return tuple(turns)
+
+
+def newest(turns: Sequence[ChatMessage]) -> tuple[tuple[ChatMessage, ...], int]:
+    """Return as many of the newest turns as a request may have, from a user's on, and the number of older ones."""
+    if len(turns) <= MOST_PARTS:
+        return tuple(turns), 0
+    system = turns[:1] if turns[0].role == "system" else ()
+    begin = len(turns) - MOST_PARTS + len(system)
+    begin += turns[begin].role != "user"
+    return (*system, *turns[begin:]), begin - len(system)
 
 
 def _was_too_long(reply: Message) -> bool:

@@ -171,13 +171,10 @@ def log_tail(folder: Path, name: str, most_bytes: int = 4_000) -> str:
 
 
 class SessionRecord:
-    """Begins the window's log and watches for crashes; a file is there as long as Tenon runs.
-
-    Attributes:
-        crash_trace: Place where that one crashed; empty where it was ended from outside.
-    """
+    """Begins the window's log and watches for crashes; a file is there as long as Tenon runs."""
 
     def __init__(self, folder: Path) -> None:
+        # Place where that one crashed; empty where it was ended from outside
         self.crash_trace = crash_trace(folder, WINDOW)
         self._mark = folder / "running"
         self.ended_badly = is_left_behind(self._mark)  # True if the run before is gone without having closed

@@ -246,16 +246,13 @@ def read_text(value: Any) -> str:
 
 
 class Values:
-    """The values in force.
-
-    Attributes:
-        unknown: Entries of the file that this version does not know; they are written back as they were.
-    """
+    """The values in force."""
 
     by_model = values_by_name(REMEMBERED_MODELS, "Settings of one model only, by the model.")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}  # settings that differ from their defaults, by name
+        # Entries of the file that this version does not know; they are written back as they were
         self.unknown: dict[str, Any] = {}
         self.on_change: Callable[[], None] | None = None  # called after each change that is one
 

@@ -100,14 +100,11 @@ def chosen_language(folder: Path) -> str:
 
 
 class SettingsFile:
-    """One settings.json.
-
-    Attributes:
-        damaged: True if it was damaged or had removed settings when it was read, so that it should be written anew.
-    """
+    """One settings.json."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "settings.json"
+        # True if it was damaged or had removed settings when it was read, so that it should be written anew
         self.damaged = False
         self._is_only_copy = False  # of what could not be read
 

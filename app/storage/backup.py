@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Lock
 
 from app.storage import seals, search_index
-from app.storage.failures import mark_damaged, storage_errors
 from app.storage.schema import SEALED_SINCE, VERSION, version_of
+from app.storage.transaction import mark_damaged, storage_errors
 from app.words import tr
 from engine.errors import StorageError
 from engine.unfinished_file import unfinished_file

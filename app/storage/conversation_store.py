@@ -19,7 +19,6 @@ from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
 from app.storage.backup import back_up, erase_copies
-from app.storage.failures import is_corruption, mark_damaged, storage_errors
 from app.storage.ledger import Ledger
 from app.storage.mending import damaged_message
 from app.storage.rows import (
@@ -35,7 +34,7 @@ from app.storage.rows import (
     write_unsent,
 )
 from app.storage.seals import intact
-from app.storage.transaction import empty_log, transaction
+from app.storage.transaction import empty_log, is_corruption, mark_damaged, storage_errors, transaction
 from app.words import mark, tr
 from engine.errors import StorageError
 from engine.messages import Attachment
@@ -65,18 +64,13 @@ class ConversationStore:
 
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._connection = connection
-        self._folder = folder
+        self.folder = folder  # the data folder
         self._file: str = connection.execute("PRAGMA database_list").fetchone()[2]  # none in memory
         self._noted: Ledger | None = None  # as the last counted transaction has left it
 
-    @property
-    def folder(self) -> Path:
-        """The data folder."""
-        return self._folder
-
     def conversations(self) -> list[Conversation]:
         """Return all conversations that are not deleted, the newest first."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             rows = self._connection.execute(
                 f"SELECT {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"
                 " WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC"
@@ -85,7 +79,7 @@ class ConversationStore:
 
     def trash(self) -> list[tuple[Conversation, float]]:
         """Return deleted conversations with their times, in seconds since 1970."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             rows = self._connection.execute(
                 f"SELECT deleted_at, {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"
                 " WHERE deleted_at IS NOT NULL ORDER BY deleted_at"
@@ -94,7 +88,7 @@ class ConversationStore:
 
     def messages(self, conversation_id: int) -> list[Message]:
         """All messages of a conversation, alternatives and deleted ones too; a damaged one says that it is."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             rows = self._connection.execute(
                 f"SELECT {', '.join(MESSAGE_COLUMNS)}, deleted_at IS NOT NULL, {intact('messages')}"
                 " FROM messages WHERE conversation_id = ? ORDER BY id",
@@ -121,7 +115,7 @@ class ConversationStore:
             )
             if not blamed:
                 raise
-            with storage_errors(self._folder):  # it may be the search index alone, which is worth no message
+            with storage_errors(self.folder):  # it may be the search index alone, which is worth no message
                 if not search_index.give_up(self._connection):
                     raise
             self._save(conversation, messages)
@@ -149,7 +143,7 @@ class ConversationStore:
 
     def trace(self, message_id: int) -> bytes:
         """Trace of a reply; empty where none was kept, or it is damaged."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             row = self._connection.execute(
                 f"SELECT content FROM traces WHERE message_id = ? AND {intact('traces')}", (message_id,)
             ).fetchone()
@@ -174,7 +168,7 @@ class ConversationStore:
 
     def add_missing(self, records: Sequence[ConversationRecord]) -> list[Conversation]:
         """Write those conversations of a backup that are not here with all messages."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             rows = self._connection.execute("SELECT role, created_at FROM messages").fetchall()
         here = set(rows)  # not by id: what was taken in before has other ones
         missing = [
@@ -189,7 +183,7 @@ class ConversationStore:
         terms = search_terms(typed)
         if not terms:
             return SearchResults()
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             hits = None if is_unspaced(terms) else search_index.search_words(self._connection, terms, limit)
             if hits is not None:
                 return SearchResults(hits)
@@ -202,12 +196,12 @@ class ConversationStore:
 
         True if another step is needed: texts of replies can be written between them.
         """
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             return search_index.prepare(self._connection)
 
     def empty_log(self) -> None:
         """Leave nothing in the write-ahead log of what was erased; waits for those who read."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             empty_log(self._connection)
 
     def set_messages_deleted(self, message_ids: Iterable[int], deleted: bool) -> None:
@@ -226,7 +220,7 @@ class ConversationStore:
 
     def unsent(self, conversation_id: int | None) -> Unsent:
         """Unsent text of a conversation; None for the chat that has no message yet."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             return read_unsent(self._connection, conversation_id)
 
     def save_unsent(
@@ -238,7 +232,7 @@ class ConversationStore:
 
     def presets(self) -> list[Preset]:
         """All presets, by name."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             rows = self._connection.execute(
                 f"SELECT name, options FROM presets WHERE {intact('presets')} ORDER BY name"
             )
@@ -281,7 +275,7 @@ class ConversationStore:
         """
         expired = time.time() - TRASH_DAYS * 86_400
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             left = self._connection.execute(
                 f"SELECT EXISTS (SELECT 1 FROM messages WHERE state IN ({states}))"
                 " OR EXISTS (SELECT 1 FROM reply_parts)"
@@ -322,14 +316,14 @@ class ConversationStore:
         """Have what was committed on the disk itself. For any thread: nothing that is written waits for it."""
         if self._file:
             noted = self._noted
-            with storage_errors(self._folder):
+            with storage_errors(self.folder):
                 log = os.open(f"{self._file}-wal", os.O_RDWR)
                 try:
                     os.fsync(log)
                 finally:
                     os.close(log)
                 if noted is not None:
-                    ledger.write(self._folder, noted)
+                    ledger.write(self.folder, noted)
 
     def checkpoint(self) -> None:
         """Bring what is in the write-ahead log into the database itself. For any thread, as `sync`.
@@ -339,7 +333,7 @@ class ConversationStore:
         if self._file:
             address = f"{Path(self._file).as_uri()}?mode=rw"  # which makes no file where there is none
             with (
-                storage_errors(self._folder),
+                storage_errors(self.folder),
                 closing(sqlite3.connect(address, timeout=0.0, uri=True)) as connection,
             ):
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -347,11 +341,11 @@ class ConversationStore:
 
     def back_up(self, today: date) -> None:
         """Make the day's backup unless there is one."""
-        back_up(self._connection, self._folder, today)
+        back_up(self._connection, self.folder, today)
 
     def begun(self) -> frozenset[tuple[int, float]]:
         """Ids of the conversations that are here, those in the trash too, each with the moment it was begun at."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             return frozenset(self._connection.execute("SELECT id, created_at FROM conversations").fetchall())
 
     def erase_everything(self) -> None:
@@ -361,20 +355,20 @@ class ConversationStore:
             self._connection.execute("DELETE FROM unsent")
             self._connection.execute("DELETE FROM presets")
             search_index.give_up(self._connection)
-        erase_copies(self._folder)
-        with storage_errors(self._folder):
+        erase_copies(self.folder)
+        with storage_errors(self.folder):
             search_index.prepare(self._connection)
             self._connection.execute("VACUUM")
             empty_log(self._connection)
 
     def close(self) -> None:
         """Close the connection, with everything in the database itself; the last one to go deletes the log."""
-        with suppress(StorageError, OSError), storage_errors(self._folder):  # what is in the log stays there
+        with suppress(StorageError, OSError), storage_errors(self.folder):  # what is in the log stays there
             while search_index.is_unclean(self._connection) and search_index.prepare(self._connection):
                 pass
             self.sync()
             self.checkpoint()
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             self._connection.close()
 
     def _save(self, conversation: Conversation, messages: Iterable[Message]) -> None:
@@ -429,14 +423,14 @@ class ConversationStore:
         """Return the conversation of a row that ends with whether it is intact."""
         if row[-1]:
             return conversation_of(row[:-1])
-        mark_damaged(self._folder)
+        mark_damaged(self.folder)
         return Conversation(row[0], tr(_DAMAGED_TITLE), 0.0, 0.0)
 
     def _message(self, row: tuple[Any, ...], conversation_id: int) -> Message:
         """Return the message of a row that ends with whether it is intact."""
         if row[-1]:
             return message_of(row[:-1])
-        mark_damaged(self._folder)
+        mark_damaged(self.folder)
         known = dict(zip(MESSAGE_COLUMNS, row, strict=False))
         return damaged_message(row[0], conversation_id, known["role"], known["parent_id"])
 
@@ -447,7 +441,7 @@ class ConversationStore:
         Args:
             counted: Have the ledger count it, so that its loss is noticed.
         """
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             if self._file:
                 os.stat(self._file)  # SQLite writes on to a file that was deleted, and all of it is lost
             with transaction(self._connection):

@@ -133,7 +133,6 @@ def _give_up(connection: sqlite3.Connection, damaged: dict[str, list[int]]) -> N
 
 
 def _set(connection: sqlite3.Connection, table: str, rowid: int, values: dict[str, object]) -> None:
-    """Write a row as a whole and seal it."""
     changes = ", ".join(f"{column} = ?" for column in values)
     connection.execute(f"UPDATE {table} SET {changes} WHERE rowid = ?", (*values.values(), rowid))
     connection.execute(f"UPDATE {table} SET checksum = {seals.checksum(table)} WHERE rowid = ?", (rowid,))

@@ -18,10 +18,10 @@ from app.chat.exchange.chat_files import ConversationRecord, conversation_values
 from app.chat.exchange.reading import conversations_in, records_of
 from app.storage.backup import HEADER, opened
 from app.storage.conversation_store import ConversationStore
+from app.storage.files import read_import
 from app.storage.schema import VERSION, migrate, version_of
 from app.storage.seals import intact
 from app.storage.search_index import TABLE as SEARCH_INDEX
-from app.storage.text_file import read_import
 from app.words import tr
 from engine.errors import ImportInvalid
 from engine.json_text import read_json

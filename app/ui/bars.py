@@ -124,7 +124,6 @@ class LegendBar(QWidget):
         return self.legend_px((words for _, words in parts), start)
 
     def _legend(self, words: Iterable[str], start: float) -> list[tuple[float, int]]:
-        """Left edge and line of each part's words."""
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
         needed = (_SWATCH_PX + 4 + metrics.horizontalAdvance(each) for each in words)
         return in_lines(needed, self.width(), _GAP_PX, start)

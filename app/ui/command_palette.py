@@ -116,7 +116,6 @@ class CommandRowDelegate(QStyledItemDelegate):
     def _paint_keys(
         self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, keys: QKeySequence, role: str
     ) -> int:
-        """Paint the shortcut at the right; return where the room before it ends."""
         text = keys.toString(QKeySequence.SequenceFormat.NativeText)
         if not text:
             return box.right()
@@ -132,7 +131,6 @@ class CommandRowDelegate(QStyledItemDelegate):
         places: tuple[int, ...],
         role: str,
     ) -> int:
-        """Paint the title; return where it ends."""
         font = self._theme.font(TextStyle.UI)
         shown = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, box.width())
         layout = QTextLayout(shown, font)
@@ -157,7 +155,6 @@ class CommandRowDelegate(QStyledItemDelegate):
     def _paint_section(
         self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, section: str, role: str
     ) -> None:
-        """Paint the section after the title if there is room."""
         width = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(section)
         if width <= box.width():
             paint_words(painter, self._theme, in_row(option, box), section, TextStyle.SMALL, role)

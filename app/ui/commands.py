@@ -10,16 +10,14 @@ from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QMenu,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -245,12 +243,7 @@ class ShortcutTable(RingedDialog):
         for title, keys in key_sections(commands):
             self._add_section(grid, title, keys)
         grid.setRowStretch(grid.rowCount(), 1)
-        self._scroll = QScrollArea(self)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(rows)
-        self._scroll.setAccessibleName(tr("Keyboard shortcuts"))
+        self._scroll = scrolled(rows, self, tr("Keyboard shortcuts"))
         close = push_button(tr("Close"), self, self.accept, default=True)
         foot = filled(QHBoxLayout(), STRETCH, close, margins=(_SIDE_PX, 12, _SIDE_PX, 14))
         filled(QVBoxLayout(self), (self._scroll, 1), foot, margins=(0, 12, 0, 0), spacing=0)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
-    QScrollArea,
     QTextEdit,
     QVBoxLayout,
     QWidget,
@@ -25,7 +24,7 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit
-from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button, scrolled
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import TextStyle, Theme
@@ -128,7 +127,7 @@ class TrialColumn(QWidget):
     def __init__(self, theme: Theme, name: str, modes: Sequence[Choice], mode: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._difference: int | None = None
+        self.difference: int | None = None
         self.mode = ModeField(theme, name, self)
         self.mode.show_modes(modes, mode)
         card = QFrame(self)
@@ -145,11 +144,6 @@ class TrialColumn(QWidget):
         theme.changed.connect(self._restyle)
         self._restyle()
 
-    @property
-    def difference(self) -> int | None:
-        """The character from which on the text is marked; None where nothing is."""
-        return self._difference
-
     def show_trial(self, trial: Trial | None, runs: bool, difference: int | None) -> None:
         """Show a trial as far as it came, marked from the first character that differs from the other's."""
         self.mode.setEnabled(trial is None or trial.ended)
@@ -157,8 +151,8 @@ class TrialColumn(QWidget):
         words = state_words(trial, runs)
         self.figures.setText(words)
         self.figures.setVisible(bool(words))
-        if difference != self._difference:
-            self._difference = difference
+        if difference != self.difference:
+            self.difference = difference
             self._mark()
 
     def _set_text(self, text: str) -> None:
@@ -180,12 +174,12 @@ class TrialColumn(QWidget):
 
     def _mark(self) -> None:
         """Mark the text after the first difference, and bring its beginning into view."""
-        if self._difference is None:
+        if self.difference is None:
             self.text.setExtraSelections([])
             return
         mark = QTextEdit.ExtraSelection()
         cursor = QTextCursor(self.text.document())
-        cursor.setPosition(_utf16_length(self.text.toPlainText()[: self._difference]))
+        cursor.setPosition(_utf16_length(self.text.toPlainText()[: self.difference]))
         self.text.setTextCursor(cursor)
         self.text.ensureCursorVisible()
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
@@ -260,11 +254,7 @@ class ComparisonDialog(RingedDialog):
             margins=(_SIDE_PX, 2, _SIDE_PX, 2),
             spacing=8,
         )
-        scroll = QScrollArea(self)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
+        scroll = scrolled(page, self)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         foot = filled(
             QVBoxLayout(),

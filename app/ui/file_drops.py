@@ -100,7 +100,6 @@ class FileDrops(QWidget):
             self._paint_plate(painter, rect, icon, words, names)
 
     def _paint_plate(self, painter: QPainter, rect: QRect, icon: str, words: str, names: str) -> None:
-        """Paint what happens there, and to what, on a plate in the middle."""
         room = rect.width() - 6 * _GAP_PX
         lines = []
         for style, color, text in ((TextStyle.UI_BOLD, "text", words), (TextStyle.SMALL, "sub", names)):

@@ -23,6 +23,7 @@ from app.ui.command_palette import CommandPalette
 from app.ui.commands import AppMenu, CommandGroup, Commands, ShortcutTable
 from app.ui.comparison_dialog import Comparisons
 from app.ui.file_drops import FileDrops
+from app.ui.first_run import FirstRun
 from app.ui.help.commands import HelpOpening
 from app.ui.inspector.dock import InspectorDock
 from app.ui.models.model_news import ModelNews
@@ -40,7 +41,6 @@ from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
 from app.ui.trouble.notices import TroubleDesk
 from app.ui.view_commands import LastPlace, ViewCommands
-from app.ui.welcome.first_run import FirstRun
 from app.words import tr
 
 _SIZE = QSize(1280, 820)

@@ -38,11 +38,7 @@ _DONE = (MessageState.COMPLETE, MessageState.FAILED, MessageState.INTERRUPTED)
 
 
 class Toast(QFrame):
-    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it.
-
-    Attributes:
-        details_button: Tells more.
-    """
+    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it."""
 
     focus_left = Signal()
 
@@ -63,6 +59,7 @@ class Toast(QFrame):
         self.action_button = push_button("", self, self._act)  # undoes or mends
         name, tip = tr("Close notice"), tr("Close")
         self._close = icon_button(theme, "x", name, self, self.dismiss, side_px=28, tip=tip)
+        # Tells more
         self.details_button = push_button(tr("Show details"), self, self._tell_more, kind="link")
         self.details_button.hide()
         # The buttons of a toast with a title stand here.

@@ -9,11 +9,13 @@ from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt, QUrl, SignalInsta
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QFrame,
     QLabel,
     QLayout,
     QLayoutItem,
     QMessageBox,
     QPushButton,
+    QScrollArea,
     QStyleOption,
     QToolButton,
     QWidget,
@@ -64,6 +66,17 @@ def filled(
             else:
                 box.addWidget(thing, stretch, *alignment)
     return box
+
+
+def scrolled(content: QWidget, parent: QWidget, name: str = "") -> QScrollArea:
+    """Return an area without a frame in which a column scrolls up and down."""
+    area = QScrollArea(parent)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(content)
+    area.setAccessibleName(name)
+    return area
 
 
 class Flow(QLayout):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, scrolled
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -40,12 +40,7 @@ class PlacePage(QWidget):
         content.setProperty("kind", "column")
         self.column = QVBoxLayout(content)  # the layout of the page's content, from the top
         self.column.setSpacing(16)
-        self.area = QScrollArea(self)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(content)
-        self.area.setAccessibleName(title)
+        self.area = scrolled(content, self, title)
         self.area.verticalScrollBar().rangeChanged.connect(self._fit)
         filled(QVBoxLayout(self), self._line, (self.area, 1), margins=0, spacing=0)
         self._fit()

@@ -32,12 +32,7 @@ _FIGURES = {
 
 
 class ServerPage(PlacePage):
-    """Changes nothing by itself: what is pressed here `ProgramServer` does.
-
-    Attributes:
-        port: Port on which the server listens.
-        copy_buttons: Copy buttons of address and key, and of the settings of each program.
-    """
+    """Changes nothing by itself: what is pressed here `ProgramServer` does."""
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__(theme, tr("Other programs"))
@@ -61,6 +56,7 @@ class ServerPage(PlacePage):
         self._address = ElidedLabel(kind="label", parent=self._access)
         self._key = ElidedLabel(kind="label", parent=self._access)
         self._key_note = PlainLabel(kind="small", wrap=True)
+        # Copy buttons of address and key, and of the settings of each program
         self.copy_buttons = {
             "address": push_button(tr("Copy"), self._access, self._copy_address),
             "key": push_button(tr("Copy"), self._access, self._copy_key),
@@ -93,6 +89,7 @@ class ServerPage(PlacePage):
             self._key_note,
         )
         self._place, column = _panel(None)
+        # Port on which the server listens
         self.port = QLineEdit(str(self._settings.server_port), self._place)
         self.port.setAccessibleName(tr("Port"))
         self.port.setMaximumWidth(theme.type.px(96))
@@ -113,8 +110,6 @@ class ServerPage(PlacePage):
         self._timer.timeout.connect(self._count)
         self._server.changed.connect(self._show)
         self._show()
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     @Slot()
     def _show(self) -> None:
@@ -231,7 +226,6 @@ def _panel(title: str | None) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _titled(title: str, value: QWidget) -> QWidget:
-    """Return a widget with a value under its name."""
     both = QWidget()
     filled(QVBoxLayout(both), PlainLabel(title, both, kind="small"), value, margins=0, spacing=2)
     return both

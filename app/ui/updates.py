@@ -8,8 +8,7 @@ from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox
 
-from app.bridge.installed_program import ProgramWatch, installed_by_dpkg
-from app.bridge.update_check import Release, UpdateCheck
+from app.bridge.update_check import ProgramWatch, Release, UpdateCheck, installed_by_dpkg
 from app.ui.main_window import MainWindow
 from app.ui.parts import PlainQuestion
 from app.version import HOMEPAGE, version
@@ -19,17 +18,14 @@ _MOST_NEWS = 1_500
 
 
 class Updates(QObject):
-    """Tells of both in the window's toast, and installs nothing.
-
-    Attributes:
-        restart_wanted: True once the user has asked for a restart, and the window closes for it.
-    """
+    """Tells of both in the window's toast, and installs nothing."""
 
     def __init__(self, check: UpdateCheck, watch: ProgramWatch, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
         self._watch = watch
         self._check = check
+        # True once the user has asked for a restart, and the window closes for it
         self.restart_wanted = False
         check.found.connect(self._tell_release)
         watch.replaced.connect(self._offer_restart)

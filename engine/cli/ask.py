@@ -131,7 +131,6 @@ def add_to(commands: Any) -> None:
 
 
 def _add_mode_options(parser: argparse.ArgumentParser) -> None:
-    """Add an option of the command line for each option of a mode."""
     group = parser.add_argument_group("options of modes")
     for option in shared_options(descriptors()).values():
         if option.is_switch:
@@ -163,7 +162,6 @@ def _value(option: ModeOption, text: str) -> int | str:
 
 
 def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
-    """Return the values that were given."""
     known = shared_options(descriptors())
     return {name: value for name, value in vars(options).items() if name in known and value is not None}
 

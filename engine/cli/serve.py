@@ -55,7 +55,7 @@ def add_to(commands: Any) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     # Here and not above: the other subcommands need no server.
-    from engine.server.key import checked_key, own_key
+    from engine.server.guard import checked_key, own_key
     from engine.server.serving import serve
 
     read_ahead(options.model)

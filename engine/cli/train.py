@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.cli.subcommand import add_model_option, add_threads_option, path
+
+if TYPE_CHECKING:
+    from engine.training.making import TextRequest
+
+R = TypeVar("R", bound="TextRequest")
 
 
 def add_to(commands: Any) -> None:
@@ -141,16 +147,16 @@ def _add_texts(parser: argparse.ArgumentParser, minutes: float) -> None:
     parser.add_argument("--seed", metavar="S", type=int, default=1, help="the same seed starts the same way")
 
 
-def _texts(options: argparse.Namespace) -> dict[str, Any]:
-    names = ("model", "data", "generate", "texts", "minutes", "threads", "seed")
-    return {name: getattr(options, name) for name in names}
+def _request(kind: type[R], options: argparse.Namespace) -> R:
+    """Return a request whose fields have the options' names."""
+    return kind(**{field.name: getattr(options, field.name) for field in fields(kind)})
 
 
 def _search_tree(options: argparse.Namespace) -> int:
     from engine.training.calibration import TreeRequest, run
 
     try:
-        run(TreeRequest(draft=options.draft, **_texts(options)), sys.stderr)
+        run(_request(TreeRequest, options), sys.stderr)
     except KeyboardInterrupt:
         print("tenon: Stopped; the tree is as it was before.", file=sys.stderr)
         return 130
@@ -160,22 +166,9 @@ def _search_tree(options: argparse.Namespace) -> int:
 def _train_draft(options: argparse.Namespace) -> int:
     from engine.training.making import TrainRequest, run
 
-    request = TrainRequest(
-        **_texts(options),
-        blocks=options.blocks,
-        fusion=options.fusion,
-        out=options.out,
-        vocabulary=options.vocabulary or None,
-        kind=options.kind,
-        heads=options.heads,
-        head=options.head,
-        members=options.members,
-        mask=options.mask,
-        loss=options.loss,
-        width=options.width,
-    )
+    options.vocabulary = options.vocabulary or None
     try:
-        return 0 if run(request, sys.stderr) else 130
+        return 0 if run(_request(TrainRequest, options), sys.stderr) else 130
     except KeyboardInterrupt:
         print("tenon: Stopped before there was anything to keep.", file=sys.stderr)
         return 130

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from engine.decoding.schedule import Schedule
 from engine.decoding.sequence import AskedRows, PromptReading, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
+from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText

@@ -1,22 +1,16 @@
-"""The text of one request and the model that verifies it: rows are asked of the target, computed and taken.
-
-A node of a shared forward is worth the chance that the target gets to it, and costs the time that its row adds to
-everybody's forward. Nodes are taken in the order of worth by cost, as many as give the most tokens per second
-together.
-"""
+"""The text of one request and the model that verifies it: rows are asked of the target, computed and taken."""
 
 from __future__ import annotations
 
 import ctypes
-import statistics
 import time
-from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from engine.decoding.worth import SharedForwards
 from engine.drafting.kind import DraftText
 from engine.model.decoder import Decoder, Output, RowRuns, TextRows
 from engine.model.kv_cache import KVCache, shared_tokens
@@ -27,16 +21,6 @@ from engine.model.token_tree import Draft
 _NOTHING = torch.empty(0)
 # Rows that one block of memory holds.
 _ROWS = 256
-# Forwards that show what rows cost now: texts grow, and other programs come and go.
-_KEPT = 64
-# Measurements of one width that count: more of them say nothing new.
-_ENOUGH = 7
-# Part of a forward's time that rows are assumed to take until the measured widths differ enough to show it.
-_ASSUMED_SHARE = 0.5
-# Spread of widths, as a share of the mean, at which one measurement counts as much as the assumption.
-_SPREAD = 0.25
-# A forward that waits for weights for this share of its time takes as long as the disk, whatever its width.
-_WAITS = 0.1
 #: A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is checked between
 #: layers, is seen well within 300 ms on any machine.
 LAYER_GOAL_S = 0.08
@@ -160,89 +144,6 @@ class HiddenRows:
             self._begun = self._kept
 
 
-class SharedWidth:
-    """Costs of rows in forwards that replies share, and the choice of nodes that are worth them.
-
-    Attributes:
-        replies: Number of open replies; forwards are shared only if there are several.
-        tokens_per_s: Tokens per second expected of the last forward that was divided.
-        row_s: Seconds that each further row adds.
-    """
-
-    def __init__(self) -> None:
-        self.replies = 0
-        self.tokens_per_s = 0.0
-        self._measured: deque[tuple[int, float]] = deque(maxlen=_KEPT)
-        self._disk_s: deque[float] = deque(maxlen=_ENOUGH)
-        self._fixed_s = self.row_s = 0.0
-
-    @property
-    def shares(self) -> bool:
-        """True if several replies share forwards."""
-        return self.replies > 1
-
-    def observe(self, rows: int, seconds: float, waited_s: float) -> None:
-        """Take in the time of a forward over so many rows; for ``waited_s`` of it the forward waited for weights."""
-        self._measured.append((rows, seconds - waited_s))
-        if waited_s > _WAITS * seconds:
-            self._disk_s.append(seconds)
-        self._fit()
-
-    def divide(self, asked: Sequence[AskedRows]) -> None:
-        """Cut the drafts of a forward to the nodes that are worth their rows; drafts without chances stay whole."""
-        if not any(one.chances for one in asked):
-            return
-        offers: list[tuple[float, float, float, int]] = []
-        rows, tokens = 0.0, 0.0
-        for at, one in enumerate(asked):
-            if one.draft is None or not one.chances:
-                rows += one.rows
-                tokens += 0 if one.draft is None else 1
-                continue
-            rows, tokens = rows + 1, tokens + 1
-            cost = (one.rows - 1) / len(one.draft)  # a node's own row, and its part of the probes'
-            offers += [(-chance / cost, chance, cost, at) for chance in one.chances]
-        best = tokens / self.seconds(rows) if self._measured else 0.0
-        counts, taken = [0] * len(asked), [0] * len(asked)
-        if self._measured:
-            for _, chance, cost, at in sorted(offers, key=lambda offer: offer[0]):
-                rows, tokens = rows + cost, tokens + chance
-                taken[at] += 1
-                rate = tokens / self.seconds(rows)
-                if rate > best:
-                    best, counts = rate, taken[:]
-        self.tokens_per_s = best
-        for one, count in zip(asked, counts, strict=True):
-            if one.draft is not None and one.chances and count < len(one.draft):
-                one.cut(count)
-
-    def seconds(self, rows: float) -> float:
-        """Return the seconds of a forward over so many rows. Some forward must have been measured."""
-        disk_s = statistics.median(self._disk_s) if self._disk_s else 0.0
-        return max(self._fixed_s + rows * self.row_s, disk_s)
-
-    def _fit(self) -> None:
-        """Fit a line through the medians of the widths, drawn towards the assumption while widths are alike."""
-        by_rows: defaultdict[int, list[float]] = defaultdict(list)
-        for rows, seconds in self._measured:
-            by_rows[rows].append(seconds)
-        points = [
-            (rows, statistics.median_low(all_), min(len(all_), _ENOUGH)) for rows, all_ in by_rows.items()
-        ]
-        weight = sum(count for _, _, count in points)
-        mean_rows = sum(rows * count for rows, _, count in points) / weight
-        mean_s = sum(seconds * count for _, seconds, count in points) / weight
-        spread = sum(count * (rows - mean_rows) ** 2 for rows, _, count in points) / weight
-        slope = (
-            sum(count * (rows - mean_rows) * (seconds - mean_s) for rows, seconds, count in points) / weight
-        )
-        drawn = (_SPREAD * mean_rows) ** 2 / weight
-        row_s = (slope + drawn * _ASSUMED_SHARE * mean_s / mean_rows) / (spread + drawn)
-        # No row is free, and none takes longer than its part of a whole forward.
-        self.row_s = min(max(row_s, 0.0), mean_s / mean_rows)
-        self._fixed_s = mean_s - mean_rows * self.row_s
-
-
 class Target:
     """State shared by the sequences of one model.
 
@@ -260,7 +161,7 @@ class Target:
 
     def __init__(self, decoder: Decoder, fallback: Callable[[RuntimeError], Decoder] | None = None) -> None:
         self.row_runs = RowRuns(LAYER_GOAL_S)
-        self.width = SharedWidth()
+        self.width = SharedForwards()
         self.config = decoder.config
         self.decoder: Decoder | None = decoder
         self._fallback = fallback

@@ -7,7 +7,7 @@ import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from engine.decoding.round_cost import Settling
+from engine.decoding.costs import Settling
 from engine.messages import MemberYield, RoundRecord, Timings
 
 # Records handed over at once to be drawn: more rounds than anybody follows between two events.

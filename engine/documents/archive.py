@@ -1,4 +1,4 @@
-"""The files inside a DOCX or an EPUB: how many bytes they unpack to is looked at before any is read."""
+"""Files inside a DOCX or an EPUB, whose unpacked size is checked before any is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     """Open an archive whose unpacked size is bearable.
 
     Raises:
-        Unreadable: It is damaged, encrypted, or made to be too large.
+        Unreadable: The archive is damaged, encrypted, or too large.
     """
     try:
         archive = zipfile.ZipFile(path)
@@ -34,10 +34,10 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return a part's content, no more than the archive says: it may unpack to more.
+    """Return a part's content, up to the size that the archive says: it may unpack to more.
 
     Raises:
-        Unreadable: It is not there, damaged, or larger than it said.
+        Unreadable: The part is missing, damaged, or larger than the archive says.
     """
     try:
         with archive.open(name) as part:

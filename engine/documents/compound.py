@@ -1,4 +1,4 @@
-"""Files of Microsoft's compound format, told apart and not read: Office puts a document with a password in one.
+"""Files of Microsoft's compound format, which are recognized and not read: Office keeps encrypted documents in them.
 
 Source: [MS-CFB], section 2.6.1, and [MS-OFFCRYPTO], section 1.3.2.
 """
@@ -14,7 +14,7 @@ _STREAMS = {"EncryptedPackage": Problem.ENCRYPTED, "WordDocument": Problem.OLD_W
 
 
 def read(path: Path) -> Pages:
-    """Say what it is.
+    """Refuse the file by a sentence that says its kind.
 
     Raises:
         Unreadable: Always.

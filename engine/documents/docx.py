@@ -1,9 +1,8 @@
 """DOCX: python-docx opens it, and its markup is read here, as the library leaves out what is not plainly a run of text.
 
-Told is what a reader sees of the finished text: insertions and not deletions, results of fields and not their
-instructions, content controls, text boxes, and notes after the paragraph that they belong to. Headers, footers and
-comments are of the page or about the text, and stay out. A DOCX has no pages of its own: its headings are what passages
-are named by.
+The text is what a reader sees of the finished document: insertions without deletions, results of fields without their
+instructions, content controls, text boxes, and notes after their paragraph. Headers, footers and comments stay out. A
+DOCX has no pages, so passages are named by its headings.
 
 Source: ECMA-376, Part 1, section 17.
 """
@@ -37,10 +36,10 @@ _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 
 
 def read(path: Path) -> Pages:
-    """Paragraphs and tables in their order; the outer two levels of headings begin chapters.
+    """Read paragraphs and tables in their order; the outer two levels of headings begin chapters.
 
     Raises:
-        Unreadable: It is damaged, or longer than an attachment may be.
+        Unreadable: The document is damaged, or longer than an attachment may be.
     """
     with open_archive(path) as archive:
         if not any(name.startswith("word/") for name in archive.namelist()):
@@ -65,10 +64,10 @@ def read(path: Path) -> Pages:
 
 
 class _Reader:
-    """Follows a document's markup.
+    """Reader of a document's markup.
 
     Args:
-        part: The main one of the package.
+        part: Main part of the package.
     """
 
     def __init__(self, part: Any) -> None:
@@ -94,11 +93,11 @@ class _Reader:
         self._joined: list[str] = []  # of a paragraph that goes on in the next one, as its end was deleted
 
     def blocks(self, parent: Any, tables: list[Any] | None = None) -> Iterator[tuple[str, int]]:
-        """Texts of paragraphs and tables, each with its level as a heading.
+        """Yield texts of paragraphs and tables, each with its level as a heading.
 
         Args:
             parent: Parent of the nodes.
-            tables: Takes the tables where they are to come later.
+            tables: Takes the tables if they are to come later.
         """
         for child in parent:
             name = _name(child)
@@ -189,7 +188,7 @@ class _Reader:
 
 
 def _parts(of: Any) -> dict[str, Any]:
-    """Parts that a part or the package names, by the last word of their kind; standards differ in those before."""
+    """Return the parts that a part or the package names, by the last word of their kind: standards differ before it."""
     return {
         rel.reltype.rpartition("/")[2]: rel.target_part for rel in of.rels.values() if not rel.is_external
     }
@@ -228,7 +227,7 @@ def _symbol(code: str) -> str:
 
 
 def _chosen(node: Any) -> Any:
-    """Return a node, or the first of its alternative forms that is known here, the fallback last."""
+    """Return a node, or the first of its alternatives that is known here, else the fallback."""
     if _name(node) != "AlternateContent":
         return node
     known = (form for form in node if _KNOWN_FORMS.issuperset(_value(form, "Requires").split()))
@@ -236,7 +235,7 @@ def _chosen(node: Any) -> Any:
 
 
 def _below(node: Any, name: str) -> Iterator[Any]:
-    """Rows of a table or cells of a row, which content controls and the like may hold."""
+    """Return rows of a table or cells of a row, also those within content controls."""
     for child in node:
         if _name(child) == name:
             yield child

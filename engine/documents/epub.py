@@ -23,7 +23,7 @@ def read(path: Path) -> Pages:
     """Return the book's chapters, each named by its first heading, else by its number.
 
     Raises:
-        Unreadable: It is damaged, protected, or longer than an attachment may be.
+        Unreadable: The book is damaged, protected, or longer than an attachment may be.
     """
     with open_archive(path) as archive:
         _refuse_protected(archive)
@@ -45,7 +45,7 @@ def read(path: Path) -> Pages:
 
 
 def _spine(archive: ZipFile) -> list[str]:
-    """Names of the pages, in reading order; those that are not there too."""
+    """Return the names of the pages in reading order, missing pages included."""
     container = _parsed(read_part(archive, _CONTAINER))
     root = next(iter(container.xpath("//*[local-name()='rootfile']/@full-path")), "")
     package = _parsed(read_part(archive, str(root)))

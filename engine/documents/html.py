@@ -1,4 +1,4 @@
-"""HTML, and the chapters of an EPUB, by lxml: what a reader would see, less scripts, styles and forms."""
+"""HTML, and the chapters of an EPUB, by lxml: what a reader would see, without scripts, styles and forms."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _READ_AS = {
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph of a page; a heading has its level, 1 to 6, other text 0.
+    """Paragraph of a page; a heading has its level, 1 to 6, other text 0.
 
     Attributes:
         as_written: True if indentation counts.
@@ -72,7 +72,7 @@ def read(path: Path) -> Pages:
     """Read a saved page; the outer two levels of headings begin chapters.
 
     Raises:
-        Unreadable: It cannot be parsed, or is longer than an attachment may be.
+        Unreadable: The page cannot be parsed, or is longer than an attachment may be.
     """
     pages = Pages()
     found, is_whole = read_page(path.read_bytes())
@@ -87,10 +87,10 @@ def read(path: Path) -> Pages:
 
 
 def read_page(content: bytes) -> tuple[list[Paragraph], bool]:
-    """Texts of a page, block by block, and True if they go on to its end.
+    """Return the texts of a page, block by block, and True if the page was read to its end.
 
     Raises:
-        Unreadable: It cannot be parsed.
+        Unreadable: The page cannot be parsed.
     """
     page = _Page()
     # A target, since libxml2 gives up a tree that is deeper than 256 or 2048 elements, as old pages easily are.
@@ -103,11 +103,11 @@ def read_page(content: bytes) -> tuple[list[Paragraph], bool]:
 
 
 class _Page:
-    """Takes the parser's events.
+    """Target of the parser's events.
 
     Attributes:
         paragraphs: Paragraphs of what a reader sees.
-        ended: True once its end was met.
+        ended: True after the end of the page.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Page:
             self._written.append(text if self._is_kept else re.sub(r"\s+", " ", text))
 
     def comment(self, text: str) -> None:
-        """XML's way to write text as it is looks like a comment to HTML."""
+        """Take CDATA of XML as text: HTML takes it for a comment."""
         if text.startswith(_CDATA):
             self.data(text[len(_CDATA) :].removesuffix("]]"))
 
@@ -181,9 +181,9 @@ class _Page:
 
 
 def _decoded(content: bytes) -> str:
-    """Return the text by the first encoding that is told: byte order mark, XML declaration, UTF-8, charset.
+    """Decode a page by the first that applies: byte order mark, XML declaration, UTF-8, charset.
 
-    A page that names a charset is often written anew in UTF-8, and still names it.
+    Pages are often saved again in UTF-8 and still name their old charset.
     """
     named = _DECLARED.match(content[:1024]) or _CHARSET.search(content[:4096])
     encoding = _known(named[1].decode("ascii", "ignore")) if named else ""

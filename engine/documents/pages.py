@@ -1,4 +1,4 @@
-"""Results of a reader of documents: pages or chapters of paragraphs, or the reason for having none."""
+"""Results of reading a document: pages or chapters of paragraphs, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Problem(str, Enum):
 
 
 class Gap(str, Enum):
-    """Text that a reader could not take along; the value crosses the pipe."""
+    """Text that could not be read; the value crosses the pipe."""
 
     END = "end"  # all that follows some words
     BROKEN_PAGES = "broken pages"
@@ -46,7 +46,7 @@ class Gap(str, Enum):
 
 
 class Unreadable(Exception):
-    """A document that cannot be read.
+    """Error for a document that cannot be read.
 
     Attributes:
         pages: Number of pages of a document without text.
@@ -60,11 +60,11 @@ class Unreadable(Exception):
 
 @dataclass
 class Pages:
-    """A document's text in the making.
+    """Text of a document while it is read.
 
     Attributes:
         unit: Kind of the sections.
-        gaps: Missing parts and their places: words before it, or numbers of pages or chapters.
+        gaps: Missing parts and their places: the words before a part, or numbers of pages or chapters.
     """
 
     unit: Unit = ""
@@ -81,11 +81,11 @@ class Pages:
         """Add paragraphs to the page or chapter that was begun last.
 
         Args:
-            paragraphs: Each with its lines.
-            as_written: The lines keep their indentation.
+            paragraphs: Paragraphs with their lines.
+            as_written: Keep the indentation of lines.
 
         Raises:
-            Unreadable: It is more text than one document may have.
+            Unreadable: There is more text than one document may have.
         """
         for paragraph in paragraphs:
             whole = clean(paragraph, as_written)
@@ -118,11 +118,11 @@ class Pages:
 
 
 def clean(text: str, as_written: bool = False) -> str:
-    """Return a paragraph without runs of spaces, controls and halves of characters; its line feeds stay.
+    """Return a paragraph without runs of spaces, controls and halves of characters; line feeds stay.
 
     Args:
         text: The paragraph.
-        as_written: Spaces stay too, but those at the ends of lines.
+        as_written: Keep spaces too, except at the ends of lines.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = _NO_TEXT.sub("", _PARTING.sub(" ", text)).split("\n")

@@ -27,10 +27,10 @@ _SPACE = 0.1
 
 
 def read(path: Path) -> Pages:
-    """Every page's text.
+    """Read the text of every page.
 
     Raises:
-        Unreadable: It is encrypted, damaged, or longer than an attachment may be.
+        Unreadable: The document is encrypted, damaged, or longer than an attachment may be.
     """
     try:
         document = pypdfium2.PdfDocument(path)
@@ -55,7 +55,7 @@ def read(path: Path) -> Pages:
 
 
 def _said(text: pypdfium2.PdfTextPage) -> str:
-    """Return a page's text; PDFium takes glyphs in columns, such as those of one width, for vertical lines."""
+    """Return a page's text; where PDFium takes columns of glyphs for vertical lines, sort them by place."""
     said: str = text.get_text_range()
     lines = said.split("\n")
     alone = sum(len(line.strip()) == 1 for line in lines)
@@ -65,7 +65,7 @@ def _said(text: pypdfium2.PdfTextPage) -> str:
 
 
 def _by_place(text: pypdfium2.PdfTextPage) -> Iterator[str]:
-    """Characters in their order, with spaces and ends of lines where their places have them."""
+    """Return the characters in their order, with spaces and ends of lines by their places."""
     box, right, bottom = raw.FS_RECTF(), None, 0.0
     for at in range(text.count_chars()):
         if raw.FPDFText_IsGenerated(text, at) or not raw.FPDFText_GetLooseCharBox(text, at, box):

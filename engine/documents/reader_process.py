@@ -1,4 +1,4 @@
-"""A document read in a process of its own."""
+"""Reading of a document in a process of its own."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORK = f"{__name__}:read"
 def read_beside(
     kind: str, path: Path, cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[str, Unit, tuple[Section, ...], dict[Gap, list[str]]]:
-    """Read a document in another process, which is killed where it takes too much of anything.
+    """Read a document in another process, which is killed if it takes too much time or memory.
 
     Returns:
-        Its text, the kind of its sections, those, and what is missing, as `Pages` has them.
+        Text, kind of sections, sections, and missing parts, as `Pages` has them.
 
     Args:
         kind: ``pdf``, ``docx``, ``html``, ``epub`` or ``compound``.
@@ -32,8 +32,8 @@ def read_beside(
         cancelled: True once nobody waits for it any more.
 
     Raises:
-        Unreadable: It is not usable; a process that died counts as a damaged document.
-        TookTooLong: It took more than its time.
+        Unreadable: The document is not usable; a process that died counts as a damaged document.
+        TookTooLong: Reading took too much time.
         Cancelled: Nobody waits any more.
     """
     try:
@@ -50,7 +50,7 @@ def read_beside(
 
 
 def read(question: bytes) -> bytes:
-    """Read a document in the process: its kind and its path come in, JSON goes out."""
+    """Read a document in the process; the question has its kind and path, and the answer is JSON."""
     kind, _, path = os.fsdecode(question).partition("\0")
     reader = import_module(f"engine.documents.{kind}")
     try:

@@ -1,4 +1,4 @@
-"""A file of the user's own, as what goes along with a message."""
+"""Files of the user, read as attachments of a message."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
     """Read a file to attach: text, or a PDF, DOCX, HTML or EPUB as text. Takes up to a minute.
 
     Raises:
-        InvalidOption: It cannot be read, or holds no text; the sentence names it.
+        InvalidOption: The file cannot be read, or has no text; the sentence names the file.
         Cancelled: Nobody waits any more.
     """
     name = on_one_line(path.name)
@@ -70,7 +70,7 @@ def text_attachment(name: str, content: bytes) -> Attachment:
     """Take the content of a text file.
 
     Raises:
-        InvalidOption: It is empty, too large, binary, or neither UTF-8 nor marked as UTF-16; the sentence names it.
+        InvalidOption: The file is empty, too large, binary, or neither UTF-8 nor marked as UTF-16.
     """
     name = on_one_line(PurePath(name).name)
     if not content:
@@ -100,7 +100,7 @@ def on_one_line(name: str) -> str:
 
 
 def _kind(path: Path, head: bytes) -> str:
-    """Reader for a file, by its first bytes: names may lie. Empty for the others."""
+    """Return the kind of document by a file's first bytes, because names may lie; empty for none."""
     if b"%PDF-" in head[:1024]:
         return "pdf"
     if head.startswith(b"PK\x03\x04"):
@@ -115,7 +115,7 @@ def _kind(path: Path, head: bytes) -> str:
 
 
 def _missing(gaps: dict[Gap, list[str]]) -> str:
-    """Sentences that say what is missing of a document, and from where on; empty where nothing is."""
+    """Return sentences that say what is missing of a document, and from where on; empty for nothing."""
     told = [say("Missing is the text after “{words}”.", words=words) for words in gaps.pop(Gap.END, [])]
     for gap, places in gaps.items():
         told.append(say(_MISSING[gap], numbers=runs(int(place) for place in places if place)))
@@ -123,7 +123,7 @@ def _missing(gaps: dict[Gap, list[str]]) -> str:
 
 
 def _refusal(name: str, kind: str, error: Unreadable) -> str:
-    """One sentence that says why a document cannot be attached, and what to do."""
+    """Return a sentence that says why a document cannot be attached, and what to do."""
     title = _TITLES[kind]
     if error.problem is Problem.UNKNOWN_ARCHIVE:
         return _no_text_file(name)

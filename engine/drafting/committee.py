@@ -3,8 +3,9 @@
 Source: Minions (Wang et al. 2024), section 3.2. Two ways: the paper's (`MajorityCommittee`), where the path of the
 majority is verified, and ours (`MergedCommittee`), where the merged tree is, with each node's chance.
 
-Weights of members follow section 3.2 too, after the weighted majority algorithm (Littlestone and Warmuth 1994). Merged
-trees are those of its figure 5, there for chains.
+The length of the majority's path is settled by section 3.3 and equation 4: the best length s has the least
+t_LLM(s) / vl(s). Weights of members follow section 3.2 too, after the weighted majority algorithm (Littlestone and
+Warmuth 1994). Merged trees are those of its figure 5, there for chains.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from statistics import median_low
 import torch
 from torch import Tensor
 
+from engine.drafting.chances import Chances
 from engine.drafting.drafter import Drafter
+from engine.drafting.schedule import Schedule
+from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft, DraftShape, Probes, followed
 
 # Number of classes for shares of probability, of equal width, and number of depths that are told apart.
@@ -42,14 +46,14 @@ _LIKELY = 0.5
 _TRIALS, _MEMORY = 4, 0.9
 # Tokens for which a member that does not pay is left alone; each further failure doubles them up to the most.
 _PAUSE, _LONGEST_PAUSE = 64, 1024
-# Drafts whose times are remembered.
-_KEPT = 7
+# Drafts whose times are remembered, and records kept for each length.
+_KEPT, _RECORDS = 7, 64
 # Limits of a node's chance: it is never lower than the first and never certain.
 _LEAST, _MOST = 1e-6, 0.999
 _NOTHING = Draft()
 
 
-class GuessChances:
+class GuessChances(Chances):
     """Chances of one drafter's guesses where the token before them holds, by depth and by the share that it gives them.
 
     If a draft has no scores, the rank among siblings stands for the share. All chances are multiplied by the ratio
@@ -61,8 +65,8 @@ class GuessChances:
     """
 
     def __init__(self) -> None:
+        super().__init__(_GUESS_WEIGHT, _GUESS_MEMORY)
         self.known = False
-        self._seen: dict[tuple[int, int], list[float]] = {}
         self._expected = self._held = 0.0  # lately
 
     def of(self, draft: Draft) -> list[float]:
@@ -70,13 +74,14 @@ class GuessChances:
         if self.known and draft.scores:
             return [share for _, share in _shares(draft)]
         lately = (_LATELY_WEIGHT + self._held) / (_LATELY_WEIGHT + self._expected)
-        return [min(1.0, max(_LEAST_CHANCE, lately * usual)) for _, usual in self._usual(draft)]
+        usual = (self.chance(*guess) for guess in _shares(draft))
+        return [min(1.0, max(_LEAST_CHANCE, lately * each)) for each in usual]
 
-    def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
+    def learn_from(self, draft: Draft, tokens: Sequence[int]) -> None:
         """Learn which nodes of a draft held, given the tokens that came after its root."""
         if self.known and draft.scores:
             return
-        usual = list(self._usual(draft))
+        guesses = list(_shares(draft))
         at = ROOT
         for token in tokens:
             children = [node for node, parent in enumerate(draft.parents) if parent == at]
@@ -86,21 +91,13 @@ class GuessChances:
             self._expected *= _LATELY_MEMORY
             self._held *= _LATELY_MEMORY
             for node in children:
-                key, expected = usual[node]
-                counted = self._seen.setdefault(key, [0.0, 0.0])
                 held = draft.tokens[node] == token
-                self._expected, self._held = self._expected + expected, self._held + held
-                counted[0], counted[1] = _GUESS_MEMORY * counted[0] + held, _GUESS_MEMORY * counted[1] + 1.0
+                self._expected, self._held = self._expected + self.chance(*guesses[node]), self._held + held
+                self.learn(guesses[node][0], held)
                 following = node if held else following
             if following is None:
                 return
             at = following
-
-    def _usual(self, draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
-        """Yield the class of each node, and how often guesses of this class have held."""
-        for key, share in _shares(draft):
-            held, seen = self._seen.get(key, (0.0, 0.0))
-            yield key, (_GUESS_WEIGHT * share + held) / (_GUESS_WEIGHT + seen)
 
 
 def _shares(draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
@@ -299,9 +296,16 @@ class _Standing:
 
 
 class CommitteeMemory:
-    """Experience with a committee's members from replies of a model, for its next ones."""
+    """Experience with a committee's members from replies of a model, for its next ones.
+
+    Attributes:
+        length: Length of the next reply's first drafts if `LengthSelector` found one that costs least.
+        lengths: Records of `LengthSelector`: seconds and tokens of a round by the length of its draft.
+    """
 
     def __init__(self) -> None:
+        self.length: int | None = None
+        self.lengths: dict[int, deque[tuple[float, int]]] = {}
         self._standings: dict[str, _Standing] = {}
         self._votes: dict[tuple[tuple[str, ...], Rewards], MemberWeights] = {}
 
@@ -343,6 +347,7 @@ class Committee(Drafter):
             sorted({layer for each in members for layer in each.drafter.hidden_layers})
         )
         self._members = tuple(members)
+        self._memory = memory
         self._votes = memory.votes(members, rewards)
         self._standings = memory.standings(members)
         self._drafts: list[Draft] = []  # of the members, in the last round that had any
@@ -425,6 +430,10 @@ class MajorityCommittee(Committee):
 
     judge_all = False
 
+    def length_selector(self, largest: int) -> LengthSelector:
+        """Return the paper's schedule for its drafts, which goes on where earlier replies ended."""
+        return LengthSelector(largest, self._memory)
+
     def propose(self, shape: DraftShape) -> Draft:
         """Draft the majority's path in the merged tree of the members' chains."""
         self._drafts, self._voted = [], None
@@ -450,6 +459,86 @@ class MajorityCommittee(Committee):
                 # If no guess was seen to miss, the rest of the chain was not verified.
                 rates.append((member, held / len(self._drafts[member]) if missed else 1.0))
         self._votes.judge(rates)
+
+
+class LengthSelector(Schedule):
+    """Lengthens drafts while t / vl falls with their length, and shortens them while it rises.
+
+    Each round is a record of its length: its seconds, and the tokens that it verified, the target's own included.
+    The paper counts only the target's forward, as its pipeline hides the draft's time; here drafts take theirs. The
+    average over a length's records is its vl, as in equation 4. Once there are enough records since the last
+    change, a line is fitted to t / vl over the lengths around the present one. A slope above 0 says that the
+    present length is longer than the best, one below 0 that there is room for more; if no other length was tried
+    there is nothing to fit, and a longer one is tried. The paper does not say over what it fits. A fit over time
+    would lengthen drafts again whenever a step back was followed by a fall, and the length would never stay where
+    it is best.
+
+    Args:
+        largest: Longest draft.
+        memory: Experience from earlier replies, whose records and last length this one continues.
+        length: Length of the first drafts if no earlier reply had any.
+        decision_threshold: Records of a length before it is judged.
+        s_reward: Tokens that a falling slope adds.
+        s_punish: Tokens that a rising slope takes away.
+
+    Attributes:
+        length: Length of the next draft.
+    """
+
+    def __init__(
+        self,
+        largest: int,
+        memory: CommitteeMemory,
+        length: int = 4,
+        decision_threshold: int = 8,
+        s_reward: int = 1,
+        s_punish: int = 1,
+    ) -> None:
+        self._memory = memory
+        self.length = min(memory.length or length, largest)
+        self._largest = largest
+        self._threshold = decision_threshold
+        self._reward = s_reward
+        self._punish = s_punish
+        self._records = 0  # since the last change
+
+    def shape(self) -> DraftShape:
+        """Return the shape of a draft of the present length."""
+        return DraftShape(self.length)
+
+    def observe(self, record: RoundRecord) -> None:
+        """Take the round's record, and judge the length once there are enough."""
+        if not record.tokens:  # nothing was drafted, or a reply's end left no room
+            return
+        seconds = (record.draft_ms + record.verify_ms) / 1e3
+        records = self._memory.lengths.setdefault(self.length, deque(maxlen=_RECORDS))
+        records.append((seconds, len(record.accepted) + 1))
+        self._records += 1
+        if self._records < self._threshold:
+            return
+        self._records = 0
+        slope = self._slope()
+        if slope > 0:
+            self.length = max(1, self.length - self._punish)
+        elif slope < 0:
+            self.length = min(self._largest, self.length + self._reward)
+        self._memory.length = self.length
+
+    def _slope(self) -> float:
+        """Return a number with the sign of the slope of t / vl over lengths, each weighted by its records."""
+        # The curve of t / vl has a bottom, and is a line over a few lengths only: over fewer, the shorter they are.
+        reach = (self.length + 1) // 2
+        near = [each for each in self._memory.lengths.items() if abs(each[0] - self.length) <= reach]
+        if len(near) == 1:
+            return -1.0 if self.length < self._largest else 1.0
+        middle = sum(length * len(records) for length, records in near) / sum(
+            len(records) for _, records in near
+        )
+        slope = 0.0
+        for length, records in near:
+            seconds, verified = map(sum, zip(*records, strict=True))
+            slope += len(records) * (length - middle) * seconds / verified
+        return slope
 
 
 class MergedCommittee(Committee):
@@ -601,7 +690,7 @@ class MergedCommittee(Committee):
         rates = []
         for at, draft in enumerate(self._drafts):
             if draft.tokens:
-                self._standings[at].chances.learn(draft, tokens)
+                self._standings[at].chances.learn_from(draft, tokens)
                 held, missed = _outcome(draft, tokens)
                 rates.append((at, held / (held + missed) if held + missed else 0.0))
         self._votes.judge(rates)

@@ -28,6 +28,7 @@ from typing import ClassVar, TypeAlias
 import torch
 from torch import Tensor
 
+from engine.drafting.chances import Chances
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_layout import HeadLayout, read_layout
@@ -228,33 +229,29 @@ class FeatureDraft(Drafter):
         return rows[most:]
 
 
-class ShareChances:
+class ShareChances(Chances):
     """Chances of guesses by the head's shares: a head that was trained on few texts is too sure on others.
 
     At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft).
+
+    Attributes:
+        lately: Share of the likeliest guesses that held lately.
     """
 
     def __init__(self) -> None:
-        self._held = [_WEIGHT * (place + 0.5) / _CLASSES for place in range(_CLASSES)]
-        self._seen = [_WEIGHT] * _CLASSES
+        super().__init__(_WEIGHT, _MEMORY)
         self.lately = _USUAL
 
-    def chance(self, share: float) -> float:
+    def of_share(self, share: float) -> float:
         """Return the chance that a token of this share comes."""
-        place = _class_of(share)
-        return self._held[place] / self._seen[place]
+        place = min(int(share * _CLASSES), _CLASSES - 1)
+        return self.chance(place, (place + 0.5) / _CLASSES)
 
-    def learn(self, guesses: Guesses, token: int) -> None:
+    def learn_from(self, guesses: Guesses, token: int) -> None:
         """Learn from the token that came where these guesses had been made."""
         for guess, share in guesses:
-            place = _class_of(share)
-            self._held[place] = _MEMORY * self._held[place] + (token == guess)
-            self._seen[place] = _MEMORY * self._seen[place] + 1.0
+            self.learn(min(int(share * _CLASSES), _CLASSES - 1), token == guess)
         self.lately = _LATELY * self.lately + (1 - _LATELY) * (token == guesses[0][0])
-
-
-def _class_of(share: float) -> int:
-    return min(int(share * _CLASSES), _CLASSES - 1)
 
 
 class ChainDraft(Drafter):
@@ -289,7 +286,7 @@ class ChainDraft(Drafter):
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Learn what guesses were worth, and take tokens and rows in."""
         for token, guesses in zip(tokens, self._guessed, strict=False):
-            self._chances.learn(guesses, token)
+            self._chances.learn_from(guesses, token)
             if token != guesses[0][0]:
                 break
         self._missed = 0 if self._guessed else self._missed + len(tokens)
@@ -314,7 +311,7 @@ class ChainDraft(Drafter):
             parent, behind = place, score
             place, steps = len(nodes), steps + 1
             nodes.extend(
-                (behind + log(self._chances.chance(share)), parent, token) for token, share in guesses
+                (behind + log(self._chances.of_share(share)), parent, token) for token, share in guesses
             )
             score = nodes[place][0]
             ends = steps >= shape.rows or exp(score) * _ONWARD < shape.step_worth
@@ -344,7 +341,7 @@ class ChainDraft(Drafter):
         missed = min(self._missed, len(tokens))
         if missed:
             for guesses, token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
-                self._chances.learn(guesses, token)
+                self._chances.learn_from(guesses, token)
 
     def _guesses(self, logits: Tensor) -> list[Guesses]:
         """Return the likeliest tokens after each row."""

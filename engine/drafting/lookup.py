@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import log, sqrt
+from math import log
 
 from torch import Tensor
 
+from engine.drafting.chances import Chances, Matched
 from engine.drafting.drafter import Drafter
 from engine.model.token_tree import Draft, DraftShape
 
@@ -42,19 +42,6 @@ _PLACES = 4
 # Nodes less likely than this (its logarithm) are not worth a row even if rows cost next to nothing.
 _UNLIKELY = -4.0
 _NOTHING = Draft()
-
-
-@dataclass
-class Matched:
-    """Observations of one class, older ones counting less.
-
-    Attributes:
-        seen: Matches whose next token is known by now.
-        held: Matches among them whose next token was the one that had followed before.
-    """
-
-    seen: float = 0.0
-    held: float = 0.0
 
 
 class MatchChances:
@@ -88,9 +75,9 @@ class MatchChances:
             (_BUILT_IN_WEIGHT * built_in + known.held) / (_BUILT_IN_WEIGHT + known.seen)
             for built_in, known in zip(_BUILT_IN, map(self.earlier.__getitem__, CLASSES), strict=True)
         ]
-        self._own = [Matched() for _ in CLASSES]
+        self._own = Chances(_EARLIER, _MEMORY, _CAREFUL)
         self._all = [Matched() for _ in CLASSES]
-        self._logs = [_careful_log(mean, Matched()) for mean in self._means]
+        self._logs = list(map(self._log, range(len(CLASSES))))
 
     @property
     def known(self) -> bool:
@@ -114,10 +101,12 @@ class MatchChances:
             held: True if the token was the one that had followed before.
         """
         at = class_of(length)
-        own, every = self._own[at], self._all[at]
-        own.seen, own.held = _MEMORY * own.seen + 1.0, _MEMORY * own.held + held
-        every.seen, every.held = every.seen + 1.0, every.held + held
-        self._logs[at] = _careful_log(self._means[at], own)
+        self._own.learn(at, held)
+        self._all[at].add(held)
+        self._logs[at] = self._log(at)
+
+    def _log(self, at: int) -> float:
+        return log(max(self._own.chance(at, self._means[at]), 1e-3))
 
     def log_chance(self, length: int) -> float:
         """Return the logarithm of the chance that a match of this length goes on as before."""
@@ -127,12 +116,6 @@ class MatchChances:
 def class_of(length: int) -> int:
     """Return the index of the class of matches of this length, which is at least 2."""
     return bisect_right(CLASSES, length) - 1
-
-
-def _careful_log(mean: float, own: Matched) -> float:
-    weight = _EARLIER + own.seen
-    mean = (_EARLIER * mean + own.held) / weight
-    return log(max(mean - _CAREFUL * sqrt(mean * (1.0 - mean) / weight), 1e-3))
 
 
 class PromptLookup(Drafter):

@@ -106,22 +106,16 @@ _VALUES4 = {
     "hidden_size_per_layer_input": 256,
     "enable_moe_block": False,
 }
-_ROPE4 = {
-    "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
-    "full_attention": {
-        "rope_type": "proportional",
-        "partial_rotary_factor": 0.25,
-        "rope_theta": 1_000_000.0,
-    },
+_ROPE4: dict[str, dict[str, Any]] = {
+    "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+    "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1e6},
 }
 
 
 def _settle(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
     """Settle Gemma 4's global heads: transformers 5 writes each differing layer by itself, and all are alike."""
-    values["layer_types"] = [
-        *values["layer_types"][:-1],
-        "full_attention",
-    ]  # whatever it says of the last one
+    values["layer_types"] = [*values["layer_types"]]
+    values["layer_types"][-1] = "full_attention"  # whatever it says of the last one
     for own in (raw.get("per_layer_config") or {}).values():
         values["global_head_dim"] = own.get("head_dim", values["global_head_dim"])
         values["num_global_key_value_heads"] = own.get(
@@ -166,10 +160,11 @@ def _values4(file: GgufValues) -> dict[str, Any]:
     turning = [factor for factor in file.floats("rope_freqs.weight") if factor < _STILL]
     if set(turning) - {1.0}:
         raise ValueError(f"divisors {sorted(set(turning))}")
-    thetas = [
-        float(file.value(f"rope.freq_base{end}", _ROPE4[kind]["rope_theta"]))
-        for kind, end in (("full_attention", ""), ("sliding_attention", "_swa"))
-    ]
+    rope = {
+        kind: {**_ROPE4[kind], "rope_theta": float(file.value(key, _ROPE4[kind]["rope_theta"]))}
+        for kind, key in (("full_attention", "rope.freq_base"), ("sliding_attention", "rope.freq_base_swa"))
+    }
+    rope["full_attention"]["partial_rotary_factor"] = 2 * len(turning) / file.head_dim
     return {
         "num_key_value_heads": sliding,
         "num_global_key_value_heads": whole,
@@ -183,14 +178,7 @@ def _values4(file: GgufValues) -> dict[str, Any]:
         "enable_moe_block": "blk.0.ffn_gate_inp.weight" in file.shapes,
         **file.soft_caps("final"),
         **windows,
-        "rope_parameters": {
-            "full_attention": {
-                "rope_type": "proportional",
-                "partial_rotary_factor": 2 * len(turning) / file.head_dim,
-                "rope_theta": thetas[0],
-            },
-            "sliding_attention": {"rope_type": "default", "rope_theta": thetas[1]},
-        },
+        "rope_parameters": rope,
     }
 
 

@@ -45,18 +45,13 @@ _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """A tensor of a file.
-
-    Attributes:
-        shape: Shape with rows first, as in torch.
-        stop: End of its bytes.
-    """
+    """A tensor of a file."""
 
     name: str
     kind: GGMLQuantizationType
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # shape with rows first, as in torch
     start: int
-    stop: int
+    stop: int  # end of its bytes
 
     @property
     def size_bytes(self) -> int:
@@ -66,30 +61,20 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """Metadata of a file.
-
-    Attributes:
-        metadata: Values by key: numbers, strings, lists of numbers, `Strings`.
-        digest: Hash of the head's bytes.
-    """
+    """Metadata of a file."""
 
     path: Path
     size_bytes: int
-    metadata: dict[str, Any]
+    metadata: dict[str, Any]  # values by key: numbers, strings, lists of numbers, `Strings`
     tensors: dict[str, TensorInfo]
-    digest: str
+    digest: str  # of the head's bytes
 
 
 class Strings(Sequence[str]):
-    """Strings of an array, made when one is asked for: a vocabulary with its merges has 300,000, and plans need none.
-
-    Args:
-        data: Each string's length and bytes.
-        count: Number of the strings.
-    """
+    """Strings of an array, made when one is asked for: plans need none of the 300,000 of a vocabulary."""
 
     def __init__(self, data: bytes, count: int) -> None:
-        self._data, self._count = data, count
+        self._data, self._count = data, count  # each string's length and bytes; number of the strings
 
     @cached_property
     def _made(self) -> list[str]:

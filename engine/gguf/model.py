@@ -96,44 +96,23 @@ QUANTIZED = frozenset(
 
 @dataclass(frozen=True)
 class Source:
-    """Origin of a tensor.
+    """Origin of a tensor."""
 
-    Attributes:
-        name: Name in the file.
-        heads: Number of heads, each of whose rows were interleaved pair by pair for llama.cpp's own rotation; 0 for
-            none.
-        offset: Number to add to every value.
-        part: Index of the tensor in a stack.
-        parts: Number of parts in the stack; 0 if it is none.
-        dimensions: Dimensions of a vector, or of a matrix of one row, whatever the file says; 0 for the file's own.
-    """
-
-    name: str
+    name: str  # name in the file
+    # Number of heads, each of whose rows were interleaved pair by pair for llama.cpp's own rotation; 0 for none
     heads: int = 0
-    offset: float = 0.0
-    part: int = 0
-    parts: int = 0
+    offset: float = 0.0  # number to add to every value
+    part: int = 0  # index of the tensor in a stack
+    parts: int = 0  # number of parts in the stack; 0 if it is none
+    # Dimensions of a vector, or of a matrix of one row, whatever the file says; 0 for the file's own
     dimensions: int = 0
 
 
-@dataclass(frozen=True)
-class _Naming:
-    """Names of a family's tensors: Hugging Face's by llama.cpp's.
+def _naming(form: GgufForm, family: Family) -> tuple[dict[str, str], ...]:
+    """Return Hugging Face's names by llama.cpp's: modules outside the layers, modules and stacks of a layer, and whole.
 
-    Attributes:
-        outer: Modules outside the layers.
-        layer: Modules of a layer.
-        stacks: Stacks of a layer, and the module that each of their parts is.
-        whole: Tensors of a layer with other names down to the last part.
+    The last ones are tensors of a layer with other names down to the last part.
     """
-
-    outer: Mapping[str, str]
-    layer: Mapping[str, str]
-    stacks: Mapping[str, str]
-    whole: Mapping[str, str]
-
-
-def _naming(form: GgufForm, family: Family) -> _Naming:
     layer, stacks, whole = dict(_LAYER), dict(_LATENTS) if family.latent else {}, {**_SINKS, **form.whole}
     if family.sandwich_norm:
         layer["ffn_norm"] = "pre_feedforward_layernorm"
@@ -150,7 +129,7 @@ def _naming(form: GgufForm, family: Family) -> _Naming:
         whole |= dict.fromkeys(("exp_probs_b.bias", "exp_probs_b"), experts.correction)
     layer = {name: family.named(module) for name, module in {**layer, **form.layer}.items()}
     outer = {**_OUTER, "output_norm": f"model.{family.named('norm')}", **form.outer}
-    return _Naming(outer, layer, stacks, whole)
+    return outer, layer, stacks, whole
 
 
 def sources(
@@ -166,7 +145,7 @@ def sources(
     """
     form = GGUF[architecture]
     family = SUPPORTED[form.architecture]
-    naming = _naming(form, family)
+    outer_modules, modules, stacks, whole = _naming(form, family)
     found: dict[str, Source] = {}
     for name, shape in shapes.items():
         if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name) or name.startswith(TOWERS):
@@ -175,18 +154,18 @@ def sources(
         own, prefix = (layer[2], f"model.layers.{layer[1]}.") if layer else (name, "")
         module, _, kind = own.rpartition(".")
         if not layer:
-            translated = naming.outer.get(module)
-        elif own in naming.whole:
-            found[prefix + naming.whole[own]] = Source(name)
+            translated = outer_modules.get(module)
+        elif own in whole:
+            found[prefix + whole[own]] = Source(name)
             continue
-        elif module in naming.stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
+        elif module in stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
             for part in range(shape[0]):
-                found[f"{prefix}{naming.stacks[module].format(part)}.{kind}"] = Source(
+                found[f"{prefix}{stacks[module].format(part)}.{kind}"] = Source(
                     name, part=part, parts=shape[0]
                 )
             continue
         else:
-            translated = naming.layer.get(module)
+            translated = modules.get(module)
         if translated is None:
             found[name] = Source(name)
             continue
@@ -251,19 +230,12 @@ class GgufFile:
 
 @dataclass(frozen=True)
 class GgufModel:
-    """A model whose files are complete.
+    """A model whose files are complete."""
 
-    Attributes:
-        config: Config in the form of config.json.
-        files: Files of its tensors.
-        quantization: Name of its mixture of types, such as Q4_K_M; None for plain numbers.
-        text_alone: True if it has encoders of images or sound too, which are left out.
-    """
-
-    config: dict[str, Any]
-    files: tuple[GgufFile, ...]
-    quantization: str | None
-    text_alone: bool
+    config: dict[str, Any]  # config in the form of config.json
+    files: tuple[GgufFile, ...]  # files of its tensors
+    quantization: str | None  # name of its mixture of types, such as Q4_K_M; None for plain numbers
+    text_alone: bool  # True if it has encoders of images or sound too, which are left out
 
 
 def read_gguf(path: Path) -> GgufModel:

@@ -46,28 +46,19 @@ class TensorTypes(dict[str, int]):
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor of a weights file.
+    """A tensor of a weights file."""
 
-    Attributes:
-        name: Name in the file.
-        kind: Element type, as GGUF's number.
-        shape: Shape with rows first.
-        heads: Number of heads, each of whose rows are interleaved pair by pair; 0 for none.
-        offset: Number to add to every value.
-        transposed: True if the file has columns one after the other, and not rows.
-        scales: File and place of MXFP4's scales if they are a tensor of their own, as gpt-oss is published; nibbles
-            2i and 2i + 1 of a block share a byte then.
-    """
-
-    name: str
+    name: str  # name in the file
     path: Path
     start: int
     size_bytes: int
-    kind: int
-    shape: tuple[int, ...]
-    heads: int = 0
-    offset: float = 0.0
-    transposed: bool = False
+    kind: int  # element type, as GGUF's number
+    shape: tuple[int, ...]  # shape with rows first
+    heads: int = 0  # number of heads, each of whose rows are interleaved pair by pair; 0 for none
+    offset: float = 0.0  # number to add to every value
+    transposed: bool = False  # True if the file has columns one after the other, and not rows
+    # File and place of MXFP4's scales if they are a tensor of their own, as gpt-oss is published; nibbles 2i and
+    # 2i + 1 of a block share a byte then
     scales: tuple[Path, int] | None = None
 
     @property

@@ -99,23 +99,17 @@ _LINES = r"[^\n]+|\n+"
 
 @dataclass(frozen=True)
 class Splitting:
-    """Splits of one kind of vocabulary.
+    """Splits of one kind of vocabulary."""
 
-    Attributes:
-        patterns: Patterns that apply one after the other: each match is a piece, and so is the text between
-            matches.
-        whole_words: True if a piece that is a token is taken whole, whatever the merges say.
-        starts: True if a text begins with the token for that, unless the file says otherwise.
-        composed: True if letters and their accents are composed first (NFC), as in the makers' tokenizer.json.
-            llama.cpp leaves that out.
-        spelling: Spelling of the tokens: as ``bytes`` in GPT-2's letters, as characters, or as characters with a
-            mark in the place of each space.
-    """
-
+    # Patterns that apply one after the other: each match is a piece, and so is the text between matches
     patterns: tuple[str, ...]
-    whole_words: bool = False
-    starts: bool = False
+    whole_words: bool = False  # True if a piece that is a token is taken whole, whatever the merges say
+    starts: bool = False  # True if a text begins with the token for that, unless the file says otherwise
+    # True if letters and their accents are composed first (NFC), as in the makers' tokenizer.json. llama.cpp
+    # leaves that out.
     composed: bool = False
+    # Spelling of the tokens: as ``bytes`` in GPT-2's letters, as characters, or as characters with a mark in the
+    # place of each space
     spelling: Literal["bytes", "characters", "marked"] = "bytes"
 
 

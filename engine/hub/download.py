@@ -279,7 +279,6 @@ class Download:
                 _remove(path)
 
     def _install(self, files: tuple[ModelFile, ...]) -> None:
-        """Write the record and rename the folder into place."""
         plan = self.plan
         kind = plan.kind
         if kind is None:
@@ -330,7 +329,6 @@ def _make_folder(folder: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, a link or a folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

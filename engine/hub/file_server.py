@@ -195,9 +195,6 @@ class FileServer(ABC):
         connect_s: Limit of making a connection.
         stall_s: Limit of silence.
 
-    Attributes:
-        options: All options of the HTTP client.
-
     Raises:
         HubUnreachable: The environment's proxy or certificates cannot be used.
     """
@@ -205,6 +202,7 @@ class FileServer(ABC):
     def __init__(self, place: Place, connect_s: float, stall_s: float, **options: Any) -> None:
         self.place = place
         timeout = httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s)
+        # All options of the HTTP client
         self.options: dict[str, Any] = {"timeout": timeout, "follow_redirects": True, **options}
         # Compressed on the way, neither sizes nor offsets would be the file's.
         self._headers = {"Accept-Encoding": "identity"}

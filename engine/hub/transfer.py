@@ -262,7 +262,6 @@ class Transfer:
                 raise _Interrupted(broken_off(repr(error), self._source.place)) from error
 
     def _read_again(self) -> None:
-        """Hash the bytes that an earlier transfer left."""
         if not self._part.is_file():
             return
         if self._part.stat().st_size > self._file.size_bytes:

@@ -32,17 +32,17 @@ _MXFP4 = (0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)  # doubled
 
 @dataclass(frozen=True)
 class _Form:
-    """A type's block as a file has it.
+    """Block of a type as a file has it.
 
     Attributes:
-        elements: Number of its elements.
-        size: In bytes.
+        elements: Number of elements.
+        size: Size in bytes.
         fields: The elements' bits, lowest first: how many, the first byte, and how many bytes one group of shifts
             spans before the next (element e of field byte b: width w, shift s, b = e // (w * 8 / bits) * w + e % w).
-        halves: Places of its scale and its minimum, in half precision.
+        halves: Places of the scale and the minimum, in half precision.
         scales: Bytes of finer scales as arranged.
-        zero: Number that is taken off an element.
-        table: Meanings of an element's bits instead.
+        zero: Number that is subtracted from an element.
+        table: Values of an element's bits, in the place of numbers.
     """
 
     elements: int
@@ -55,7 +55,7 @@ class _Form:
 
     @property
     def unit_bytes(self) -> int:
-        """Bytes of a block as arranged."""
+        """Bytes of an arranged block."""
         bits = sum(field[0] for field in self.fields)
         return self.elements * bits // 8 + self.scales + 2 * len(self.halves)
 
@@ -101,17 +101,17 @@ def block_of(type: int) -> tuple[int, int]:
 
 
 def row_bytes(type: int, columns: int) -> int:
-    """Bytes of a row in a file.
+    """Return the bytes of a row in a file.
 
     Raises:
-        ValueError: ``columns`` is no multiple of the block, or there is no such type; so everywhere here.
+        ValueError: ``columns`` is no multiple of the block, or there is no such type; so for all functions here.
     """
     form = _form(type, columns)
     return columns // form.elements * form.size
 
 
 def arranged_bytes(type: int, rows: int, columns: int) -> int:
-    """Bytes of an arranged matrix."""
+    """Return the bytes of an arranged matrix."""
     form = _form(type, columns)
     if type in _PLAIN:
         return 2 * round_up(rows, PANEL_ROWS) * _plain_columns(type, columns)
@@ -139,10 +139,10 @@ def arrange(
         raw: Rows as in a file, uint8 on the CPU; may be mapped from the file.
         rows: Number of rows (n).
         columns: Number of columns (k).
-        row_map: (rows,) int32, for each row the one in ``raw`` that it is; None for their own order.
-        out: (`arranged_bytes`,) uint8, where it goes; None for new memory.
+        row_map: (rows,) int32, row of ``raw`` for each row; None for the same order.
+        out: (`arranged_bytes`,) uint8 that takes the result; None for new memory.
         threads: Number of threads that share the work; torch's by default.
-        wild: Take NaNs and infinities too.
+        wild: Allow NaNs and infinities.
 
     Raises:
         ValueError: A size does not fit.
@@ -186,7 +186,7 @@ def arrange(
 
 
 def dequantize(type: int, raw: Tensor, columns: int) -> Tensor:
-    """Rows of a matrix as a file has them, uint8 on the CPU, as floats: (rows, columns) float32.
+    """Return rows of a matrix as floats, (rows, columns) float32, from a file's bytes, uint8 on the CPU.
 
     Raises:
         ValueError: The bytes are not whole rows.
@@ -271,7 +271,7 @@ def matmul(
 
 
 def _shifts(bits: int, like: Tensor) -> Tensor:
-    """By how much each part of a byte is shifted, (8 / bits, 1)."""
+    """Return the shift of each part of a byte, (8 / bits, 1)."""
     return torch.arange(0, 8, bits, dtype=torch.uint8, device=like.device)[:, None]
 
 
@@ -351,7 +351,7 @@ def dequantize_into(type: int, raw: Tensor, rows: Tensor) -> None:
 
 
 def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
-    """Rows start..stop by torch's operators."""
+    """Unpack rows start..stop by torch's operators."""
     count = stop - start
     panels = packed.data.view(round_up(packed.rows, PANEL_ROWS) // PANEL_ROWS, -1)
     panels = panels[start // PANEL_ROWS : round_up(stop, PANEL_ROWS) // PANEL_ROWS]
@@ -389,7 +389,7 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
 
 
 def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Each sub-block's scale, and what is added; from the finer scales' bytes and the coarse floats."""
+    """Return each sub-block's scale and offset, from the finer scales' bytes and the coarse floats."""
     if type == 39:  # a power of two, halved; below 2^-126 it is a subnormal number
         exponent = fine.int()
         bits = torch.where(exponent < 2, 0x00200000 << exponent.clamp(max=1), exponent - 1 << 23)
@@ -417,7 +417,7 @@ def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
 
     Raises:
         ValueError: A shape or a type does not fit.
-        NotPackable: It holds a NaN, an infinity, or what is too large for the type; or there is no library.
+        NotPackable: The matrix has a NaN, an infinity, or a number too large for the type; or there is no library.
     """
     if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2:
         raise ValueError(f"{x.dtype} {tuple(x.shape)} cannot be quantized to {name_of(type)}")

@@ -1,4 +1,4 @@
-"""Builds the kernel library with the system's C compiler: ``python -m engine.kernels.build``.
+"""Build of the kernel library with the system's C compiler: ``python -m engine.kernels.build``.
 
 Nothing here needs a package from outside the standard library, so that the package's own build can use it.
 """
@@ -116,7 +116,7 @@ def normalized_machine(machine: str = "") -> str:
 
 
 def _compile(command: Sequence[str], folder: Path) -> str:
-    """Run a compiler; its complaint, or nothing when it succeeded."""
+    """Run a compiler, and return its complaint, or an empty text if it succeeded."""
     try:
         done = subprocess.run(list(command), cwd=folder, capture_output=True, text=True, timeout=600)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -157,7 +157,7 @@ def compile_objects(
 
 
 def build_library(target: Path) -> None:
-    """Build the shared library and put it in place whole: a process that has the old one mapped keeps it.
+    """Build the shared library, and put it in place as a whole: a process that has mapped the old one keeps that.
 
     Raises:
         BuildFailed: there is no compiler, or it fails.
@@ -183,7 +183,7 @@ def build_library(target: Path) -> None:
 
 
 def main() -> int:
-    """Build the library beside this file; the exit code."""
+    """Build the library beside this file, and return the exit code."""
     target = Path(__file__).resolve().parent / library_name()
     try:
         build_library(target)

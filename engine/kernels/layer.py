@@ -53,7 +53,7 @@ class Latents(ctypes.Structure):
 
 
 class Layer(ctypes.Structure):
-    """``struct tenon_layer``: addresses that someone else keeps alive, and sizes."""
+    """``struct tenon_layer``: addresses that the caller keeps alive, and sizes."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("hidden", "heads", "kv_heads", "head_dim")),
@@ -83,7 +83,7 @@ class Text(ctypes.Structure):
 
 
 class Step(ctypes.Structure):
-    """``struct tenon_step``: what the layers of one forward share."""
+    """``struct tenon_step``: parts that the layers of one forward share."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("m", "texts")),
@@ -96,7 +96,7 @@ class Step(ctypes.Structure):
 
 
 def row_bytes_8_bits(head_dim: int) -> int:
-    """Bytes of one head's keys or values of a token in 8 bits: one a channel, then a bfloat16 scale per 32."""
+    """Return the bytes of a head's keys or values of a token in 8 bits: one a channel, then a bfloat16 scale per 32."""
     return head_dim + 2 * -(-head_dim // 32)
 
 
@@ -151,8 +151,8 @@ def stores(addresses: Sequence[ctypes.Array[ctypes.c_void_p]]) -> ctypes.Array[c
     """Return the caches of a forward's texts, for the library.
 
     Args:
-        addresses: Of each text's cache the layers' tensors, (2, kv_heads, rows, head_dim) bfloat16, or int8 with
-            `row_bytes_8_bits` for head_dim, keys first. Whoever calls keeps them alive.
+        addresses: Tensors of the layers for each text's cache, (2, kv_heads, rows, head_dim) bfloat16, or int8 with
+            `row_bytes_8_bits` for head_dim, keys first. The caller keeps them alive.
     """
     return (ctypes.c_void_p * len(addresses))(*map(ctypes.addressof, addresses))
 
@@ -170,11 +170,11 @@ def forward(
     Args:
         layer: Weights of the layer.
         step: Step of this forward.
-        caches: From `stores`; the new rows are written into them.
-        index: The layer's place in them.
+        caches: Caches from `stores`; the new rows are written into them.
+        index: Place of the layer in them.
         hidden: (m, hidden) float32, changed in place.
         bring: Called with the experts that each row has chosen, those of the last row first, before any of these is
-            read; raises to cancel. None where all experts are there.
+            read; raises to cancel. None if all experts are there.
 
     Raises:
         RuntimeError: There is no library.
@@ -197,14 +197,14 @@ def forward(
 
 
 def experts(mixture: Mixture, activation: int, rows: Tensor, chosen: Tensor, weights: Tensor) -> Tensor:
-    """Results of a layer's experts for rows whose layer is computed elsewhere.
+    """Compute a layer's experts for rows whose layer is computed elsewhere.
 
     Args:
         mixture: Mixture of the layer.
         activation: One of `ACTIVATIONS`.
         rows: (m, hidden) float32, normalised.
-        chosen: (m, k) int32: experts of each.
-        weights: (m, k) float32: of what they give.
+        chosen: (m, k) int32, experts of each row.
+        weights: (m, k) float32, weights of their results.
 
     Returns:
         (m, hidden) float32.
@@ -223,7 +223,7 @@ def experts(mixture: Mixture, activation: int, rows: Tensor, chosen: Tensor, wei
 
 
 def forward_model(model: Model, forward: Pass) -> None:
-    """Run all layers, the final norm and the head, or as far as ``forward.stop`` lets it.
+    """Run all layers, the final norm and the head, or only the part before ``forward.stop``.
 
     Raises:
         RuntimeError: There is no library.
@@ -245,7 +245,7 @@ def _functions() -> ctypes.CDLL:
 
 
 def _scratch(size_bytes: int, kept: _Kept = _kept) -> int:
-    """Address of this thread's scratch memory, aligned to 64."""
+    """Return the address of this thread's scratch memory, aligned to 64."""
     if kept.size_bytes < size_bytes:
         kept.scratch = torch.empty(size_bytes + 63, dtype=torch.uint8)
         kept.size_bytes = size_bytes

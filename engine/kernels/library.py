@@ -1,4 +1,4 @@
-"""Finds and loads the kernel library, and says which instruction set it uses."""
+"""Search for the kernel library, its loading, and the instruction set that it uses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VERSION = 18  # TENON_VERSION in csrc/tenon.h
 
 
 class Matrix(ctypes.Structure):
-    """``struct tenon_matrix``: an arranged matrix and its bias, as addresses that someone else keeps alive."""
+    """``struct tenon_matrix``: an arranged matrix and its bias, as addresses that the caller keeps alive."""
 
     _fields_ = (
         ("packed", ctypes.c_void_p),
@@ -113,13 +113,13 @@ def _load() -> _Loaded:
 
 
 def available() -> str | None:
-    """Return the instruction set in use, or None when only torch's own operators are (see `reason`)."""
+    """Return the instruction set in use, or None if only torch's own operators are (see `reason`)."""
     functions = _load().functions
     return None if functions is None else str(functions.tenon_select(_cap).decode())
 
 
 def built_ns() -> int:
-    """When the library was built: what was measured with another one says nothing of this one. 0 without it."""
+    """Return when the library was built, 0 without it: measurements with another one do not hold for this one."""
     path = Path(__file__).with_name(library_name())
     return path.stat().st_mtime_ns if available() is not None else 0
 
@@ -161,12 +161,12 @@ def instruction_sets() -> dict[str, bool]:
 
 
 def prefer(type: int, width: int, instruction_set: str | None) -> None:
-    """Use an instruction set for products of one type from a width up to the next power of two, where the cap allows.
+    """Use an instruction set for products of one type from a width up to the next power of two, if the cap allows.
 
     Args:
-        type: By GGML's number.
-        width: 1, 2, 4 and so on to 64, which stands for all above too.
-        instruction_set: One that gives the same bits; None for the highest again.
+        type: Type by GGML's number.
+        width: 1, 2, 4 and so on to 64, which stands for all larger widths too.
+        instruction_set: Instruction set with the same results; None for the highest again.
 
     Raises:
         ValueError: there is no such set here, or the width is none of these.

@@ -28,9 +28,9 @@ class Guess:
     """Logits of heads for a row; see ``tenon_guess``.
 
     Args:
-        first: The first block of all heads, (heads * h, h); whoever makes this keeps all matrices alive.
-        further: The other blocks of each.
-        maps: One for all heads, or one for each.
+        first: First block of all heads, (heads * h, h); the caller keeps all matrices alive.
+        further: Other blocks of each head.
+        maps: One map for all heads, or one for each.
     """
 
     def __init__(self, first: Matrix, further: Sequence[Sequence[Matrix]], maps: Sequence[Matrix]) -> None:
@@ -50,7 +50,7 @@ class Guess:
         """Map (1, h) float32 to (count, V) float32 of the first heads, in memory that the next call overwrites.
 
         Returns:
-            None where there is no library.
+            None without the library.
 
         Raises:
             MemoryError: No memory for the activations of a product.

@@ -10,22 +10,22 @@ PANEL_ROWS = 32
 
 
 class NotPackable(ValueError):
-    """A format cannot hold this matrix; the message says why."""
+    """Error for a matrix that a format cannot hold; the message says why."""
 
 
 class NotFinite(ValueError):
-    """A scale or a number of a matrix is a NaN or an infinity."""
+    """Error for a scale or a number of a matrix that is a NaN or an infinity."""
 
 
 @dataclass(frozen=True)
 class Packed:
-    """A matrix in a packed format.
+    """Matrix in a packed format.
 
     Args:
-        data: the bytes, in one dimension; may be mapped from a file, and should be 64-byte aligned.
+        data: Bytes, in one dimension; may be mapped from a file, and should be 64-byte aligned.
         rows: output size (n).
         columns: input size (k).
-        type: of its blocks, by GGML's number (`engine.kernels.blocks`).
+        type: Type of its blocks, by GGML's number (`engine.kernels.blocks`).
     """
 
     data: Tensor
@@ -40,5 +40,5 @@ class Packed:
 
 
 def round_up(value: int, multiple: int) -> int:
-    """Return the next multiple."""
+    """Return the next multiple of a number."""
     return -(-value // multiple) * multiple

@@ -15,7 +15,7 @@ from engine.kernels.packing import NotFinite
 
 
 class _Kept(threading.local):
-    """Scratch memory of a thread, the vocabulary that it serves, and the place of the last logits."""
+    """Scratch memory of a thread, the size of its vocabulary, and the place of the last logits."""
 
     scratch = torch.empty(0, dtype=torch.uint8)
     address = 0
@@ -49,13 +49,13 @@ def sample(
         top_k: 0 keeps all.
         top_p: 1 keeps all.
         min_p: 0 keeps all.
-        penalty: For repetition; 1 is none.
+        penalty: Repetition penalty; 1 is none.
         seen: ("i") tokens that are penalised, in any order and as often as they come.
-        noise: In [0, 1).
+        noise: Number in [0, 1).
 
     Returns:
-        The token, or None where there is no library, where the logits lie elsewhere or in another type, and where
-        they hold a NaN or no finite largest one.
+        The token; None without the library, for logits elsewhere or of another type, and for logits with a NaN or
+        without a finite largest one.
     """
     functions = library.loaded()
     place = _kept.place if logits is _kept.logits else _place(logits)
@@ -113,7 +113,7 @@ def _checked(tokens: list[list[int]], shares: list[list[float]]) -> tuple[list[l
 
 
 def _place(logits: Tensor) -> tuple[int, int] | None:
-    """Address and vocabulary of logits that the library can read."""
+    """Return address and vocabulary of logits that the library can read."""
     rows, size = logits.shape
     usable = logits.dtype == torch.float32 and logits.is_cpu and logits.is_contiguous() and size > 0
     place = (logits.data_ptr(), size) if usable else None

@@ -285,6 +285,10 @@ class Load:
     options: LoadOptions
 
 
+#: Messages and calls of a request together: each takes time on its way through the pipe, which holds Python's lock.
+MOST_PARTS = 16_384
+
+
 @dataclass(frozen=True)
 class Generate:
     """Answer a conversation (or continue raw text), loading the model first where it is not the one in memory.
@@ -308,6 +312,7 @@ class Generate:
         thinking: Wishes for a model that can think; others take no notice.
         round_texts: Every round is wanted with the texts of its tokens, for whoever draws them.
         whole: No turn may be left out: a conversation that outgrows the context is an error.
+        left_out: Older turns that whoever sends it has left out, because it had more than `MOST_PARTS`.
         form: Each token is drawn among those that keep to it; with the default rule of verification alone.
         tools: Tools that may be called. The reply's text has calls in the format of the model's template
             (`ModelAdvice.tools`), with its marks; their arguments keep to the tools' schemas.
@@ -333,6 +338,7 @@ class Generate:
     thinking: Thinking = field(default_factory=Thinking)
     round_texts: bool = False
     whole: bool = False
+    left_out: int = 0
     form: OutputForm | None = None
     tools: ToolUse = field(default_factory=ToolUse)
     logprobs: int | None = None

@@ -37,8 +37,8 @@ class HostMemory:
         total_bytes: Memory that this process could ever have.
         available_bytes: Memory that can be taken now without swapping.
         swap_total_bytes: Swap space.
-        process_bytes: The engine's process without a model: Python, torch and the kernels; the default is as
-            measured on Linux.
+        process_bytes: Memory of the engine's process without a model (Python, torch and the kernels) and of the
+            processes that prepare requests; the default is as measured on Linux without these.
     """
 
     total_bytes: int

@@ -386,6 +386,7 @@ class ErrorReport:
             engine for it; 0 where the context was already cut to what fits, and for other errors.
         memory: Holders of memory, if the machine's memory was short.
         allowed: The value that would do, where one option stands in the way and that is known.
+        about: Part of the request that it is about, as `TenonError` has it.
     """
 
     kind: str
@@ -395,3 +396,4 @@ class ErrorReport:
     context: int = 0
     memory: MemoryShortage | None = None
     allowed: Allowed | None = None
+    about: str = ""

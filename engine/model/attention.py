@@ -23,15 +23,10 @@ SCORES_LIMIT_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Paths:
-    """Uncommitted rows that each new row sees, as a list: of texts side by side each row sees few of many.
+    """Uncommitted rows that each new row sees, as a list: of texts side by side each row sees few of many."""
 
-    Attributes:
-        depths: (n,) int32 number of rows that each row sees, its own included.
-        rows: (n, most) int32 indices of these rows in the order of the text; entries beyond a row's depth mean
-            nothing.
-    """
-
-    depths: Tensor
+    depths: Tensor  # (n,) int32 number of rows that each row sees, its own included
+    # (n, most) int32 indices of these rows in the order of the text; entries beyond a row's depth mean nothing
     rows: Tensor
 
     def mask(self, uncommitted: int) -> Tensor:
@@ -44,22 +39,15 @@ class Paths:
 
 @dataclass(frozen=True)
 class StepMask:
-    """Mask of one forward, for all layers of one window.
+    """Mask of one forward, for all layers of one window."""
 
-    Attributes:
-        first_row: Cache rows before this one lie outside every new row's window.
-        additive: 0 or the type's lowest number; (n * group, rows) if ``folded``, (n, rows) otherwise; None if every
-            new row sees all rows, or if ``causal`` says it.
-        folded: True if query heads are folded into rows.
-        causal: True if the n new rows are a chain and nothing is committed.
-        common_row: First of the committed rows from which on every new row sees all.
-    """
-
-    first_row: int
+    first_row: int  # cache rows before this one lie outside every new row's window
+    # 0 or the type's lowest number; (n * group, rows) if ``folded``, (n, rows) otherwise; None if every new row
+    # sees all rows, or if ``causal`` says it
     additive: Tensor | None
-    folded: bool
-    causal: bool = False
-    common_row: int = 0
+    folded: bool  # True if query heads are folded into rows
+    causal: bool = False  # True if the n new rows are a chain and nothing is committed
+    common_row: int = 0  # first of the committed rows from which on every new row sees all
 
 
 def step_mask(

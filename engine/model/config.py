@@ -34,22 +34,14 @@ _BAD_VALUE_IN_GGUF = mark(
 
 @dataclass(frozen=True)
 class Latent:
-    """Sizes of attention over latents.
+    """Sizes of attention over latents."""
 
-    Attributes:
-        rank: Width of the cached vector for keys and values of all heads.
-        rotated: Channels of keys that are rotated, cached beside it and shared by all heads.
-        plain: Channels of a head's queries and keys that are not rotated.
-        values: Width of a head's values.
-        query_rank: Width that queries are mapped through; 0 if they are mapped directly.
-        interleaved: True if channels 2i and 2i + 1 turn into each other, and not i and i + rotated / 2.
-    """
-
-    rank: int
-    rotated: int
-    plain: int
-    values: int
-    query_rank: int = 0
+    rank: int  # width of the cached vector for keys and values of all heads
+    rotated: int  # channels of keys that are rotated, cached beside it and shared by all heads
+    plain: int  # channels of a head's queries and keys that are not rotated
+    values: int  # width of a head's values
+    query_rank: int = 0  # width that queries are mapped through; 0 if they are mapped directly
+    # True if channels 2i and 2i + 1 turn into each other, and not i and i + rotated / 2
     interleaved: bool = True
 
     @property
@@ -75,109 +67,68 @@ class Latent:
 
 @dataclass(frozen=True)
 class LayerShape:
-    """Sizes of a layer that differ from the other layers'.
+    """Sizes of a layer that differ from the other layers'."""
 
-    Attributes:
-        kv_heads: Key-value heads.
-        head_dim: Width of a head.
-        intermediate_size: Width of the feed-forward network.
-        values_are_keys: True if values are what keys were mapped to, before norm and rotation.
-        keys_of: The layer whose keys and values it reads instead of its own, or None.
-    """
-
-    kv_heads: int
-    head_dim: int
-    intermediate_size: int
-    values_are_keys: bool = False
-    keys_of: int | None = None
+    kv_heads: int  # key-value heads
+    head_dim: int  # width of a head
+    intermediate_size: int  # width of the feed-forward network
+    values_are_keys: bool = False  # True if values are what keys were mapped to, before norm and rotation
+    keys_of: int | None = None  # the layer whose keys and values it reads instead of its own, or None
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A decoder's sizes and variants. Field names are Tenon's; config.json's are in `read_config`.
+    """A decoder's sizes and variants. Field names are Tenon's; config.json's are in `read_config`."""
 
-    Attributes:
-        architecture: ``architectures[0]``.
-        family: Row of the family in `SUPPORTED`.
-        hidden_size: Width of the residual stream, h.
-        layers: Number of layers.
-        heads: Query heads.
-        kv_heads: Key-value heads; ``heads`` is a multiple of them. Latents count as one.
-        head_dim: Width of a head; heads * head_dim need not be h. For latents the width of all that is cached.
-        intermediate_size: Width of the feed-forward network.
-        vocabulary_size: Rows of embedding and head, V.
-        context_length: Longest text, in tokens.
-        norm_epsilon: Epsilon of the RMS norms.
-        activation: ``silu``, ``gelu``, ``gelu_tanh`` or ``clamped_swiglu``.
-        attention_scale: Multiplies the scores.
-        attention_soft_cap: tanh cap of the scores, or None for none.
-        logit_soft_cap: tanh cap of the logits, or None for none.
-        embedding_scale: Factor of the embedding, None for 1; rounded to the weights' type when applied.
-        residual_scale: Factor of the results that attention and the feed-forward network add to the residual
-            stream.
-        logit_scale: Factor of the logits; it is applied by the final norm's weight, so that everybody who maps its
-            rows has it.
-        tied: True if the head is the embedding.
-        qkv_bias: True if q, k and v have biases.
-        output_bias: True if the attention's output has a bias.
-        mlp_bias: True if the feed-forward network has biases.
-        windows: Number of positions that each layer sees, the row's own included; None for all.
-        ropes: The kinds of RoPE that layers have.
-        layer_ropes: Index into ``ropes`` for each layer, or None if nothing is rotated.
-        tensor_prefix: Beginning of the names of the decoder's tensors.
-        quantization: A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers.
-        types: Element types of the checkpoint's tensors; empty if they are not known.
-        mixture: Experts of its layers, or None.
-        convolution: Rows that a short convolution takes, its own included; 0 for none.
-        convolutions: True for each layer that has a convolution in attention's place; empty if none has.
-        shapes: Shape of each layer if they differ; empty if all are alike. See `of_layer`.
-        values_are_keys: True if values are what keys were mapped to, as in `LayerShape`.
-        keys_of: The layer whose keys and values it reads, as in `LayerShape`.
-        input_width: Width of a layer's own rows of a second embedding (Gemma 4's E models); 0 for none.
-        input_vocabulary: Rows of that embedding.
-        latent: Sizes of attention over latents, or None if keys and values are cached.
-        query_scale: Factor of queries after norms without weights on each query and key head; None for none of both.
-        end_norm_epsilon: Epsilon of the norms before the residual sums; None for that of the others.
-    """
-
-    architecture: str
-    family: Family
-    hidden_size: int
-    layers: int
-    heads: int
-    kv_heads: int
+    architecture: str  # ``architectures[0]``
+    family: Family  # row of the family in `SUPPORTED`
+    hidden_size: int  # width of the residual stream, h
+    layers: int  # number of layers
+    heads: int  # query heads
+    kv_heads: int  # key-value heads; ``heads`` is a multiple of them. Latents count as one.
+    # Width of a head; heads * head_dim need not be h. For latents the width of all that is cached.
     head_dim: int
-    intermediate_size: int
-    vocabulary_size: int
-    context_length: int
-    norm_epsilon: float
-    activation: str
-    attention_scale: float
-    attention_soft_cap: float | None
-    logit_soft_cap: float | None
+    intermediate_size: int  # width of the feed-forward network
+    vocabulary_size: int  # rows of embedding and head, V
+    context_length: int  # longest text, in tokens
+    norm_epsilon: float  # epsilon of the RMS norms
+    activation: str  # ``silu``, ``gelu``, ``gelu_tanh`` or ``clamped_swiglu``
+    attention_scale: float  # multiplies the scores
+    attention_soft_cap: float | None  # tanh cap of the scores, or None for none
+    logit_soft_cap: float | None  # tanh cap of the logits, or None for none
+    # Factor of the embedding, None for 1; rounded to the weights' type when applied
     embedding_scale: float | None
-    tied: bool
-    qkv_bias: bool
-    output_bias: bool
-    mlp_bias: bool
+    tied: bool  # True if the head is the embedding
+    qkv_bias: bool  # True if q, k and v have biases
+    output_bias: bool  # True if the attention's output has a bias
+    mlp_bias: bool  # True if the feed-forward network has biases
+    # Number of positions that each layer sees, the row's own included; None for all
     windows: tuple[int | None, ...]
-    ropes: tuple[Rope, ...]
-    layer_ropes: tuple[int | None, ...]
-    tensor_prefix: str
+    ropes: tuple[Rope, ...]  # the kinds of RoPE that layers have
+    layer_ropes: tuple[int | None, ...]  # index into ``ropes`` for each layer, or None if nothing is rotated
+    tensor_prefix: str  # beginning of the names of the decoder's tensors
+    # A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers
     quantization: str | None = None
+    # Element types of the checkpoint's tensors; empty if they are not known
     types: TensorTypes = field(default_factory=TensorTypes)
+    # Factor of the results that attention and the feed-forward network add to the residual stream
     residual_scale: float = 1.0
+    # Factor of the logits; it is applied by the final norm's weight, so that everybody who maps its rows has it
     logit_scale: float = 1.0
-    mixture: Mixture | None = None
-    convolution: int = 0
+    mixture: Mixture | None = None  # experts of its layers, or None
+    convolution: int = 0  # rows that a short convolution takes, its own included; 0 for none
+    # True for each layer that has a convolution in attention's place; empty if none has
     convolutions: tuple[bool, ...] = ()
+    # Shape of each layer if they differ; empty if all are alike. See `of_layer`.
     shapes: tuple[LayerShape, ...] = ()
-    values_are_keys: bool = False
-    keys_of: int | None = None
-    input_width: int = 0
-    input_vocabulary: int = 0
-    latent: Latent | None = None
+    values_are_keys: bool = False  # True if values are what keys were mapped to, as in `LayerShape`
+    keys_of: int | None = None  # the layer whose keys and values it reads, as in `LayerShape`
+    input_width: int = 0  # width of a layer's own rows of a second embedding (Gemma 4's E models); 0 for none
+    input_vocabulary: int = 0  # rows of that embedding
+    latent: Latent | None = None  # sizes of attention over latents, or None if keys and values are cached
+    # Factor of queries after norms without weights on each query and key head; None for none of both
     query_scale: float | None = None
+    # Epsilon of the norms before the residual sums; None for that of the others
     end_norm_epsilon: float | None = None
 
     def of_layer(self, index: int) -> ModelConfig:

@@ -65,40 +65,28 @@ class RowRuns:
 
 @dataclass(frozen=True)
 class Output:
-    """Results of a forward.
+    """Results of a forward."""
 
-    Attributes:
-        logits: (rows asked for, V) float32.
-        hidden: (n, h) rows after the final norm: the head's input.
-        layer_inputs: Input (n, h) of each layer asked for; the number of layers stands for the head's input,
-            ``hidden``.
-    """
-
-    logits: Tensor
-    hidden: Tensor
+    logits: Tensor  # (rows asked for, V) float32
+    hidden: Tensor  # (n, h) rows after the final norm: the head's input
+    # Input (n, h) of each layer asked for; the number of layers stands for the head's input, ``hidden``
     layer_inputs: dict[int, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TextRows:
-    """New rows of one text in a forward: n rows, p of them without a token.
+    """New rows of one text in a forward: n rows, p of them without a token."""
 
-    Attributes:
-        tokens: (n - p,) int64.
-        positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
-        cache: A cache from `Decoder.new_cache`.
-        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same
-            as paths, in the host's memory; None for a chain that continues all of them.
-        uncommitted: Uncommitted rows of earlier forwards that stay and that the new rows build upon: a tree drafted
-            level by level computes each node once.
-        embeddings: (p, h) rows after those of the tokens, which enter the first layer unchanged; None for none.
-    """
-
-    tokens: Tensor
-    positions: Tensor
-    cache: KVCache
+    tokens: Tensor  # (n - p,) int64
+    positions: Tensor  # (n,) int64; siblings of a tree share one. Committed row r is at position r.
+    cache: KVCache  # A cache from `Decoder.new_cache`
+    # (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
+    # paths, in the host's memory; None for a chain that continues all of them
     mask: Tensor | Paths | None = None
+    # Uncommitted rows of earlier forwards that stay and that the new rows build upon: a tree drafted level by
+    # level computes each node once
     uncommitted: int = 0
+    # (p, h) rows after those of the tokens, which enter the first layer unchanged; None for none
     embeddings: Tensor | None = None
 
 

@@ -96,22 +96,15 @@ Embedding = Table | FileRows
 
 @dataclass(frozen=True)
 class LayerInputs:
-    """A layer's own input for a token: its row of the second embedding, joined with the first layer's input.
+    """A layer's own input for a token: its row of the second embedding, joined with the first layer's input."""
 
-    Attributes:
-        embedding: Rows of all layers' inputs one after the other, L * p; they stay in their file, since that table
-            is as large as the model and a token needs one row of it.
-        projection: Map h -> L * p, whose result is divided by sqrt(h).
-        norm: Norm of a layer's part of the projection.
-        scale: Factor of the embedding, sqrt(p), rounded to the weights' type.
-        layers: Number of layers, L.
-    """
-
+    # Rows of all layers' inputs one after the other, L * p; they stay in their file, since that table is as large
+    # as the model and a token needs one row of it
     embedding: FileRows
-    projection: LinearMap
-    norm: Norm
-    scale: float
-    layers: int
+    projection: LinearMap  # map h -> L * p, whose result is divided by sqrt(h)
+    norm: Norm  # norm of a layer's part of the projection
+    scale: float  # factor of the embedding, sqrt(p), rounded to the weights' type
+    layers: int  # number of layers, L
 
     @property
     def size_bytes(self) -> int:

@@ -22,21 +22,14 @@ FIRST_ROWS = 256
 
 @dataclass(frozen=True)
 class SeenRows:
-    """New rows of one text, which stand one after the other among a forward's.
+    """New rows of one text, which stand one after the other among a forward's."""
 
-    Attributes:
-        count: Number of new rows, n.
-        mask: Rows that each of them sees.
-        cache: Cache with room for n rows after the committed ones, where they are written.
-        previous: Rows of the cache before each new row, for convolutions; None if there are none.
-        committed: True if they see only committed rows, and none of their own are written (layers with queries
-            alone).
-    """
-
-    count: int
-    mask: StepMask
-    cache: KVCache
+    count: int  # number of new rows, n
+    mask: StepMask  # rows that each of them sees
+    cache: KVCache  # cache with room for n rows after the committed ones, where they are written
+    # Rows of the cache before each new row, for convolutions; None if there are none
     previous: Tensor | None = None
+    # True if they see only committed rows, and none of their own are written (layers with queries alone)
     committed: bool = False
 
 

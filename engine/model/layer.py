@@ -20,66 +20,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LayerWeights:
-    """Weights of one layer. h = hidden size, q and kv = widths of all query and all key heads, f = intermediate size.
+    """Weights of one layer: h = hidden size, q and kv = widths of all query and key heads, f = intermediate size."""
 
-    Attributes:
-        attention_norm: Norm before attention, or None if its input is taken unchanged (the first block of a draft).
-        qkv: Map h -> q + 2 kv.
-        query_norm: Norm of each query head, or None.
-        key_norm: Norm of each key head, or None.
-        output: Map q -> h.
-        attention_end_norm: Norm after attention, before the residual sum, or None.
-        mlp_norm: Norm before the feed-forward network.
-        gate_up: Map h -> 2 f, gate first; None if there are only experts.
-        down: Map f -> h, or None.
-        mlp_end_norm: Norm after the feed-forward network, or None.
-        experts: Experts whose results are added to those of the network, or None.
-        sinks: (heads,) float32 score of each query head that takes a share of the attention and gives nothing, or
-            None.
-        convolution: (h, k) float32 kernel of a gated short convolution in attention's place, with h -> 3 h in
-            ``qkv`` and h -> h in ``output``; None for attention.
-        value_norm: Norm of each value head, or None.
-        router_norm: Norm of the residual stream before the router, or None if the router maps the network's input.
-        experts_norm: Norm of the residual stream before the experts, or None.
-        network_end_norm: Norm after the network alone, or None.
-        experts_end_norm: Norm after the experts alone, or None.
-        input_gate: Map h -> p, which gates the layer's own rows of the second embedding, or None.
-        input_projection: Map p -> h, or None.
-        input_norm: Norm after that map, or None.
-        scalar: (1,) factor of the layer's output, or None.
-        query_up: Map query rank -> heads of queries, for attention over latents (`engine.model.latent`). There
-            ``qkv`` is h -> query rank or all queries, the latent, rotated keys; ``query_norm`` and ``key_norm``
-            have the query's rank and the latent's. None if queries are mapped directly.
-        key_up: Map of each head's plain channels of a query -> latent, one head after the other, or None.
-        attention_gate: Map h -> q, whose sigmoid multiplies attention's result, or None.
-        value_up: Map latent -> each head's values, one head after the other, or None.
-    """
-
+    # Norm before attention, or None if its input is taken unchanged (the first block of a draft)
     attention_norm: Norm | None
-    qkv: LinearMap
-    output: LinearMap
-    mlp_norm: Norm
-    gate_up: LinearMap | None
-    down: LinearMap | None
-    query_norm: Norm | None = None
-    key_norm: Norm | None = None
-    attention_end_norm: Norm | None = None
-    mlp_end_norm: Norm | None = None
-    experts: Experts | None = None
+    qkv: LinearMap  # map h -> q + 2 kv
+    output: LinearMap  # map q -> h
+    mlp_norm: Norm  # norm before the feed-forward network
+    gate_up: LinearMap | None  # map h -> 2 f, gate first; None if there are only experts
+    down: LinearMap | None  # map f -> h, or None
+    query_norm: Norm | None = None  # norm of each query head, or None
+    key_norm: Norm | None = None  # norm of each key head, or None
+    attention_end_norm: Norm | None = None  # norm after attention, before the residual sum, or None
+    mlp_end_norm: Norm | None = None  # norm after the feed-forward network, or None
+    experts: Experts | None = None  # experts whose results are added to those of the network, or None
+    # (heads,) float32 score of each query head that takes a share of the attention and gives nothing, or None
     sinks: Tensor | None = None
+    # (h, k) float32 kernel of a gated short convolution in attention's place, with h -> 3 h in ``qkv`` and h -> h
+    # in ``output``; None for attention
     convolution: Tensor | None = None
-    value_norm: Norm | None = None
+    value_norm: Norm | None = None  # norm of each value head, or None
+    # Norm of the residual stream before the router, or None if the router maps the network's input
     router_norm: Norm | None = None
-    experts_norm: Norm | None = None
-    network_end_norm: Norm | None = None
-    experts_end_norm: Norm | None = None
+    experts_norm: Norm | None = None  # norm of the residual stream before the experts, or None
+    network_end_norm: Norm | None = None  # norm after the network alone, or None
+    experts_end_norm: Norm | None = None  # norm after the experts alone, or None
+    # Map h -> p, which gates the layer's own rows of the second embedding, or None
     input_gate: LinearMap | None = None
-    input_projection: LinearMap | None = None
-    input_norm: Norm | None = None
-    scalar: Tensor | None = None
+    input_projection: LinearMap | None = None  # map p -> h, or None
+    input_norm: Norm | None = None  # norm after that map, or None
+    scalar: Tensor | None = None  # (1,) factor of the layer's output, or None
+    # Map query rank -> heads of queries, for attention over latents (`engine.model.latent`). There ``qkv`` is h
+    # -> query rank or all queries, the latent, rotated keys; ``query_norm`` and ``key_norm`` have the query's
+    # rank and the latent's. None if queries are mapped directly.
     query_up: LinearMap | None = None
+    # Map of each head's plain channels of a query -> latent, one head after the other, or None
     key_up: LinearMap | None = None
-    value_up: LinearMap | None = None
+    value_up: LinearMap | None = None  # map latent -> each head's values, one head after the other, or None
+    # Map h -> q, whose sigmoid multiplies attention's result, or None
     attention_gate: LinearMap | None = None
 
     def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:
@@ -97,31 +75,18 @@ class LayerWeights:
 
 @dataclass(frozen=True)
 class ModelWeights:
-    """A whole model in memory.
+    """A whole model in memory."""
 
-    Attributes:
-        embedding: V rows of h.
-        layers: Weights of the layers, in order.
-        final_norm: Norm before the head.
-        head: Map h -> V.
-        tied: True if the embedding is the head's memory.
-        parameters: Number of weights, shared ones counted once.
-        activations: Type of hidden states.
-        cache: Type of keys and values.
-        notes: Sentences for the user about what could not be done as asked.
-        inputs: Rows of a second embedding that enter each layer, or None.
-    """
-
-    embedding: Embedding
-    layers: tuple[LayerWeights, ...]
-    final_norm: Norm
-    head: LinearMap
-    tied: bool
-    parameters: int
-    activations: torch.dtype
-    cache: torch.dtype
-    notes: tuple[str, ...] = ()
-    inputs: LayerInputs | None = None
+    embedding: Embedding  # V rows of h
+    layers: tuple[LayerWeights, ...]  # weights of the layers, in order
+    final_norm: Norm  # norm before the head
+    head: LinearMap  # map h -> V
+    tied: bool  # True if the embedding is the head's memory
+    parameters: int  # number of weights, shared ones counted once
+    activations: torch.dtype  # type of hidden states
+    cache: torch.dtype  # type of keys and values
+    notes: tuple[str, ...] = ()  # sentences for the user about what could not be done as asked
+    inputs: LayerInputs | None = None  # rows of a second embedding that enter each layer, or None
 
     @property
     def size_bytes(self) -> int:
@@ -136,19 +101,12 @@ class ModelWeights:
 
 @dataclass(frozen=True)
 class Side:
-    """Device and types that layers compute in.
+    """Device and types that layers compute in."""
 
-    Attributes:
-        name: Name of the device; two sides of one name are the same.
-        device: Device of weights, activations and the cache of these layers.
-        activations: Type of hidden states.
-        cache: Type of keys and values.
-    """
-
-    name: str
-    device: torch.device
-    activations: torch.dtype
-    cache: torch.dtype
+    name: str  # name of the device; two sides of one name are the same
+    device: torch.device  # device of weights, activations and the cache of these layers
+    activations: torch.dtype  # type of hidden states
+    cache: torch.dtype  # type of keys and values
 
 
 OnWait = Callable[[], bool]

@@ -26,48 +26,32 @@ _VECTOR = 32
 
 @dataclass(frozen=True)
 class Mixture:
-    """The experts of a model's feed-forward networks.
+    """The experts of a model's feed-forward networks."""
 
-    Attributes:
-        experts: Number of them in a layer, E.
-        chosen: Number that a token takes, k.
-        width: Intermediate size of an expert, f.
-        layers: True for each layer that has experts; the others have only a dense network.
-        fused: True if the checkpoint has an expert's gate and up in one tensor.
-        scores: Kind of scores that the router's logits become: shares of all, or each its sigmoid.
-        normalised: True if the chosen experts' weights are divided by their sum.
-        sum_floor: Number added to that sum.
-        scale: Factor of the weights.
-        groups: Number of groups of neighbouring experts.
-        chosen_groups: Number of groups that a token's experts may be of, the best by the sum of their largest
-            scores.
-        group_scores: Number of largest scores in that sum.
-        corrected: True if a number per expert is added to the scores for the choice alone.
-        shared_width: Intermediate size of the network that every token takes beside its experts; 0 for none.
-        shared_gate: True if that network's result is multiplied by the sigmoid of a number of the token's own.
-        scaled: True if a number per expert multiplies its weight.
-        beside: True if router, experts and the dense network have norms of their own over the residual stream.
-        reuse: Share of a row's choices that the row before it has made, if replies have shown it (`Repeats`); None
-            if each row is taken to choose for itself.
-    """
-
-    experts: int
-    chosen: int
-    width: int
-    layers: tuple[bool, ...]
-    fused: bool = False
+    experts: int  # number of them in a layer, E
+    chosen: int  # number that a token takes, k
+    width: int  # intermediate size of an expert, f
+    layers: tuple[bool, ...]  # True for each layer that has experts; the others have only a dense network
+    fused: bool = False  # True if the checkpoint has an expert's gate and up in one tensor
+    # Kind of scores that the router's logits become: shares of all, or each its sigmoid
     scores: Literal["softmax", "sigmoid"] = "softmax"
-    normalised: bool = True
-    sum_floor: float = 0.0
-    scale: float = 1.0
-    groups: int = 1
+    normalised: bool = True  # True if the chosen experts' weights are divided by their sum
+    sum_floor: float = 0.0  # number added to that sum
+    scale: float = 1.0  # factor of the weights
+    groups: int = 1  # number of groups of neighbouring experts
+    # Number of groups that a token's experts may be of, the best by the sum of their largest scores
     chosen_groups: int = 1
-    group_scores: int = 2
-    corrected: bool = False
+    group_scores: int = 2  # number of largest scores in that sum
+    corrected: bool = False  # True if a number per expert is added to the scores for the choice alone
+    # Intermediate size of the network that every token takes beside its experts; 0 for none
     shared_width: int = 0
+    # True if that network's result is multiplied by the sigmoid of a number of the token's own
     shared_gate: bool = False
-    scaled: bool = False
+    scaled: bool = False  # True if a number per expert multiplies its weight
+    # True if router, experts and the dense network have norms of their own over the residual stream
     beside: bool = False
+    # Share of a row's choices that the row before it has made, if replies have shown it (`Repeats`); None if each
+    # row is taken to choose for itself
     reuse: float | None = None
 
     def read(self, rows: int) -> float:
@@ -139,31 +123,22 @@ class Repeats:
 
 @dataclass(frozen=True)
 class Experts:
-    """The experts of one layer. f = intermediate size of an expert.
+    """The experts of one layer. f = intermediate size of an expert."""
 
-    Attributes:
-        router: Map h -> E.
-        gate_up: Map of each expert h -> 2 f, gate first.
-        down: Map of each expert f -> h.
-        shared_gate: Map h -> 1, or None.
-        correction: (E,) float32, or None.
-        scale: (E,) float32, or None.
-        repeats: The layer's counts of a `Repeats` if the kernel library is to count, or None.
-        bring: Brings the experts that rows have chosen if they may be elsewhere; they stay until it is called again
-            for a layer. Returns those whose matrices lie at another place than before. Takes each row's k, the last
-            row's first. Raises to cancel.
-        elsewhere: Computes `mixed` of (n, h) rows, (n, k) experts and (n, k) weights if experts are not on the
-            layer's device and have no matrices here.
-    """
-
-    router: LinearMap
-    gate_up: tuple[LinearMap, ...]
-    down: tuple[LinearMap, ...]
-    shared_gate: LinearMap | None = None
-    correction: Tensor | None = None
-    scale: Tensor | None = None
+    router: LinearMap  # map h -> E
+    gate_up: tuple[LinearMap, ...]  # map of each expert h -> 2 f, gate first
+    down: tuple[LinearMap, ...]  # map of each expert f -> h
+    shared_gate: LinearMap | None = None  # map h -> 1, or None
+    correction: Tensor | None = None  # (E,) float32, or None
+    scale: Tensor | None = None  # (E,) float32, or None
+    # The layer's counts of a `Repeats` if the kernel library is to count, or None
     repeats: Tensor | None = None
+    # Brings the experts that rows have chosen if they may be elsewhere; they stay until it is called again for a
+    # layer. Returns those whose matrices lie at another place than before. Takes each row's k, the last row's
+    # first. Raises to cancel.
     bring: Callable[[Sequence[int]], Collection[int]] | None = None
+    # Computes `mixed` of (n, h) rows, (n, k) experts and (n, k) weights if experts are not on the layer's device
+    # and have no matrices here
     elsewhere: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None
 
     @property

@@ -27,19 +27,13 @@ MOST_ROWS = 8
 
 @dataclass(frozen=True)
 class NextText:
-    """New rows of one text; no later forward builds upon them before they are committed.
+    """New rows of one text; no later forward builds upon them before they are committed."""
 
-    Attributes:
-        tokens: Ids of the rows' tokens.
-        cache: Cache of the text, whose length does not change.
-        paths: Rows among these that each sees; None for a chain.
-        place: Address of (n, h) float32 that takes the head's input of a model that does not join, or None if
-            nobody wants it.
-    """
-
-    tokens: Sequence[int]
-    cache: KVCache
-    paths: Paths | None = None
+    tokens: Sequence[int]  # ids of the rows' tokens
+    cache: KVCache  # cache of the text, whose length does not change
+    paths: Paths | None = None  # rows among these that each sees; None for a chain
+    # Address of (n, h) float32 that takes the head's input of a model that does not join, or None if nobody wants
+    # it
     place: int | None = None
 
 

@@ -17,24 +17,17 @@ ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "pro
 
 @dataclass(frozen=True)
 class Rope:
-    """The frequencies of one kind of layer.
+    """The frequencies of one kind of layer."""
 
-    Attributes:
-        frequencies: Radians per position of each rotated pair; half as many as rotated channels.
-        attention_scaling: Factor of cosines and sines (yarn, longrope).
-        long_frequencies: Frequencies of LongRoPE in texts longer than ``original_context``, in place of
-            ``frequencies``.
-        original_context: Longest text that LongRoPE's short frequencies serve.
-        query_beta: b in 1 + b log(1 + floor(position / query_context)), which multiplies queries (Llama 4); 0 for none.
-        query_context: Context that the factor counts in.
-    """
-
+    # Radians per position of each rotated pair; half as many as rotated channels
     frequencies: tuple[float, ...]
-    attention_scaling: float = 1.0
+    attention_scaling: float = 1.0  # factor of cosines and sines (yarn, longrope)
+    # Frequencies of LongRoPE in texts longer than ``original_context``, in place of ``frequencies``
     long_frequencies: tuple[float, ...] | None = None
-    original_context: int | None = None
+    original_context: int | None = None  # longest text that LongRoPE's short frequencies serve
+    # b in 1 + b log(1 + floor(position / query_context)), which multiplies queries (Llama 4); 0 for none
     query_beta: float = 0.0
-    query_context: int = 1
+    query_context: int = 1  # context that the factor counts in
 
 
 #: Cosines and signed sines of some rows, each (n, 1, rotated channels), and (n, 1, 1) factors of queries or None.

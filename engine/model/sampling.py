@@ -83,27 +83,17 @@ _NONE = array("i")
 
 @dataclass(frozen=True)
 class Sampler:
-    """Sampling of the next token; every field is already settled and checked.
+    """Sampling of the next token; every field is already settled and checked."""
 
-    Attributes:
-        temperature: Temperature; 0 is greedy.
-        top_k: Number of tokens to keep; 0 keeps all.
-        top_p: Share of probability to keep; 1 keeps all.
-        min_p: Least share of the likeliest token's probability to keep; 0 keeps all.
-        repetition_penalty: Penalty of repeated tokens; 1 does nothing.
-        seed: Key of the noise, together with the position.
-        penalties: Penalties of tokens that were written, and biases.
-        begins: Position of the reply's first token: presence and frequency are counted from there.
-    """
-
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
-    repetition_penalty: float = 1.0
-    seed: int = 0
+    temperature: float = 0.0  # temperature; 0 is greedy
+    top_k: int = 0  # number of tokens to keep; 0 keeps all
+    top_p: float = 1.0  # share of probability to keep; 1 keeps all
+    min_p: float = 0.0  # least share of the likeliest token's probability to keep; 0 keeps all
+    repetition_penalty: float = 1.0  # penalty of repeated tokens; 1 does nothing
+    seed: int = 0  # key of the noise, together with the position
+    # Penalties of tokens that were written, and biases
     penalties: Penalties = field(default_factory=Penalties)
-    begins: int = 0
+    begins: int = 0  # position of the reply's first token: presence and frequency are counted from there
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing.
@@ -262,30 +252,22 @@ def _require(holds: bool, otherwise: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Pick:
-    """A token that was picked.
-
-    Attributes:
-        logprob: Natural logarithm of its probability under the model, before temperature, filters and masks.
-        top: The likeliest tokens with their log-probabilities, the likeliest first.
-    """
+    """A token that was picked."""
 
     token_id: int
+    # Natural logarithm of its probability under the model, before temperature, filters and masks
     logprob: float
+    # The likeliest tokens with their log-probabilities, the likeliest first
     top: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True)
 class LoggedSampler(Sampler):
-    """A sampler that notes the picks of another one.
+    """A sampler that notes the picks of another one."""
 
-    Attributes:
-        inner: The sampler that picks.
-        top: Number of the likeliest tokens to note.
-        picks: Picks since they were last taken, in order; there are more than emitted tokens if a reply ends early.
-    """
-
-    inner: Sampler = field(kw_only=True)
-    top: int = field(kw_only=True)
+    inner: Sampler = field(kw_only=True)  # the sampler that picks
+    top: int = field(kw_only=True)  # number of the likeliest tokens to note
+    # Picks since they were last taken, in order; there are more than emitted tokens if a reply ends early
     picks: list[Pick] = field(default_factory=list, kw_only=True)
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
@@ -306,13 +288,9 @@ class LoggedSampler(Sampler):
 
 @dataclass(frozen=True)
 class MaskedSampler(Sampler):
-    """A sampler whose picks are the tokens of one reply, in their order.
+    """A sampler whose picks are the tokens of one reply, in their order."""
 
-    Attributes:
-        mask: Mask that gives the allowed tokens and takes each pick.
-    """
-
-    mask: TokenMask = field(kw_only=True)
+    mask: TokenMask = field(kw_only=True)  # mask that gives the allowed tokens and takes each pick
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
         """Pick the token at a position; see `Sampler.pick`."""

@@ -30,21 +30,13 @@ _WRONG_SHAPE = mark("{count} of the wrong shape ({names})")
 
 @dataclass(frozen=True)
 class Slot:
-    """A tensor of the checkpoint and the rows of the decoder's tensor that it fills.
+    """A tensor of the checkpoint and the rows of the decoder's tensor that it fills."""
 
-    Attributes:
-        name: Name in the checkpoint.
-        shape: Shape in the checkpoint.
-        field: Attribute of the decoder's weights.
-        first_row: First of its rows there.
-        sensitive: True if it is one of the tensors that formats of few bits keep finer.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    field: str
-    first_row: int = 0
-    sensitive: bool = False
+    name: str  # name in the checkpoint
+    shape: tuple[int, ...]  # shape in the checkpoint
+    field: str  # attribute of the decoder's weights
+    first_row: int = 0  # first of its rows there
+    sensitive: bool = False  # True if it is one of the tensors that formats of few bits keep finer
 
     @property
     def routes(self) -> bool:

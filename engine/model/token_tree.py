@@ -29,17 +29,14 @@ class Proposal:
 
     The number of draws below a row may depend on what was drawn before, never on what would be drawn next or on the
     target: a sampled tree that is pruned by its scores afterwards is no sampled tree any more.
-
-    Attributes:
-        replacement: True if each sibling was drawn from the same distribution, so that tokens may repeat, and not
-            from the renormalised rest of the siblings before it.
-        draws: (N + 1,) tokens drawn below each row in order, repeats included.
-        distributions: (N + 1,) for each row the (V,) float64 probabilities that its first child was drawn from, V
-            being the target's vocabulary; None if nothing was drawn.
     """
 
+    # True if each sibling was drawn from the same distribution, so that tokens may repeat, and not from the
+    # renormalised rest of the siblings before it
     replacement: bool
-    draws: tuple[tuple[int, ...], ...]
+    draws: tuple[tuple[int, ...], ...]  # (N + 1,) tokens drawn below each row in order, repeats included
+    # (N + 1,) for each row the (V,) float64 probabilities that its first child was drawn from, V being the
+    # target's vocabulary; None if nothing was drawn
     distributions: tuple[Tensor | None, ...] = field(compare=False)
 
     def check(self, children: Sequence[Sequence[int]]) -> None:
@@ -63,25 +60,18 @@ class Proposal:
 
 @dataclass(frozen=True)
 class DraftShape:
-    """Shape that a schedule asks of the next draft: at most so many rows, or one fixed tree.
+    """Shape that a schedule asks of the next draft: at most so many rows, or one fixed tree."""
 
-    Attributes:
-        rows: Most rows beside the root's, nodes and probes together.
-        parents: Parents of a fixed tree, as in `Draft`, with siblings by rank: the first is the likeliest token
-            after its parent. None for the nodes that the drafter finds likeliest. A drafter that follows no tree
-            takes its number of nodes.
-        step_worth: Tokens that a step of a drafter must be expected to gain; above 1 only drafts that take no time
-            are wanted.
-        second_worth: Tokens that the reply makes in a second, by which a drafter's time counts; 0 if drafts are
-            wanted at any cost.
-        row_worth: Tokens that a row must be expected to gain.
-    """
-
-    rows: int
+    rows: int  # most rows beside the root's, nodes and probes together
+    # Parents of a fixed tree, as in `Draft`, with siblings by rank: the first is the likeliest token after its
+    # parent. None for the nodes that the drafter finds likeliest. A drafter that follows no tree takes its number
+    # of nodes.
     parents: tuple[int, ...] | None = None
+    # Tokens that a step of a drafter must be expected to gain; above 1 only drafts that take no time are wanted
     step_worth: float = 0.0
+    # Tokens that the reply makes in a second, by which a drafter's time counts; 0 if drafts are wanted at any cost
     second_worth: float = 0.0
-    row_worth: float = 0.0
+    row_worth: float = 0.0  # tokens that a row must be expected to gain
 
     @classmethod
     def tree(cls, parents: Sequence[int]) -> DraftShape:
@@ -114,20 +104,16 @@ class Probes:
     one place. It sees the text, the path to its node, itself and, by the mask, other probes of its node; nothing
     else sees a probe. Source: "Hardware-Aware Parallel Prompt Decoding" (Chen et al. 2024), sections 4.2 and 4.4.3
     of the report.
-
-    Attributes:
-        nodes: (P,) node of each probe, -1 for the root.
-        distances: (P,) distance of each from its node: 1 for the place of the next token, and so on.
-        members: (P,) index of each in the ensemble.
-        embeddings: (P, h) rows that enter the model's first layer in the place of a token's embedding.
-        mask: Which other probes a probe sees: "ensemble", nearer ones of the same index; "decoder", all before it
-            by distance and index; "encoder", all that are at least as near.
     """
 
-    nodes: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()  # (P,) node of each probe, -1 for the root
+    # (P,) distance of each from its node: 1 for the place of the next token, and so on
     distances: tuple[int, ...] = ()
-    members: tuple[int, ...] = ()
+    members: tuple[int, ...] = ()  # (P,) index of each in the ensemble
+    # (P, h) rows that enter the model's first layer in the place of a token's embedding
     embeddings: Tensor = field(default_factory=lambda: torch.empty(0, 0), compare=False)
+    # Which other probes a probe sees: "ensemble", nearer ones of the same index; "decoder", all before it by
+    # distance and index; "encoder", all that are at least as near
     mask: ProbeMask = "ensemble"
 
     def __post_init__(self) -> None:
@@ -179,23 +165,18 @@ _NO_PROBES = Probes()
 
 @dataclass(frozen=True)
 class Draft:
-    """A tree of N guessed tokens below the root; a chain and the empty draft are special cases.
+    """A tree of N guessed tokens below the root; a chain and the empty draft are special cases."""
 
-    Attributes:
-        tokens: (N,) token ids.
-        parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
-        scores: (N,) log of the chance that the target gets to each node: under the drafter, its cumulative
-            probability. Empty if the drafter gives none.
-        probes: Rows that no node, child or verdict refers to; a draft may have probes and no nodes.
-        steps: Steps of the network that drafted, if they count against the draft's gain.
-        sources: (N,) members of a committee that guessed each node; empty if one drafter guessed all.
-    """
-
-    tokens: tuple[int, ...] = ()
+    tokens: tuple[int, ...] = ()  # (N,) token ids
+    # (N,) index of each node's parent, -1 for the root; parents come before their children
     parents: tuple[int, ...] = ()
+    # (N,) log of the chance that the target gets to each node: under the drafter, its cumulative probability.
+    # Empty if the drafter gives none.
     scores: tuple[float, ...] = ()
+    # Rows that no node, child or verdict refers to; a draft may have probes and no nodes
     probes: Probes = _NO_PROBES
-    steps: int = 0
+    steps: int = 0  # steps of the network that drafted, if they count against the draft's gain
+    # (N,) members of a committee that guessed each node; empty if one drafter guessed all
     sources: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:

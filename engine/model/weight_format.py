@@ -27,24 +27,16 @@ _WIDE_BITS = 7
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """Format of a model's weights in memory.
+    """Format of a model's weights in memory."""
 
-    Attributes:
-        name: Name as the option takes it, or as the file calls itself.
-        dense: Type of matrices that are not packed, and of the embedding beside them.
-        activations: Type of hidden states.
-        cache: Type of keys and values; int8 for 8 bits with scales, which the kernel library alone reads and writes.
-        kind: Block type of most matrices, as GGUF's number; None if all are dense.
-        finer: Block type of the matrices that suffer most from few bits; None for the same.
-        stored: Types of the checkpoint's tensors if they are kept; None if they are converted.
-    """
-
-    name: str
-    dense: torch.dtype
-    activations: torch.dtype
+    name: str  # name as the option takes it, or as the file calls itself
+    dense: torch.dtype  # type of matrices that are not packed, and of the embedding beside them
+    activations: torch.dtype  # type of hidden states
+    # Type of keys and values; int8 for 8 bits with scales, which the kernel library alone reads and writes
     cache: torch.dtype
-    kind: int | None = None
-    finer: int | None = None
+    kind: int | None = None  # block type of most matrices, as GGUF's number; None if all are dense
+    finer: int | None = None  # block type of the matrices that suffer most from few bits; None for the same
+    # Types of the checkpoint's tensors if they are kept; None if they are converted
     stored: TensorTypes | None = None
 
     @property

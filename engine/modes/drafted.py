@@ -12,7 +12,6 @@ from engine.modes.mode import (
     WIDTH,
     Mode,
     Values,
-    adaptive,
     nodes,
     searched_trees,
     worthwhile,
@@ -20,12 +19,12 @@ from engine.modes.mode import (
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
-    from engine.decoding.round_cost import RoundCost
-    from engine.decoding.schedule import Schedule
+    from engine.decoding.costs import Costs
     from engine.drafting.committee import CommitteeMemory, Member
     from engine.drafting.drafter import Drafter
     from engine.drafting.kind import Pacing
     from engine.drafting.lookup import MatchChances
+    from engine.drafting.schedule import Schedule
     from engine.drafting.trees import TreeShape
     from engine.placement.plan import PlacementPlan
 
@@ -73,7 +72,7 @@ DOVETAIL = Mode(
     reason=mark(
         "Dovetail was chosen: a draft guesses several tokens ahead, and the model checks them in one pass."
     ),
-    schedule=adaptive,
+    schedule=worthwhile,
     growth=_tree,
     options=(WIDTH, DEPTH, nodes(15), AS_PUBLISHED),
     drafts=("model", "head", "medusa", "block"),
@@ -94,7 +93,7 @@ GHIDORAH = Mode(
         "Ghidorah was chosen: Medusa heads guess several tokens in one step, and the model checks a tree of them in "
         "one pass."
     ),
-    schedule=adaptive,
+    schedule=worthwhile,
     growth=searched_trees,
     options=(WIDTH, nodes(63), AS_PUBLISHED),
     drafts=("medusa",),
@@ -115,7 +114,7 @@ PPD = Mode(
         "PPD was chosen: prompt tokens let the model guess further ahead in the same pass in which it checks its "
         "earlier guesses."
     ),
-    schedule=adaptive,
+    schedule=worthwhile,
     growth=searched_trees,
     options=(WIDTH, nodes(31), LOOK_UP, AS_PUBLISHED),
     drafts=("prompt-tokens",),
@@ -143,12 +142,12 @@ def _committee(
     return (MajorityCommittee if values[AS_PUBLISHED.name] else MergedCommittee)(members, memory)
 
 
-def _schedule(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    from engine.decoding.schedule import LengthSelector
+def _schedule(values: Values, cost: Costs, drafter: Drafter) -> Schedule:
+    from engine.drafting.committee import MajorityCommittee
 
-    if values[AS_PUBLISHED.name]:
-        return LengthSelector(values["draft_nodes"], cost)
-    return adaptive(values, cost, drafter)
+    if isinstance(drafter, MajorityCommittee):
+        return drafter.length_selector(values["draft_nodes"])
+    return worthwhile(values, cost, drafter)
 
 
 # Minions: several drafts guess, prompt lookup beside them, and their votes decide what the model checks.
@@ -201,7 +200,7 @@ LLMCAD = Mode(
         "ahead."
     ),
     drafts_ahead=True,
-    schedule=adaptive,
+    schedule=worthwhile,
     growth=_pacing,
     options=(DEPTH, nodes(63), LOOK_UP, AS_PUBLISHED),
     drafts=("model", "medusa", "prompt-tokens"),

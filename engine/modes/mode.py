@@ -14,13 +14,13 @@ from engine.messages import ModeDescriptor, ModeOption
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
+    from engine.decoding.costs import Costs
     from engine.decoding.loop import Recipe
-    from engine.decoding.round_cost import RoundCost
-    from engine.decoding.schedule import Schedule
     from engine.drafting.committee import CommitteeMemory, Member
     from engine.drafting.drafter import Drafter
     from engine.drafting.kind import Pacing
     from engine.drafting.lookup import MatchChances
+    from engine.drafting.schedule import Schedule
     from engine.drafting.trees import TreeShape
     from engine.placement.plan import PlacementPlan
     from engine.verifying.rules import Verifier
@@ -85,9 +85,9 @@ def nodes(usual: int) -> ModeOption:
     )
 
 
-def no_drafts(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
+def no_drafts(values: Values, cost: Costs, drafter: Drafter) -> Schedule:
     """Return the schedule of plain decoding, which never drafts."""
-    from engine.decoding.schedule import FixedShape
+    from engine.drafting.schedule import FixedShape
     from engine.model.token_tree import DraftShape
 
     return FixedShape(DraftShape(0))
@@ -125,7 +125,7 @@ class Mode(ModeDescriptor):
     """
 
     reason: str
-    schedule: Callable[[Values, RoundCost, Drafter], Schedule] = no_drafts
+    schedule: Callable[[Values, Costs, Drafter], Schedule] = no_drafts
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
     committee: Callable[[Values, Sequence[Member], CommitteeMemory, MatchChances], Drafter] | None = None
@@ -182,7 +182,7 @@ class Mode(ModeDescriptor):
         verifier: Verifier,
         drafts: Sequence[Member],
         values: Values,
-        cost: RoundCost,
+        cost: Costs,
         memory: CommitteeMemory,
         chances: MatchChances,
     ) -> Recipe:
@@ -209,22 +209,12 @@ class Mode(ModeDescriptor):
         return Recipe(drafter, verifier, self.schedule(values, cost, drafter))
 
 
-def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    """Return a schedule of as many nodes as pay for the draft's time; as published all of them in each round."""
-    from engine.decoding.adaptive_budget import AdaptiveBudget
-    from engine.decoding.schedule import FixedShape
+def worthwhile(values: Values, cost: Costs, drafter: Drafter) -> Schedule:
+    """Return a schedule of as many nodes as pay; as published all of them in each round."""
+    from engine.decoding.worth import LARGEST, Worth
+    from engine.drafting.schedule import FixedShape
     from engine.model.token_tree import DraftShape
 
-    if values[AS_PUBLISHED.name]:
+    if values.get(AS_PUBLISHED.name):
         return FixedShape(DraftShape(values["draft_nodes"]))
-    if drafter.gives_chances:  # of its own nodes, which a schedule may weigh
-        return worthwhile(values, cost, drafter)
-    return AdaptiveBudget(values["draft_nodes"], cost, drafter.counted)
-
-
-def worthwhile(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    """Return a schedule of as many nodes as pay, by their own chances."""
-    from engine.decoding.schedule import WorthwhileNodes
-
-    largest = values.get("draft_nodes", WorthwhileNodes.LARGEST)
-    return WorthwhileNodes(largest, cost, steps=bool(drafter.hidden_layers or drafter.members))
+    return Worth(drafter, values.get("draft_nodes", LARGEST), cost)

@@ -14,8 +14,9 @@ from statistics import median
 import numpy
 
 from engine.cached_json import read_cached, write_cached
-from engine.decoding.round_cost import settled
-from engine.drafting.lookup import CLASSES, MatchChances, Matched
+from engine.decoding.costs import settled
+from engine.drafting.chances import Matched
+from engine.drafting.lookup import CLASSES, MatchChances
 from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
 from engine.plain_data import from_plain

@@ -1,1 +1,1 @@
-"""Models that other machines run: asked over HTTP in OpenAI's protocol, and heard by the engine as its own are."""
+"""Models of servers: asked over HTTP in OpenAI's protocol, with replies told in the engine's own events."""

@@ -47,10 +47,10 @@ _TURN_TOKENS = 6
 
 @dataclass(frozen=True)
 class CountedTurns:
-    """Turns as long as they have tokens, by an estimate: a server has its tokenizer for itself.
+    """Turns with an estimate of their tokens, since only the server has the tokenizer; `len` gives it.
 
     Attributes:
-        turns: Without attachments: these are in their texts.
+        turns: Turns whose attachments are in their texts.
         tokens: Number of tokens.
     """
 
@@ -62,11 +62,11 @@ class CountedTurns:
 
 
 def count_text(text: str, scale: float) -> int:
-    """Tokens of a text, by an estimate.
+    """Estimate the tokens of a text.
 
     Args:
         text: The text.
-        scale: Tokens that the server counted before, over those estimated for the same.
+        scale: Tokens that the server counted before, divided by the estimate for the same text.
     """
     return round(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN * scale) + 1
 
@@ -89,7 +89,7 @@ def encoded(asked: ToAsk) -> Encoded:
     """Return a request as its server gets it: the turns that fit by estimate, without the oldest.
 
     Raises:
-        InvalidOption: No server does this.
+        InvalidOption: A server cannot do what is asked for.
         PromptTooLong: The last message does not fit even alone.
     """
     events: list[Event] = []
@@ -137,8 +137,8 @@ def _fitted(asked: ToAsk, emit: Callable[[Event], None]) -> CountedTurns:
         ) from error
     if found.sources:
         emit(Notice(request.request_id, found.sources))
-    if found.messages_left_out:
-        emit(ContextTrimmed(request.request_id, found.messages_left_out))
+    if left_out := request.left_out + found.messages_left_out:
+        emit(ContextTrimmed(request.request_id, left_out))
     return replace(found.prompt, tokens=round(found.prompt.tokens / scale))
 
 
@@ -164,7 +164,9 @@ def _path_and_body(asked: ToAsk, turns: Sequence[ChatMessage]) -> tuple[str, dic
         }
     body |= {name: value for name, value in wanted.items() if value is not None}
     if request.logprobs is not None:
-        raise InvalidOption("A model on a server gives no log-probabilities here: leave them out.")
+        raise InvalidOption(
+            "A model on a server gives no log-probabilities here: leave them out.", about="logprobs"
+        )
     if request.raw_prompt is not None:
         return "/v1/completions", {**body, "prompt": request.raw_prompt}
     messages = [_message(turn) for turn in turns]
@@ -180,7 +182,7 @@ def _path_and_body(asked: ToAsk, turns: Sequence[ChatMessage]) -> tuple[str, dic
 
 
 def _all_tokens(top_k: int | None, kind: ServerKind) -> int | None:
-    """Tokens to draw from; all of them are 0 here and -1 in some servers."""
+    """Return the number of tokens to draw from; all tokens are 0 here and -1 in some servers."""
     return -1 if top_k == 0 and kind in ("vllm", "sglang") else top_k
 
 
@@ -201,7 +203,7 @@ def _message(turn: ChatMessage) -> dict[str, Any]:
 
 
 def _thinking(request: Generate, kind: ServerKind) -> dict[str, Any]:
-    """Wishes for thoughts, as variables of the chat template or in OpenAI's word for it."""
+    """Return wishes for thoughts, as variables of the chat template or as OpenAI's field."""
     wished = request.thinking
     found: dict[str, Any] = {}
     if wished.effort is not None:
@@ -216,7 +218,7 @@ def _thinking(request: Generate, kind: ServerKind) -> dict[str, Any]:
 def _form(form: OutputForm) -> dict[str, Any]:
     if form.kind != "schema":
         raise InvalidOption(
-            "A model on a server writes no reply by a grammar here: give a JSON schema instead."
+            "A model on a server writes no reply by a grammar here: give a JSON schema instead.", about="form"
         )
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": json.loads(form.text)}}
 

@@ -1,6 +1,6 @@
 """The way to a server: HTTP with its key, limits, and a sentence for whatever goes wrong.
 
-Redirects are not followed, so no other address is ever sent the key or a word. httpx2 takes certificates from the
+Redirects are not followed, so the key and the texts go to no other address. httpx2 takes certificates from the
 system's own store, and proxies from the environment except on the way to a program of this computer.
 """
 
@@ -28,11 +28,11 @@ ASKING_S, READING_S = 10.0, 600.0
 
 
 class Connection:
-    """Connections to one server. Used from one event loop.
+    """Connections to one server, for one event loop.
 
     Args:
         server: Server to ask.
-        key: To be sent; None for the one that is kept.
+        key: Key to send; None for the one that is kept.
     """
 
     def __init__(self, server: Endpoint, key: str | None = None) -> None:
@@ -56,7 +56,7 @@ class Connection:
         """Return the JSON that the server answers to GET, or to POST with a body.
 
         Raises:
-            RemoteError: in one of its kinds.
+            RemoteError: The server fails in some way.
         """
         text = await self.text(path, body, model, limit_s)
         try:
@@ -77,7 +77,7 @@ class Connection:
         """Return the result of some work with the server.
 
         Raises:
-            RemoteError: It takes longer.
+            RemoteError: The work takes too long.
         """
         try:
             return await asyncio.wait_for(work, limit_s)
@@ -92,12 +92,12 @@ class Connection:
 
         Args:
             path: Path of the protocol.
-            body: JSON in bytes, or what it is made of; None to ask without any.
-            model: The server's name for the model.
+            body: JSON in bytes, or an object for it; None for no body.
+            model: Name of the model at the server.
             bound: Bound of the answer.
 
         Raises:
-            TenonError: in one of the kinds of `failures`.
+            TenonError: The server fails in one of the ways of `failures`.
         """
         url = f"{self.server.address}{path}"
         method = "GET" if body is None else "POST"

@@ -1,4 +1,4 @@
-"""Figures of a reply that Tenon shows, from the words of servers about its speed and their drafts.
+"""Figures of a reply from what servers tell about its speed and their drafts.
 
 The mean acceptance length is 1 + accepted / steps: a step checks one draft, and gives one token more than it accepts.
 Sources: llama.cpp, tools/server/README.md (``timings``); vLLM, docs/features/per_request_metrics.md
@@ -37,8 +37,8 @@ class DraftCounts:
     Attributes:
         steps: Drafts that were checked.
         drafted: Tokens in them.
-        accepted: Guesses that held.
-        shared: Replies to others are counted too.
+        accepted: Drafted tokens that held.
+        shared: True if replies to other clients are counted too.
     """
 
     steps: int
@@ -47,7 +47,7 @@ class DraftCounts:
     shared: bool = False
 
     def added_to(self, timings: Timings) -> Timings:
-        """Return the timings with these figures, or as they were if the figures say nothing or cannot be."""
+        """Return the timings with these figures, or unchanged if the figures say nothing or are impossible."""
         if not (
             0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps)
             and self.drafted
@@ -67,7 +67,7 @@ class DraftCounts:
 
 
 def with_llama_timings(timings: Timings, told: Mapping[str, Any]) -> Timings:
-    """Return the timings that the server tells if they can be, else those measured here."""
+    """Return the timings that the server tells if they are possible, else those measured here."""
     prompt_n, cache_n = (_count(told.get(name)) for name in ("prompt_n", "cache_n"))
     predicted_n = _written(timings, told.get("predicted_n"))
     prompt_ms, predicted_ms = (_ms(timings, told.get(name)) for name in ("prompt_ms", "predicted_ms"))
@@ -131,9 +131,9 @@ def between(before: Mapping[str, int], after: Mapping[str, int], own_tokens: int
     """Return the counts between two looks at the counters.
 
     Args:
-        before: Just before the reply.
-        after: Just after it.
-        own_tokens: Tokens of the reply itself; where the server has written more, others were served too.
+        before: Counters just before the reply.
+        after: Counters just after it.
+        own_tokens: Tokens of the reply; if the server has written more, others were served too.
     """
     steps, drafted, accepted, written = (
         after.get(name, 0) - before.get(name, 0) for name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN)
@@ -160,24 +160,24 @@ def _count(value: object) -> int:
 
 
 def _written(timings: Timings, told: object) -> int:
-    """Tokens of a reply as they are told; those counted here where there are none, or there was no time for so many."""
+    """Return the tokens of a reply that the server tells, or those counted here if it tells none or too many."""
     s = max(timings.prompt_ms + timings.predicted_ms, LEAST_MS) / 1e3
     tokens = _count(told)
     return tokens if 0 < tokens <= s * _FASTEST_WRITING else timings.predicted_n
 
 
 def _ms(timings: Timings, told: object) -> float:
-    """Return a part of a reply's time, or 0 for none and for one of another reply."""
+    """Return a part of a reply's time, or 0 if it is not told or belongs to another reply."""
     ms = _number(told)
     return ms if ms <= 2 * (timings.prompt_ms + timings.predicted_ms) + 1e3 else 0.0
 
 
 def _speed(tokens: int, ms: float, fastest: float) -> float | None:
-    """Tokens a second; None where there are none, or the speed cannot be."""
+    """Return tokens per second; None if there are none, or the speed is impossible."""
     return tokens / ms * 1e3 if 0 < tokens <= ms / 1e3 * fastest else None
 
 
 def _number(value: object) -> float:
-    """Return a number that is told, or 0 for anything else."""
+    """Return a value if it is a number, else 0."""
     usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
     return float(value) if usable else 0.0  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a server or its answer: one sentence each."""
+"""Failures of a server or its answer, with one sentence for each."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ MOST_TOKENS = 16 << 20
 
 
 class ContextTooSmall(PromptTooLong):
-    """The server's own word that a prompt is too long.
+    """Error for a prompt that the server calls too long.
 
     Attributes:
-        context: Tokens of context there; None where it did not say.
-        prompt: Tokens of the prompt, by its count; None where it did not say.
+        context: Tokens of context at the server; None if it did not say.
+        prompt: Tokens of the prompt by the server's count; None if it did not say.
     """
 
     def __init__(self, message: str, context: int | None = None, prompt: int | None = None) -> None:
@@ -69,12 +69,12 @@ def refusal(
     """Return the error for an answer whose status is no success, or for an error within a stream.
 
     Args:
-        server: Who answered.
-        status: Of HTTP; 0 within a stream, where the error itself may have one.
-        body: The answer as JSON, or None.
+        server: Server that answered.
+        status: Status of HTTP; 0 within a stream, whose error itself may have one.
+        body: Answer as JSON, or None.
         headers: Headers of the answer.
-        has_key: A key was sent.
-        model: The one that was asked for; empty where none was.
+        has_key: True if a key was sent.
+        model: Model that was asked for; empty for none.
     """
     error = body.get("error", body) if isinstance(body, dict) else None
     fields = error if isinstance(error, dict) else {}
@@ -191,7 +191,7 @@ def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
 
 
 def endless(server: Endpoint, limit_s: float) -> RemoteBroken:
-    """Return the error for a reply that does not get on, or does not end."""
+    """Return the error for a reply that makes no progress, or does not end."""
     return RemoteBroken(
         "{server} did not bring the reply on within {minutes} minutes, so it was ended here: try again when the server "
         "has less to do.",
@@ -258,7 +258,7 @@ def _come_back(server: Endpoint, headers: Mapping[str, str]) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> int | None:
-    """Seconds to wait by the header (RFC 9110, section 10.2.3): a number of them, or a date."""
+    """Return the seconds to wait by the header (RFC 9110, section 10.2.3), which has a number or a date."""
     said = headers.get("retry-after", "").strip()
     try:
         seconds = float(said) if said[:1].isdigit() else parsedate_to_datetime(said).timestamp() - time.time()
@@ -268,6 +268,6 @@ def _retry_after(headers: Mapping[str, str]) -> int | None:
 
 
 def _quoted(told: object) -> str:
-    """Return the server's own words, on one line and not too many."""
+    """Return the beginning of the server's own words, on one line."""
     words = " ".join(str(told).split()) if isinstance(told, str) else ""
     return words if len(words) <= _LONGEST_QUOTE else f"{words[: _LONGEST_QUOTE - 1]}…"

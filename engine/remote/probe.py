@@ -1,4 +1,4 @@
-"""A probe of a server: its kind, its models and their abilities, asked in the words of each kind of server.
+"""Probe of a server: its kind, its models and their abilities, by the protocol of each kind.
 
 Sources: llama.cpp, tools/server/README.md (``/props``); vLLM and SGLang, ``max_model_len`` of ``/v1/models``; Ollama,
 docs/api.md (``/api/show``, ``/api/ps``); LM Studio, REST API v0 (``/api/v0/models``).
@@ -31,14 +31,14 @@ _LEARNING_S = 60.0
 
 
 def probe(server: Endpoint, key: str | None = None) -> Endpoint:
-    """Ask a server what it is; it is neither kept nor changed.
+    """Ask a server for its kind and its models, without keeping or changing it.
 
     Args:
-        server: Name and address.
-        key: To be sent; None for the one that is kept.
+        server: Server with name and address.
+        key: Key to send; None for the one that is kept.
 
     Raises:
-        RemoteError: It does not answer, or not as a server of models.
+        RemoteError: The server does not answer, or not as a server of models.
     """
 
     async def run() -> Endpoint:
@@ -52,7 +52,7 @@ def probe(server: Endpoint, key: str | None = None) -> Endpoint:
 
 
 def unencrypted(server: Endpoint, has_key: bool) -> str:
-    """Return a sentence for a key that others can read on its way, or an empty text."""
+    """Return a warning for a key that is sent without encryption, or an empty text."""
     if not has_key or server.encrypted or server.is_here:
         return ""
     return say(
@@ -130,7 +130,7 @@ def _with_props(model: ServedModel, props: Mapping[str, Any]) -> ServedModel:
 
 
 async def _ollama(connection: Connection, models: list[ServedModel]) -> list[ServedModel]:
-    """Ollama's models: the context of one in memory is what it was given, of any other what its settings say."""
+    """Return Ollama's models; a model in memory has the context that it was given, others that of their settings."""
     running = {
         str(one.get("model") or one.get("name")): positive(one.get("context_length"))
         for one in _objects((await _asked(connection, "/api/ps")).get("models"))
@@ -157,7 +157,7 @@ async def _ollama(connection: Connection, models: list[ServedModel]) -> list[Ser
 
 
 def _lm_studio(models: list[ServedModel], known: Iterable[Mapping[str, Any]]) -> list[ServedModel]:
-    """LM Studio's models, those left out that write no texts."""
+    """Return LM Studio's models that write texts."""
     about = {str(one.get("id")): one for one in known}
     found = []
     for model in models:

@@ -1,4 +1,4 @@
-"""A server's model in the place of one in memory: what is known of it, and the connection that its replies share."""
+"""Model of a server in the place of one in memory: its facts, and the connection that its replies share."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _MOST_REPLIES = 16
 
 
 class RemoteModel:
-    """Asks the server for the model's facts, and keeps a thread for what is said over the net.
+    """Model of a server, with a thread for what is said over the net.
 
     Args:
-        options: Name the model; of the others the context holds, as an upper limit.
+        options: Options with the model's name; their context is an upper limit, and the others have no effect.
         check: Called often; raises to cancel.
 
     Attributes:
-        server: With what was learned of it just now.
-        context: Tokens of prompt and reply together; None where nobody has said.
-        scale: Tokens that the server counted in the last prompt, over those estimated for it.
+        server: Server as it was just probed.
+        context: Tokens of prompt and reply together; None if the server does not say.
+        scale: Tokens that the server counted in the last prompt, divided by the estimate for it.
         notes: Sentences for the user.
 
     Raises:
@@ -79,7 +79,7 @@ class RemoteModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Return True if a request with these options is for this model; a server changed since is another."""
+        """Return True if a request with these options is for this model; a server that has changed is another."""
         try:
             server, name = find_remote(options.model)
         except TenonError:
@@ -88,14 +88,14 @@ class RemoteModel:
         return (server.address, name, options.context) == (here.address, self.name, self.options.context)
 
     def has_room(self, replies: int) -> bool:
-        """Return True if one more reply may be asked for beside so many."""
+        """Return True if another reply may be asked for beside so many."""
         return replies < _MOST_REPLIES
 
     def encode(self, asked: ToAsk) -> Generator[Future[Encoded], None, Encoded]:
-        """Return a request as the server gets it; a large one is encoded in a process, and waited for.
+        """Return a request as the server gets it; a large one is encoded in a process.
 
         Raises:
-            TenonError: The request does not fit, or is nothing for a server.
+            TenonError: The request does not fit, or a server cannot answer it.
         """
         if asked.request.size_bytes <= SMALL_BYTES:
             return encoded(asked)

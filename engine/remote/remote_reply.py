@@ -1,4 +1,4 @@
-"""One reply of a server's model, told in the engine's own events."""
+"""Reply of a server's model, told in the engine's own events."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ _STOPS: dict[str, StopReason] = {"length": "length", "max_tokens": "length"}
 
 
 class RemoteReply:
-    """Answers one request that `check_request` has passed.
+    """Reply to one request that `check_request` has passed.
 
     Args:
-        model: The server's model.
-        request: The conversation or raw prompt, and how to sample.
-        load_ms: Time the first question to the server took; None where it was asked before.
+        model: Model of the server.
+        request: Conversation or raw prompt, with its sampling.
+        load_ms: Time that the first question to the server took; None if it was asked before.
         emit: Takes events.
         check: Raises `Cancelled` when the request is to stop.
     """
@@ -111,10 +111,10 @@ class RemoteReply:
         )
 
     def run(self) -> Generator[Future[Encoded] | None, None, None]:
-        """Ask, and tell what comes; others have their turn at each step. Ends with `Finished`, also when cancelled.
+        """Ask, and tell what comes; let others have their turn at each step. End with `Finished`, also if cancelled.
 
         Raises:
-            TenonError: What is wrong; the text so far stays.
+            TenonError: The server fails; the text so far stays.
         """
         self._emit(PlanChosen(self._request.request_id, self._plan))
         limit = self._request.max_tokens
@@ -143,7 +143,7 @@ class RemoteReply:
         return found
 
     def _learn_from(self, error: ContextTooSmall, limit: int | None) -> int | None:
-        """Learn context and length of the prompt from a refusal; returns the limit of tokens that fits after it."""
+        """Learn context and length of the prompt from a refusal; return the limit of tokens that fits after it."""
         model = self._model
         if error.context is not None and (model.context is None or error.context < model.context):
             model.remember_context(error.context)
@@ -179,7 +179,7 @@ class RemoteReply:
         """Take pieces until the last has come, or the reply ends here.
 
         Raises:
-            TenonError: None has come for too long, whatever else the server sends.
+            TenonError: No piece has come for too long, whatever else the server sends.
         """
         updated = 0.0
         while self._reply.stop_reason is None:
@@ -203,7 +203,7 @@ class RemoteReply:
                 yield
 
     async def _talk(self, encoded: Encoded, limit: int | None, came: queue.SimpleQueue[str | None]) -> None:
-        """On the net: ask for the reply, and for the counters around it."""
+        """Ask for the reply, and for the counters before and after it, on the net's thread."""
         connection, kind, name = self._model.connection, self._model.server.kind, self._model.name
         try:
             before = await self._counters() if kind == "vllm" else Counter()
@@ -275,7 +275,7 @@ class RemoteReply:
         )
 
     def _settle(self) -> None:
-        """Take the server's figures, where they came, and learn from its count of the prompt."""
+        """Take the server's figures if they came, and learn from its count of the prompt."""
         usage = self._told.usage.get("prompt_tokens")
         if isinstance(usage, int) and usage > 0 and self._estimate > _ENOUGH_TOKENS:
             self._model.scale = min(max(usage / self._estimate, 0.2), 5.0)

@@ -1,4 +1,4 @@
-"""A server's reply as it comes: server-sent events, and the pieces that they bring.
+"""Reply of a server as it comes: server-sent events, and the pieces that they bring.
 
 Source: https://html.spec.whatwg.org/multipage/server-sent-events.html, "Parsing an event stream".
 """
@@ -34,12 +34,12 @@ class Told:
     """Facts that a server tells of a reply beside its text.
 
     Attributes:
-        finish: The reason of its end, in the protocol's word; empty while there is none.
-        stop: The string that ended it, where the server says so.
-        timings: llama.cpp's.
+        finish: Reason of its end, in the protocol's word; empty while there is none.
+        stop: String that ended it, if the server says so.
+        timings: Timings of llama.cpp.
         usage: Counts of tokens.
-        metrics: vLLM's.
-        cut: The reply was ended here, because the server went on after its limit.
+        metrics: Metrics of vLLM.
+        cut: True if the reply was ended here, because the server went on after its limit.
     """
 
     finish: str = ""
@@ -53,21 +53,21 @@ class Told:
 async def pieces(
     connection: Connection, path: str, body: bytes, model: str, limit: int | None, begun: str, told: Told
 ) -> AsyncIterator[str]:
-    """Ask for a reply; yields its text in pieces, thoughts and calls in Tenon's own marks.
+    """Ask for a reply, and yield its text in pieces, with thoughts and calls in Tenon's own marks.
 
-    A piece is empty where the reply gets on without a text: a call is told once it is complete.
+    A piece is empty if the reply goes on without a text: a call is told when it is complete.
 
     Args:
-        connection: To the server.
+        connection: Connection to the server.
         path: Path of the protocol.
         body: The request.
         model: The server's name for the model.
         limit: Upper limit of the reply in tokens; None for none.
-        begun: The beginning of the reply that is continued; empty for none.
-        told: Filled in as the server tells it.
+        begun: Beginning of a reply that is continued; empty for none.
+        told: Filled in with what the server tells.
 
     Raises:
-        TenonError: What is wrong; the pieces so far stay good.
+        TenonError: The server fails; the pieces so far stay valid.
     """
     written, server = _Written(begun, limit), connection.server
     came, bound = False, Bound(most_s=inf)  # who hears the pieces looks at the clock
@@ -123,10 +123,10 @@ def _value(connection: Connection, text: str) -> object:
 
 
 class _Written:
-    """The reply's text with marks around its thought, and its calls in words.
+    """Text of a reply with marks around its thought, and its calls in words.
 
     Attributes:
-        pieces: Chunks so far that brought some of it.
+        pieces: Number of chunks so far that brought some text.
     """
 
     def __init__(self, begun: str, limit: int | None) -> None:
@@ -209,7 +209,7 @@ class _Written:
         return closed + text
 
     def _without_echo(self, text: str) -> str:
-        """Text that goes on after the beginning; none as long as it may be the beginning itself."""
+        """Return the text after the beginning; empty while it may still be the beginning itself."""
         if not self._echo:
             return text
         self._held += text

@@ -1,5 +1,5 @@
 """The server: other programs speak to the model over HTTP, each in the protocol that it knows.
 
-A request is translated into `Generate`, and the engine's events back into the protocol's answer: a file for each of
-them. No torch: the engine runs in a process of its own.
+A request is translated into `Generate`, and the engine's events back into the protocol's answer: a file for each
+protocol. No torch: the engine runs in a process of its own.
 """

@@ -1,4 +1,4 @@
-"""The answer to an exchange over HTTP: at once or as a stream, and no longer than somebody listens."""
+"""The answer to an exchange over HTTP: at once or as a stream, and only for as long as the client listens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CANCELLED = "The request was stopped before its end."
 
 
 class ExchangeAnswer(Response):
-    """Sends what the engine says, in the protocol of the exchange.
+    """Response that sends what the engine says, in the protocol of the exchange.
 
     A stream begins with its first piece, so that a request that fails before has an error's status.
     """
@@ -36,7 +36,7 @@ class ExchangeAnswer(Response):
         self._answers = answers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, and cancel what nobody listens to any more."""
+        """Answer, and cancel the requests when the client leaves."""
         scope[PROBE] = self._answers.wake
         answering = asyncio.ensure_future(self._answer(scope, receive, send))
         listening = asyncio.ensure_future(gone(receive))
@@ -67,7 +67,7 @@ class ExchangeAnswer(Response):
         await response(scope, receive, send)
 
     async def _follow(self, stream: _Stream | None) -> list[Reply]:
-        """Pass the events on as they come; the replies of all choices.
+        """Pass the events on as they come, and return the replies of all choices.
 
         Raises:
             Refused: One of them failed.
@@ -91,7 +91,7 @@ class ExchangeAnswer(Response):
                 continue
             index, event = item
             if isinstance(event, Failed):
-                raise refusal(event.error, exchange.asks_in)
+                raise refusal(event.error, exchange.places)
             if isinstance(event, Finished):
                 if event.reply.stop_reason == "cancelled":
                     raise Refused(503, _CANCELLED)
@@ -118,7 +118,7 @@ class _Stream:
     """Body of a response, which begins with its first piece.
 
     Attributes:
-        gathers: Text was sent just now.
+        gathers: True if text was sent just now.
     """
 
     def __init__(self, send: Send, media_type: str) -> None:
@@ -139,7 +139,7 @@ class _Stream:
             await self.write(b"")
 
     async def write(self, piece: bytes, last: bool = False) -> None:
-        """Send what is held and a piece; an empty one is none, unless it is the last."""
+        """Send what is held and a piece; send nothing if both are empty, unless it is the last."""
         piece, self._held = self._held + piece, b""
         if not piece and not last:
             return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.messages import ChatMessage, Generate, Reply, StopReason, Thinking, ToolCall
 from engine.server.exchange import (
@@ -17,13 +17,14 @@ from engine.server.exchange import (
     check_model,
     content,
     effort,
+    in_form,
     new_id,
     sampling,
     sent_event,
     turn,
+    wanted_form,
 )
 from engine.server.fields import Fields
-from engine.server.form import in_form, wanted_form
 from engine.server.refusal import Refused, anthropic_error
 from engine.server.tools import Calls, anthropic_tools, arguments_of, block_call
 from engine.text.reply_parts import Said
@@ -41,6 +42,12 @@ _THINKING = {"enabled": True, "disabled": False, "adaptive": None, "between_tool
 class Messages(Exchange):
     """``/v1/messages``. A thought and a text are blocks, and one is closed before the next begins."""
 
+    fields_of: ClassVar = {
+        **Exchange.fields_of,
+        "form": ("output_format", "output_config.format", "tools"),
+        "stop": ("stop_sequences",),
+    }
+
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         self.id = new_id("msg_")
         self._blocks = 0  # that were begun
@@ -50,28 +57,23 @@ class Messages(Exchange):
         return (replace(prompt(fields, self.served), max_tokens=fields.whole("max_tokens", 1)),)
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
         (reply,) = replies
         thought, answer, calls = self.parts(0, reply)
         blocks: list[dict[str, Any]] = [_empty_block("thinking") | {"thinking": thought}] if thought else []
         if answer or not calls:
             blocks.append(_empty_block("text") | {"text": answer})
         blocks += [_call_block(call) | {"input": arguments_of(call)} for call in calls]
-        return {
-            **self._head(),
-            "content": blocks,
-            **_end(reply, bool(calls)),
-            "usage": _usage(reply),
-        }
+        return {**self._head(), "content": blocks, **_end(reply, bool(calls)), "usage": _usage(reply)}
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
-        """The message without content."""
+        """Return the message without content."""
         message = {**self._head(), "content": [], "stop_reason": None, "stop_sequence": None,
                    "usage": {**_prompt_usage(prompt_tokens, cached_tokens), "output_tokens": 0}}  # fmt: skip
         return _event("message_start", message=message)
 
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the thought, of the answer, or of calls."""
+        """Return a piece of the thought, of the answer or of calls."""
         sent = b""
         if said.thought:
             thought = {"type": "thinking_delta", "thinking": said.thought}
@@ -87,25 +89,17 @@ class Messages(Exchange):
         return sent
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The end of the last block, the reason, and the mark of the end."""
-        said = b"" if self._blocks else self._begin("text")
-        return (
-            said
-            + self._close()
-            + _event(
-                "message_delta",
-                delta=_end(reply, bool(self._calls.made)),
-                usage=_usage(reply),
-            )
-            + _event("message_stop")
-        )
+        """Return the end of the last block, the reason, and the mark of the end."""
+        said = (b"" if self._blocks else self._begin("text")) + self._close()
+        end = _end(reply, bool(self._calls.made))
+        return said + _event("message_delta", delta=end, usage=_usage(reply)) + _event("message_stop")
 
     def ping(self) -> bytes:
-        """A sign of life."""
+        """Return a sign of life."""
         return _event("ping")
 
     def failed(self, refused: Refused) -> bytes:
-        """An error in the place of what is to come."""
+        """Return an error in the place of what is to come."""
         return sent_event(anthropic_error(refused), "error")
 
     def _head(self) -> dict[str, Any]:
@@ -126,9 +120,8 @@ class Messages(Exchange):
         if not self._block:
             return b""
         # Clients keep a thought's signature and send it back; nobody checks it here.
-        signed = (
-            self._piece({"type": "signature_delta", "signature": ""}) if self._block == "thinking" else b""
-        )
+        unsigned = {"type": "signature_delta", "signature": ""}
+        signed = self._piece(unsigned) if self._block == "thinking" else b""
         self._block = ""
         return signed + _event("content_block_stop", index=self._blocks - 1)
 
@@ -137,10 +130,10 @@ class Messages(Exchange):
 
 
 def prompt(fields: Fields, served: Served) -> Generate:
-    """The request that a prompt stands for, without its limit of tokens.
+    """Return the request that a prompt stands for, without its limit of tokens.
 
     Raises:
-        Refused: It is none.
+        Refused: The fields are no request.
     """
     check_model(fields, served)
     fields.refuse({"mcp_servers": "Tenon's server calls no tools itself: leave the field mcp_servers out."})
@@ -159,7 +152,7 @@ def prompt(fields: Fields, served: Served) -> Generate:
         tools=anthropic_tools(fields),
     )
     asked = in_form(request, form)
-    check_bounds(asked, served)
+    check_bounds(asked, served, {"prompt": "messages", "stop": "stop_sequences"})
     return asked
 
 
@@ -174,11 +167,7 @@ def _event(kind: str, **data: object) -> bytes:
 
 
 def _empty_block(kind: str) -> dict[str, Any]:
-    return (
-        {"type": "thinking", "thinking": "", "signature": ""}
-        if kind == "thinking"
-        else {"type": kind, kind: ""}
-    )
+    return {"type": kind, kind: "", **({"signature": ""} if kind == "thinking" else {})}
 
 
 def _call_block(call: ToolCall) -> dict[str, Any]:
@@ -186,7 +175,7 @@ def _call_block(call: ToolCall) -> dict[str, Any]:
 
 
 def _turns(message: Fields) -> list[ChatMessage]:
-    """The turns of a message: results of calls come before the words that go with them."""
+    """Return the turns of a message: results of calls come before the words that go with them."""
     if not isinstance(message.value("content"), list):
         return [turn(message)]
     blocks = message.objects("content")
@@ -208,7 +197,7 @@ def _end(reply: Reply, called: bool) -> dict[str, str | None]:
 
 
 def _prompt_usage(prompt_tokens: int, cached_tokens: int) -> dict[str, int]:
-    """Tokens of a prompt; those that the cache had count apart."""
+    """Count the tokens of a prompt; those that the cache had are counted apart."""
     return {
         "input_tokens": prompt_tokens - cached_tokens,
         "cache_read_input_tokens": cached_tokens,

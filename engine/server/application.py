@@ -1,9 +1,11 @@
-"""The application: one table of routes, and how each is answered."""
+"""The application: one table of routes, how each is answered, and what the server tells of itself."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,7 +16,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from engine.freed_memory import give_back_memory
-from engine.messages import CountTokens, Failed, Generate, TokensCounted
+from engine.messages import (
+    CountTokens,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    Memory,
+    StatisticsUpdated,
+    TokensAdded,
+    TokensCounted,
+)
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
 from engine.server.chat_completions import ChatCompletions
@@ -24,12 +36,10 @@ from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
 from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.guard import Guard
-from engine.server.metrics import Metrics
-from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, OllamaModel, shown
+from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, listed, shown, version
 from engine.server.reading import SMALL_BYTES, Read, read_request
 from engine.server.refusal import Refused, error_body, refusal
 from engine.server.responses import Responses
-from engine.server.status import health, models, one_model, props
 
 _MOST_BODY_BYTES = 32 << 20
 _MOST_BODIES_BYTES = 128 << 20
@@ -54,14 +64,142 @@ _RUNNING = "Ollama is running"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+class Metrics:
+    """Counts of what was answered since the start, in Prometheus' text format.
+
+    Source: https://prometheus.io/docs/instrumenting/exposition_formats/.
+
+    Attributes:
+        tokens: Tokens of replies, those that run included.
+        sums: Sums over replies that have ended.
+    """
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self._ended: Counter[str] = Counter()
+        self.sums: Counter[str] = Counter()
+        self._memory = Memory()
+
+    def take(self, event: Event) -> None:
+        """Count an event of the engine."""
+        if isinstance(event, TokensAdded):
+            self.tokens += len(event.token_ids)
+        elif isinstance(event, StatisticsUpdated):
+            self._memory = event.memory
+        elif isinstance(event, Failed):
+            self._ended["failed"] += 1
+        elif isinstance(event, Finished):
+            own = event.reply.timings
+            self._ended["cancelled" if event.reply.stop_reason == "cancelled" else "answered"] += 1
+            self.sums.update(
+                prompt_tokens=own.prompt_n,
+                cached_prompt_tokens=own.cache_n,
+                predicted_tokens=own.predicted_n,
+                drafted_tokens=own.draft_n,
+                accepted_tokens=own.draft_n_accepted,
+                target_forwards=own.target_forwards,
+                prompt_ms=round(own.prompt_ms),
+                predicted_ms=round(own.predicted_ms),
+            )
+
+    def text(self, running: int, waiting: int) -> str:
+        """Return the page that Prometheus reads.
+
+        Args:
+            running: Requests that the engine has.
+            waiting: Requests that wait for their turn.
+        """
+        sums = self.sums
+        lines = [
+            *_metric("requests_total", "counter", "Requests by their end.", self._ended, "end"),
+            *_metric("requests_running", "gauge", "Requests that the engine has.", running),
+            *_metric("requests_waiting", "gauge", "Requests that wait for their turn.", waiting),
+            *_metric("prompt_tokens_total", "counter", "Tokens of prompts that were read.", sums["prompt_tokens"]),
+            *_metric("cached_prompt_tokens_total", "counter", "Tokens of prompts that a cache had.",
+                     sums["cached_prompt_tokens"]),
+            *_metric("predicted_tokens_total", "counter", "Tokens of replies.", sums["predicted_tokens"]),
+            *_metric("drafted_tokens_total", "counter", "Drafted tokens.", sums["drafted_tokens"]),
+            *_metric("accepted_tokens_total", "counter", "Drafted tokens that held.", sums["accepted_tokens"]),
+            *_metric("target_forwards_total", "counter", "Forwards of the model.", sums["target_forwards"]),
+            *_metric("prompt_seconds_total", "counter", "Time that prompts took.", sums["prompt_ms"] / 1e3),
+            *_metric("predicted_seconds_total", "counter", "Time that replies took.", sums["predicted_ms"] / 1e3),
+            *_metric("engine_resident_bytes", "gauge", "The engine's memory.", self._memory.resident_bytes),
+        ]  # fmt: skip
+        return "\n".join(lines) + "\n"
+
+
+def _metric(name: str, kind: str, help_: str, value: float | Counter[str], label: str = "") -> list[str]:
+    head = [f"# HELP tenon_{name} {help_}", f"# TYPE tenon_{name} {kind}"]
+    if isinstance(value, Counter):
+        return head + [f'tenon_{name}{{{label}="{key}"}} {count}' for key, count in sorted(value.items())]
+    return [*head, f"tenon_{name} {value}"]
+
+
+def health(served: Served) -> dict[str, Any]:
+    """Say that the server runs and its model was loaded."""
+    return {"status": "ok"}
+
+
+def models(served: Served) -> dict[str, Any]:
+    """Return OpenAI's list of models; Anthropic's clients find their fields in it too."""
+    model = _model(served)
+    return {
+        "object": "list",
+        "data": [model],
+        "has_more": False,
+        "first_id": model["id"],
+        "last_id": model["id"],
+    }
+
+
+def one_model(served: Served, name: str) -> dict[str, Any]:
+    """Return one model of that list."""
+    if name not in (served.name, served.options.model):
+        raise Refused(404, f"There is no model {name[:100]!r} here.", "model", "model_not_found")
+    return _model(served)
+
+
+def props(served: Served) -> dict[str, Any]:
+    """Return the server's properties, under llama.cpp's names where it has them."""
+    report = served.report
+    sampling = {name: value for name, value in asdict(report.advice.sampling).items() if value is not None}
+    return {
+        "model_alias": served.name,
+        "model_path": report.folder,
+        "total_slots": MOST_RUNNING,
+        "default_generation_settings": {"n_ctx": report.context, "params": sampling},
+        "modalities": {"vision": False, "audio": False},
+        "architecture": report.architecture,
+        "weights": report.weights,
+        "kv_cache": report.kv_cache,
+        "mode": served.options.mode,
+        "drafts": list(served.options.drafts),
+        "thinking": report.advice.thinking,
+    }
+
+
+def _model(served: Served) -> dict[str, Any]:
+    report = served.report
+    return {
+        "id": served.name,
+        "object": "model",
+        "type": "model",
+        "display_name": report.name,
+        "created": served.created,
+        "owned_by": "tenon",
+        "max_model_len": report.context,
+        "meta": {"n_ctx_train": report.context, "n_params": report.parameters, "size": report.weight_bytes},
+    }
+
+
 def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics, key: str | None) -> ASGIApp:
-    """The server's application.
+    """Make the server's application.
 
     Args:
-        served: Tells the model, which may be another one later.
-        link: To the engine that has it.
-        metrics: What `link` has told of its events.
-        key: To be sent with each request; None for none.
+        served: Returns the model, which may be another one later.
+        link: Link to the engine that has the model.
+        metrics: Counts of the events of `link`.
+        key: Key that each request has to bring; None for none.
     """
 
     def exchange(kind: Callable[[Fields, Served], Exchange]) -> Endpoint:
@@ -78,11 +216,11 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         return endpoint
 
     async def count(asked: Generate) -> int:
-        """Tokens of a request's prompt; the model is loaded for it."""
+        """Count the tokens of a request's prompt; load the model for it."""
         answers = link.ask([CountTokens("", asked)])
         while (item := await answers.next()) is not None:
             if isinstance(item[1], Failed):
-                raise refusal(item[1].error, Messages.asks_in)
+                raise refusal(item[1].error, {"prompt": "messages"})
             if isinstance(item[1], TokensCounted):
                 return item[1].tokens
         raise AssertionError("the engine ends each request")
@@ -128,9 +266,9 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         ("POST", "/v1/embeddings", embeddings),
         ("POST", "/v1/messages", exchange(Messages)),
         ("POST", "/v1/messages/count_tokens", count_tokens),
-        ("GET", "/api/version", told(OllamaModel.version)),
-        ("GET", "/api/tags", told(lambda served: OllamaModel(served).listed())),
-        ("GET", "/api/ps", told(lambda served: OllamaModel(served).listed())),
+        ("GET", "/api/version", told(version)),
+        ("GET", "/api/tags", told(listed)),
+        ("GET", "/api/ps", told(listed)),
         ("POST", "/api/show", show),
         ("POST", "/api/chat", ollama(OllamaChat)),
         ("POST", "/api/generate", ollama(OllamaGenerate)),
@@ -147,7 +285,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
 
 
 def limits() -> list[str]:
-    """Bounds that keep clients from taking all of this machine, for a person."""
+    """Return the bounds that keep clients from taking all of this machine, as texts for a user."""
     most = most_connections()
     return [
         f"{most} connections, {most_without_request(most)} of them without a whole request",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.messages import Generate, Reply, StopReason, Thinking, TokenLogprob
 from engine.server.exchange import (
@@ -15,7 +15,9 @@ from engine.server.exchange import (
     Exchange,
     choices,
     effort,
+    in_form,
     new_id,
+    openai_form,
     penalties,
     sampling,
     sent_event,
@@ -23,32 +25,62 @@ from engine.server.exchange import (
     turn,
 )
 from engine.server.fields import Fields
-from engine.server.form import in_form, openai_form
 from engine.server.refusal import Refused, openai_error
 from engine.server.tools import Calls, openai_call, openai_tools
 from engine.text.reply_parts import Said
 
 FINISH: dict[StopReason, str] = {
-    "end": "stop",
-    "stop": "stop",
-    "length": "length",
-    "loop": "stop",
-    "cancelled": "stop",
-}
+    "end": "stop", "stop": "stop", "length": "length", "loop": "stop", "cancelled": "stop",
+}  # fmt: skip
 #: Likeliest tokens at each place, at most.
 MOST_LOGPROBS = 20
 DONE = b"data: [DONE]\n\n"
 _SWITCHES = ("enable_thinking", "thinking")
 
 
-class ChatCompletions(Exchange):
+class OpenAICompletions(Exchange):
+    """Exchange of chat completions and of completions.
+
+    Attributes:
+        piece: Kind of the objects of a stream.
+    """
+
+    piece: ClassVar[str] = "text_completion"
+
+    def _open(self, fields: Fields, prefix: str) -> None:
+        self.id = new_id(prefix)
+        self._usage_wanted = fields.inner("stream_options").switch("include_usage")
+        self._choices = fields.whole("n") or 1
+        self._logged: dict[int, list[TokenLogprob]] = {}
+
+    def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:
+        """Keep log-probabilities for the next piece."""
+        self._logged.setdefault(index, []).extend(logprobs)
+
+    def closed(self, replies: Sequence[Reply]) -> bytes:
+        """Return the usage if it is wanted, and the mark of the end."""
+        last = {**self._head(self.piece), "choices": [], "usage": usage(replies, self._choices)}
+        return (sent_event(last) if self._usage_wanted else b"") + DONE
+
+    def failed(self, refused: Refused) -> bytes:
+        """Return an error in the place of a piece."""
+        return sent_event(openai_error(refused)) + DONE
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {
+            "id": self.id, "object": kind, "created": self.created, "model": self.served.name,
+            "system_fingerprint": self.served.fingerprint,
+        }  # fmt: skip
+
+
+class ChatCompletions(OpenAICompletions):
     """``/v1/chat/completions``."""
 
+    piece = "chat.completion.chunk"
+
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
-        self.id = new_id("chatcmpl-")
-        self._usage_wanted = fields.inner("stream_options").switch("include_usage")
+        self._open(fields, "chatcmpl-")
         fields.refuse({name: sentence for name, sentence in UNSERVED.items() if "logprobs" not in name})
-        self._logged: dict[int, list[TokenLogprob]] = {}
         self._calls: dict[int, Calls] = {}
         if "audio" in fields.texts("modalities"):
             raise Refused(400, "This model answers in text alone: leave audio out.", "modalities")
@@ -69,44 +101,31 @@ class ChatCompletions(Exchange):
         return choices(fields, in_form(request, openai_form(fields)))
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
         found = []
         for index, reply in enumerate(replies):
             thought, answer, calls = self.parts(index, reply)
-            message: dict[str, Any] = {
-                "role": "assistant",
-                "content": answer if answer or not calls else None,
-            }
+            said = answer if answer or not calls else None
+            message: dict[str, Any] = {"role": "assistant", "content": said}
             if thought:
                 message["reasoning_content"] = thought
             if calls:
                 message["tool_calls"] = list(map(openai_call, calls))
-            finish = _finish(reply, bool(calls))
-            found.append(
-                {
-                    "index": index,
-                    "message": message,
-                    "logprobs": logged(reply.logprobs),
-                    "finish_reason": finish,
-                }
-            )
+            end = {"logprobs": logged(reply.logprobs), "finish_reason": _finish(reply, bool(calls))}
+            found.append({"index": index, "message": message, **end})
         return {
             **self._head("chat.completion"),
             "choices": found,
-            "usage": usage(replies, len(replies)),
+            "usage": usage(replies, self._choices),
             "timings": timings(replies[-1]),
         }
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
-        """The role, which comes first."""
+        """Return the role, which comes first."""
         return self._chunk(index, {"role": "assistant", "content": None})
 
-    def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:
-        """Log-probabilities, which go with the next chunk."""
-        self._logged.setdefault(index, []).extend(logprobs)
-
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the thought, of the answer, or of calls."""
+        """Return a piece of the thought, of the answer or of calls."""
         chunks: list[dict[str, Any]] = []
         if said.thought:
             chunks.append({"reasoning_content": said.thought})
@@ -122,26 +141,9 @@ class ChatCompletions(Exchange):
         return b"".join(self._chunk(index, chunk) for chunk in chunks)
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The reason of the end."""
+        """Return the reason of the end."""
         called = index in self._calls and bool(self._calls[index].made)
         return self._chunk(index, {}, _finish(reply, called), {"timings": timings(reply)})
-
-    def closed(self, replies: Sequence[Reply]) -> bytes:
-        """The usage, where it is wanted, and the mark of the end."""
-        if not self._usage_wanted:
-            return DONE
-        last = {**self._head("chat.completion.chunk"), "choices": [], "usage": usage(replies, len(replies))}
-        return sent_event(last) + DONE
-
-    def failed(self, refused: Refused) -> bytes:
-        """An error in the place of a chunk."""
-        return sent_event(openai_error(refused)) + DONE
-
-    def _head(self, kind: str) -> dict[str, Any]:
-        return {
-            "id": self.id, "object": kind, "created": self.created, "model": self.served.name,
-            "system_fingerprint": self.served.fingerprint,
-        }  # fmt: skip
 
     def _chunk(
         self, index: int, delta: dict[str, Any], finish: str | None = None, more: dict[str, Any] | None = None
@@ -149,9 +151,7 @@ class ChatCompletions(Exchange):
         logprobs = logged(self._logged.pop(index, ()))
         choice = {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
         usage = {"usage": None} if self._usage_wanted else {}
-        return sent_event(
-            {**self._head("chat.completion.chunk"), "choices": [choice], **usage, **(more or {})}
-        )
+        return sent_event({**self._head(self.piece), "choices": [choice], **usage, **(more or {})})
 
 
 def _finish(reply: Reply, called: bool) -> str:
@@ -159,19 +159,18 @@ def _finish(reply: Reply, called: bool) -> str:
 
 
 def _logprobs(fields: Fields) -> int | None:
-    """The number of likeliest tokens that are wanted beside each one; None for no log-probabilities."""
+    """Return the number of likeliest tokens that are wanted beside each one; None for no log-probabilities."""
     top = fields.whole("top_logprobs", 0, MOST_LOGPROBS)
     if not fields.switch("logprobs"):
         if top:
-            raise Refused(
-                400, "The field top_logprobs goes with logprobs: set logprobs to true.", "top_logprobs"
-            )
+            sentence = "The field top_logprobs goes with logprobs: set logprobs to true."
+            raise Refused(400, sentence, "top_logprobs")
         return None
     return top or 0
 
 
 def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
-    """Log-probabilities of tokens as OpenAI's clients get them; None for none."""
+    """Return log-probabilities as OpenAI's clients get them; None for none."""
     if not logprobs:
         return None
 
@@ -186,7 +185,7 @@ def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
 
 
 def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
-    """Tokens of prompts and replies; the prompt of several choices counts once."""
+    """Count tokens of prompts and replies; the prompt of several choices counts once."""
     prompt = sum(reply.prompt_tokens for reply in replies[::choices])
     written = sum(reply.timings.predicted_n for reply in replies)
     return {
@@ -205,20 +204,19 @@ def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
 
 
 def most_tokens(fields: Fields, *names: str) -> int | None:
-    """The limit of tokens by the first of these fields that is there; -1 is none."""
+    """Return the limit of tokens by the first of these fields that is there; -1 is none."""
     name = next((one for one in names if fields.value(one) is not None), names[0])
     return None if fields.value(name) == -1 else fields.whole(name, 1)
 
 
 def _thinking(fields: Fields) -> Thinking:
-    """Wishes for thinking: by effort, and by variables of the chat template."""
+    """Read wishes for thinking: by effort, and by variables of the chat template."""
     found = effort(fields, "reasoning_effort")
     variables = fields.inner("chat_template_kwargs")
     for name in variables.names():
         if name not in (*_SWITCHES, "reasoning_effort"):
-            sentence = (
-                f"A chat template is given enable_thinking, thinking or reasoning_effort, not {name[:60]!r}."
-            )
+            known = "enable_thinking, thinking or reasoning_effort"
+            sentence = f"A chat template is given {known}, not {name[:60]!r}."
             raise Refused(400, sentence, variables.name(name), "not_supported")
     if variables.value("reasoning_effort") is not None:
         found = effort(variables, "reasoning_effort")

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.messages import Generate, Reply, TokenLogprob
-from engine.server.chat_completions import DONE, FINISH, MOST_LOGPROBS, most_tokens, usage
+from engine.server.chat_completions import FINISH, MOST_LOGPROBS, OpenAICompletions, most_tokens, usage
 from engine.server.exchange import (
     UNSERVED,
     Exchange,
     choices,
-    new_id,
+    openai_form,
     penalties,
     sampling,
     sent_event,
     timings,
 )
 from engine.server.fields import Fields
-from engine.server.form import openai_form
-from engine.server.refusal import Refused, openai_error
+from engine.server.refusal import Refused
 from engine.text.reply_parts import Said
 
 _MOST_PROMPTS = 16
@@ -34,23 +33,20 @@ _UNSERVED = {
 }
 
 
-class Completions(Exchange):
+class Completions(OpenAICompletions):
     """``/v1/completions``."""
 
-    asks_in = "prompt"
+    fields_of: ClassVar = {**Exchange.fields_of, "prompt": ("prompt",)}
 
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
-        self.id = new_id("cmpl-")
-        self._usage_wanted = fields.inner("stream_options").switch("include_usage")
+        self._open(fields, "cmpl-")
         fields.refuse(_UNSERVED)
         wanted = None if fields.value("logprobs") is False else fields.whole("logprobs", 0, MOST_LOGPROBS)
-        self._logged: dict[int, list[TokenLogprob]] = {}
         self._lengths: dict[int, int] = {}
         self._readers: dict[int, codecs.IncrementalDecoder] = {}
-        if (fields.whole("best_of") or 1) > (fields.whole("n") or 1):
+        if (fields.whole("best_of") or 1) > self._choices:
             sentence = "Tenon's server does not choose among replies: leave the field best_of out."
             raise Refused(400, sentence, "best_of", "not_supported")
-        self._choices = fields.whole("n") or 1
         return tuple(
             request
             for prompt in _prompts(fields)
@@ -72,56 +68,33 @@ class Completions(Exchange):
         )
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
         found = []
         for at, reply in enumerate(replies):
             self.logged(at, reply.logprobs)
             found.append(self._choice(at, reply.text, FINISH[reply.stop_reason]))
         return {
-            **self._head(),
+            **self._head(self.piece),
             "choices": found,
             "usage": usage(replies, self._choices),
             "timings": timings(replies[-1]),
         }
 
-    def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:
-        """Log-probabilities, which go with the next piece."""
-        self._logged.setdefault(index, []).extend(logprobs)
-
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the text."""
-        return sent_event({**self._head(), "choices": [self._choice(index, said.answer, None)]})
+        """Return a piece of the text."""
+        return sent_event({**self._head(self.piece), "choices": [self._choice(index, said.answer, None)]})
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The reason of the end."""
+        """Return the reason of the end."""
         choice = self._choice(index, "", FINISH[reply.stop_reason])
-        return sent_event({**self._head(), "choices": [choice], "timings": timings(reply)})
-
-    def closed(self, replies: Sequence[Reply]) -> bytes:
-        """The usage, where it is wanted, and the mark of the end."""
-        if not self._usage_wanted:
-            return DONE
-        return sent_event({**self._head(), "choices": [], "usage": usage(replies, self._choices)}) + DONE
-
-    def failed(self, refused: Refused) -> bytes:
-        """An error in the place of a chunk."""
-        return sent_event(openai_error(refused)) + DONE
-
-    def _head(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "object": "text_completion",
-            "created": self.created,
-            "model": self.served.name,
-            "system_fingerprint": self.served.fingerprint,
-        }
+        return sent_event({**self._head(self.piece), "choices": [choice], "timings": timings(reply)})
 
     def _choice(self, index: int, text: str, finish: str | None) -> dict[str, Any]:
         logprobs = self._told(index, self._logged.pop(index, ()))
         return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish}
 
     def _told(self, index: int, logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
-        """Log-probabilities in the older form: a list for each thing."""
+        """Return log-probabilities in the older form: a list for each thing."""
         if not logprobs:
             return None
         offsets = []
@@ -139,7 +112,7 @@ class Completions(Exchange):
 
 
 def _prompts(fields: Fields) -> list[str | tuple[int, ...]]:
-    """The prompts: texts, or their tokens."""
+    """Return the prompts: texts, or their tokens."""
     fields.need("prompt")
     value = fields.value("prompt")
     found = [
@@ -154,7 +127,7 @@ def _prompts(fields: Fields) -> list[str | tuple[int, ...]]:
 
 
 def _prompt(value: object) -> str | tuple[int, ...] | None:
-    """A text or token ids; None for what is neither."""
+    """Return a text or token ids; None for what is neither."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value and all(type(one) is int for one in value):
@@ -163,7 +136,7 @@ def _prompt(value: object) -> str | tuple[int, ...] | None:
 
 
 def _by_text(logprob: TokenLogprob) -> dict[str, float]:
-    """The likeliest tokens by their texts; of tokens with one text, parts of characters say, the likeliest."""
+    """Return the likeliest tokens by their texts; for tokens with one text (parts of characters) the likeliest."""
     found: dict[str, float] = {}
     for said, value in logprob.top:
         found.setdefault(said.decode(errors="replace"), value)

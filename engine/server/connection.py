@@ -32,26 +32,26 @@ _RETRY_AFTER_S = 5
 
 
 def most_connections() -> int:
-    """Number of connections that are open at once, by the number of descriptors that this process may have."""
+    """Return how many connections may be open at once, by the descriptors that this process may have."""
     descriptors = descriptor_limit()
     return MOST_CONNECTIONS if descriptors is None else min(MOST_CONNECTIONS, descriptors // _SHARE)
 
 
 def most_without_request(connections: int) -> int:
-    """Number of connections without a whole header, of so many that are open at once."""
+    """Return how many connections may be without a whole header, for so many that are open at once."""
     return connections // 2
 
 
 class Connection(H11Protocol):
     """One connection, which makes room for itself by closing the one that has waited longest without a request.
 
-    A client that closes its sending half behind a request gets its answer. It cannot be told from one that hung up
+    A client that closes its sending half after a request gets its answer. It cannot be told from one that hung up
     until something is sent to it: ``100 Continue``, which each client of HTTP skips, or a stream's sign of life.
 
     Args:
-        most: Connections at once.
+        most: Number of connections at once.
         crowded: Called when one is closed or refused because there are too many.
-        arguments: Of uvicorn's own class.
+        arguments: Arguments of uvicorn's own class.
     """
 
     def __init__(self, most: int, crowded: Callable[[], None], **arguments: Any) -> None:
@@ -68,7 +68,7 @@ class Connection(H11Protocol):
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: Any) -> None:
-        """Enter, and make room."""
+        """Enter the list of connections, and make room if there are too many."""
         super().connection_made(transport)
         connections = cast("Iterable[Connection]", self.connections)
         others = [each for each in connections if each is not self and not each._gone]
@@ -99,7 +99,7 @@ class Connection(H11Protocol):
         super().on_response_complete()
 
     def check(self) -> None:
-        """Close the connection where its time is over. Called a few times a second."""
+        """Close the connection if its time is over. Called a few times a second."""
         now_s = self.loop.time()
         unread_bytes = self.transport.get_write_buffer_size()
         if not unread_bytes or unread_bytes < self._unread_bytes:

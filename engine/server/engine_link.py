@@ -43,14 +43,21 @@ _CLOSING = "The server is stopping: ask again when it runs."
 _ENDS = (Finished, Failed, TokensCounted)
 
 Asked = Generate | CountTokens
+# Silence is counted in ticks and not by a clock: while the computer sleeps, or this process stands still, none come.
+# Layers that are computed and bytes that are read are told of (`Working`): a processor's time alone may be a loop.
+TICK_S = 5.0
+PATIENCE_TICKS = 12
+# Importing its libraries, the engine waits for a child that tries a GPU, for three minutes at most.
+START_TICKS = 48
+_HUNG = "The engine neither computed nor answered, so it was ended: ask again, and it starts anew."
 
 
 class EngineHost(Protocol):
-    """Whoever has the engine: `EngineProcess`, or the window, which shares its own."""
+    """Owner of the engine: `EngineProcess`, or the window, which shares its own."""
 
     @property
     def process_id(self) -> int | None:
-        """Of the engine's process; None where somebody else watches over it."""
+        """Id of the engine's process; None if its owner watches over it."""
 
     def send(self, command: Command) -> None:
         """Hand a command over; returns at once."""
@@ -64,10 +71,7 @@ class EngineHost(Protocol):
 
 HostMaker = Callable[[Callable[[Event], None], Callable[[int | None], None]], EngineHost]
 """Starts an engine, and has it tell of its events and of its end, from any thread."""
-
-
-def _own_process(on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> EngineProcess:
-    return EngineProcess(partial(run_engine, serve="engine.process:serve_shared"), on_event, on_exit)
+_OWN_PROCESS: HostMaker = partial(EngineProcess, run_engine)
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class _Asked:
 
 
 class Answers:
-    """Events of some requests that were asked together, each with the request's index."""
+    """Events of requests that were asked together, each with its request's index."""
 
     def __init__(self, cancel: Callable[[Answers], None]) -> None:
         self._cancel = cancel
@@ -89,15 +93,15 @@ class Answers:
 
     @property
     def ready(self) -> bool:
-        """True if an event is there."""
+        """True if an event waits."""
         return bool(self._events)
 
     async def next(self, patience_s: float | None = None, gather: bool = False) -> tuple[int, Event] | None:
-        """The next event; None where none has come in this time.
+        """Wait for the next event; return None if none comes in this time.
 
         Args:
-            patience_s: None for any time.
-            gather: Text alone waits for this time to pass, or for another event.
+            patience_s: Time to wait; None for ever.
+            gather: Let text wait until this time has passed or another event comes.
         """
         if not self._events:
             # A future and a timer: `asyncio.wait_for` makes a task for each token, which takes longer than all else.
@@ -114,23 +118,23 @@ class Answers:
         return self._events.popleft() if self._events else None
 
     def put(self, index: int, event: Event) -> None:
-        """An event has come."""
+        """Take an event that has come."""
         self._events.append((index, event))
         if not self._gathers or not isinstance(event, TokensAdded | StatisticsUpdated):
             self.wake()
 
     def wake(self) -> None:
-        """Whoever waits for the next event goes on, without one where none has come."""
+        """Let who waits for the next event go on, without one if none has come."""
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
     def cancel(self) -> None:
-        """Nobody wants what is still to come."""
+        """Cancel the requests: nobody wants what is still to come."""
         self._cancel(self)
 
 
 class EngineLink:
-    """Hosts one engine, gives it requests in the order they came, and starts it anew after it ended.
+    """Link that gives one engine requests in the order they came, and starts it anew after it ended.
 
     Used from the event loop that made it, and from no other thread.
 
@@ -140,15 +144,15 @@ class EngineLink:
 
     Args:
         on_event: Called with each event before it is handed on.
-        start: Starts the engine, in a process of its own where nothing else is said.
-        most_running: Requests that the engine has at once.
-        most_waiting: Further ones, before any is refused.
+        start: Starts the engine; by default in a process of its own.
+        most_running: Number of requests that the engine has at once.
+        most_waiting: Number of requests that may wait; more are refused.
     """
 
     def __init__(
         self,
         on_event: Callable[[Event], None] = lambda event: None,
-        start: HostMaker = _own_process,
+        start: HostMaker = _OWN_PROCESS,
         most_running: int = MOST_RUNNING,
         most_waiting: int = MOST_WAITING,
     ) -> None:
@@ -180,11 +184,11 @@ class EngineLink:
 
     @property
     def process_id(self) -> int | None:
-        """Of the engine; None while none runs."""
+        """Process id of the engine; None while none runs."""
         return None if self._process is None else self._process.process_id
 
     def ask(self, commands: Sequence[Asked]) -> Answers:
-        """Hand in requests; they are given numbers of their own.
+        """Hand in requests, and give them numbers of their own.
 
         Raises:
             Refused: Too many wait already, or the server is stopping.
@@ -212,7 +216,7 @@ class EngineLink:
         _fail(lost, _CLOSING)
 
     def kill(self, sentence: str) -> None:
-        """End an engine that does not answer: its requests fail with this sentence, and the next ones start another."""
+        """End an engine that does not answer: its requests fail with this sentence, and the next one starts another."""
         if self._process is not None:
             self._last_words = sentence
             self._process.kill()
@@ -302,3 +306,25 @@ def _fail(lost: Sequence[_Asked], sentence: str) -> None:
     for asked in lost:
         error = ErrorReport(EngineStopped.__name__, sentence)
         asked.answers.put(asked.index, Failed(asked.command.request_id, error))
+
+
+async def watch(link: EngineLink, tick_s: float = TICK_S) -> None:
+    """End an engine that owes answers and does not go on with any; the next request starts another.
+
+    Args:
+        link: Link to the engine.
+        tick_s: Time between two looks.
+    """
+    silent, heard = 0, -1
+    while True:
+        await asyncio.sleep(tick_s)
+        if link.process_id is None or not link.running:
+            silent = 0
+            continue
+        if not silent or link.heard != heard:
+            silent, heard = 1, link.heard
+            continue
+        silent += 1
+        if silent > (PATIENCE_TICKS if link.ready else START_TICKS):
+            silent = 0
+            link.kill(_HUNG)

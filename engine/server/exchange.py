@@ -7,18 +7,20 @@ import re
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar
 
 from engine.messages import (
+    MOST_PARTS,
     SAMPLING_RANGES,
     ChatMessage,
     Generate,
     LoadOptions,
     ModelReport,
+    OutputForm,
     Penalties,
     Reply,
     Role,
@@ -35,18 +37,13 @@ from engine.text.tool_calls import FORMATS
 
 _MOST_CHOICES = 8
 _ROLES: dict[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
+    "system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool",
+}  # fmt: skip
 _SEEDS = 1 << 64
 _LEAST_SHARE = 1e-9  # of the likeliest tokens: one alone
 _ALL = 1 << 31
-#: Messages and calls of a request together; its stop strings, and their characters together, as each token is held
-#: against all of them; characters of its tools; tokens with a bias.
-MOST_PARTS = 16_384
+#: Stop strings of a request, and their characters together, as each token is held against all of them; characters of
+#: its tools; tokens with a bias.
 MOST_STOPS, MOST_STOP_CHARACTERS = 256, 16_384
 MOST_TOOL_CHARACTERS = 1 << 20
 MOST_BIASES = 16_384
@@ -63,6 +60,7 @@ UNSERVED = {
     "logprobs": "Tenon's server does not give log-probabilities yet: leave the field logprobs out.",
     "top_logprobs": "Tenon's server does not give log-probabilities yet: leave the field top_logprobs out.",
 }
+ANY_OBJECT = OutputForm("schema", '{"type": "object"}')
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,11 @@ class Served:
     """The model that is served.
 
     Attributes:
-        name: For clients.
-        options: It is loaded with them.
-        report: On the load.
+        name: Name for clients.
+        options: Options that it is loaded with.
+        report: Report on the load.
         created: Time of the start, in seconds since 1970.
-        parse_special: In raw prompts control tokens are control tokens, where a request does not say.
+        parse_special: Whether control tokens in a raw prompt are control tokens, if a request does not say.
     """
 
     name: str
@@ -85,7 +83,7 @@ class Served:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A word that changes with whatever changes the answer to a seed."""
+        """Word that changes with whatever changes the answer to a seed."""
         known = f"{self.options} {self.report.folder} {self.report.weights}"
         return f"tenon-{sha256(known.encode()).hexdigest()[:12]}"
 
@@ -101,27 +99,37 @@ class Exchange(ABC):
         served: The model.
 
     Attributes:
-        requests: To be given to the engine.
-        streams: The answer is wanted piece by piece.
-        media_type: Of a stream.
-        streams_unasked: A request that does not say gets a stream.
-        asks_in: The field that has what is asked.
+        requests: Requests for the engine.
+        streams: True if the answer is wanted piece by piece.
+        media_type: Media type of a stream.
+        streams_unasked: True if a request that does not say gets a stream.
+        fields_of: Fields that may have each part of a request; the last one if none is there.
+        places: Field that has each part of this request.
 
     Raises:
-        Refused: The request is none.
+        Refused: The fields are no request.
     """
 
     media_type: ClassVar[str] = "text/event-stream"
     streams_unasked: ClassVar[bool] = False
-    asks_in: ClassVar[str] = "messages"
+    fields_of: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "prompt": ("messages",),
+        "form": ("grammar", "json_schema", "response_format", "tools"),
+        "bias": ("logit_bias",),
+        "stop": ("stop",),
+        "logprobs": ("logprobs",),
+    }
 
     def __init__(self, fields: Fields, served: Served) -> None:
         self.served = served
         self.created = int(time.time())
         check_model(fields, served)
+        self.places = {
+            part: next(filter(fields.has, names), names[-1]) for part, names in self.fields_of.items()
+        }
         self.requests: tuple[Generate, ...] = self._read(fields)
         for request in self.requests:
-            check_bounds(request, served)
+            check_bounds(request, served, self.places)
         self.streams = fields.switch("stream", self.streams_unasked)
 
     @abstractmethod
@@ -130,37 +138,37 @@ class Exchange(ABC):
 
     @abstractmethod
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
-        """The beginning of a choice: its prompt is being read."""
+        """Return the beginning of a choice, whose prompt is being read."""
         return b""
 
     def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:  # noqa: B027, few have a place for them
-        """Log-probabilities of the tokens whose text comes next."""
+        """Take the log-probabilities of the tokens whose text comes next."""
 
     @abstractmethod
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the thought, of the answer, or of calls; or of more than one of them."""
+        """Return a piece of the thought, of the answer, of calls, or of several of them."""
 
     @abstractmethod
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The end of a choice."""
+        """Return the end of a choice."""
 
     def closed(self, replies: Sequence[Reply]) -> bytes:
-        """The end of the stream."""
+        """Return the end of the stream."""
         return b""
 
     def ping(self) -> bytes:
-        """A sign of life."""
+        """Return a sign of life."""
         return b": ping\n\n"
 
     @abstractmethod
     def failed(self, refused: Refused) -> bytes:
-        """The end of a stream that cannot go on."""
+        """Return the end of a stream that cannot go on."""
 
     def divided(self, index: int) -> ReplyParts | None:
-        """Divider of a choice's text into its parts; None where the model only continues a text."""
+        """Return what divides a choice's text into its parts; None if the model only continues a text."""
         request = self.requests[index]
         if request.raw_prompt is not None:
             return None
@@ -171,7 +179,7 @@ class Exchange(ABC):
         return ReplyParts(begun, form, tools)
 
     def parts(self, index: int, reply: Reply) -> tuple[str, str, list[ToolCall]]:
-        """Thought, answer and calls of a whole reply."""
+        """Return thought, answer and calls of a whole reply."""
         divided = self.divided(index)
         if divided is None:
             return "", reply.text, []
@@ -190,57 +198,51 @@ def check_model(fields: Fields, served: Served) -> None:
         raise Refused(404, message, "model", "model_not_found")
 
 
-def check_bounds(request: Generate, served: Served) -> None:
-    """Refuse a request with more of anything than every part of the program can bear at once."""
+def check_bounds(request: Generate, served: Served, places: Mapping[str, str]) -> None:
+    """Refuse a request that has more of anything than every part of the program can take at once."""
     raw, parts = request.raw_prompt, len(request.messages) + sum(len(one.calls) for one in request.messages)
     if isinstance(raw, tuple) and served.report.context and len(raw) >= served.report.context:
-        sentence = (
-            f"The prompt has {len(raw):,} tokens, but the model's context holds {served.report.context:,}."
-        )
-        raise Refused(400, f"{sentence[:-1]}: shorten it.", "prompt", "context_length_exceeded")
+        holds = f"but the model's context holds {served.report.context:,}: shorten it."
+        sentence = f"The prompt has {len(raw):,} tokens, {holds}"
+        raise Refused(400, sentence, places["prompt"], "context_length_exceeded")
     if parts > MOST_PARTS:
         sentence = f"A request has {MOST_PARTS:,} messages and calls at most: leave out older ones."
-        raise Refused(400, sentence, "messages")
+        raise Refused(400, sentence, places["prompt"])
     if len(request.stop) > MOST_STOPS or sum(map(len, request.stop)) > MOST_STOP_CHARACTERS:
         sentence = (
             f"A request has {MOST_STOPS} stop strings at most, of {MOST_STOP_CHARACTERS:,} characters together: "
             "leave some out."
         )
-        raise Refused(400, sentence, "stop")
-    if (
-        sum(len(tool.description) + len(tool.parameters) for tool in request.tools.offered)
-        > MOST_TOOL_CHARACTERS
-    ):
-        raise Refused(
-            400,
-            f"The tools of a request have {MOST_TOOL_CHARACTERS:,} characters at most: send smaller ones.",
-            "tools",
+        raise Refused(400, sentence, places["stop"])
+    offered = request.tools.offered
+    if sum(len(tool.description) + len(tool.parameters) for tool in offered) > MOST_TOOL_CHARACTERS:
+        sentence = (
+            f"The tools of a request have {MOST_TOOL_CHARACTERS:,} characters at most: send smaller ones."
         )
+        raise Refused(400, sentence, "tools")
 
 
 def new_id(prefix: str) -> str:
-    """A name that no other answer has."""
+    """Make a name that no other answer has."""
     return f"{prefix}{secrets.token_hex(12)}"
 
 
 def as_json(value: object) -> bytes:
-    """A value in as few bytes as it takes."""
+    """Return a value as JSON in as few bytes as it takes."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def sent_event(data: object, event: str = "") -> bytes:
-    """An event of a stream (server-sent events)."""
+    """Return an event of a stream (server-sent events)."""
     return (f"event: {event}\n".encode() if event else b"") + b"data: " + as_json(data) + b"\n\n"
 
 
 def sampling(fields: Fields) -> SamplingOptions:
-    """Sampling of the next token, by the names that most protocols have for it."""
+    """Read the sampling of tokens, by the names that most protocols have for it."""
     ranges = SAMPLING_RANGES
     seed, top_k, top_p = fields.whole("seed"), fields.whole("top_k"), fields.number("top_p", *ranges["top_p"])
-    penalties = [
-        fields.number(name, *ranges["repetition_penalty"])
-        for name in ("repetition_penalty", "repeat_penalty")
-    ]
+    names = ("repetition_penalty", "repeat_penalty")
+    penalties = [fields.number(name, *ranges["repetition_penalty"]) for name in names]
     penalty = next((one for one in penalties if one is not None), None)
     return SamplingOptions(
         temperature=fields.number("temperature", *ranges["temperature"]),
@@ -254,7 +256,7 @@ def sampling(fields: Fields) -> SamplingOptions:
 
 
 def penalties(fields: Fields) -> Penalties:
-    """Penalties by OpenAI's names, and the window of the repetition penalty by llama.cpp's: 0 is none, -1 all."""
+    """Read penalties by OpenAI's names, and the window of the repetition penalty by llama.cpp's: 0 is none, -1 all."""
     window = fields.whole("repeat_last_n", -1) or Penalties.window
     return Penalties(
         fields.number("presence_penalty", *SAMPLING_RANGES["presence"]) or 0.0,
@@ -265,7 +267,7 @@ def penalties(fields: Fields) -> Penalties:
 
 
 def _biases(fields: Fields) -> tuple[tuple[int, float], ...]:
-    """Tokens with their biases: an object, or llama.cpp's list of pairs, where false forbids a token."""
+    """Read tokens with their biases: an object, or llama.cpp's list of pairs, where false forbids a token."""
     wanted = fields.value("logit_bias")
     if isinstance(wanted, list | dict) and len(wanted) > MOST_BIASES:
         raise fields.wrong("logit_bias", f"for {MOST_BIASES:,} tokens at most")
@@ -285,7 +287,7 @@ def _biases(fields: Fields) -> tuple[tuple[int, float], ...]:
 
 
 def choices(fields: Fields, request: Generate) -> tuple[Generate, ...]:
-    """As many requests as the field ``n`` wants choices; where there is a seed each has its own."""
+    """Return a request for each choice that the field ``n`` wants, each with its own seed if there is one."""
     count = fields.whole("n", 1, _MOST_CHOICES) or 1
     seed = request.sampling.seed
     if seed is None:
@@ -295,13 +297,13 @@ def choices(fields: Fields, request: Generate) -> tuple[Generate, ...]:
 
 
 def effort(fields: Fields, name: str) -> Thinking:
-    """Wishes for thinking by a field that says how much."""
+    """Read wishes for thinking from a field that says how much."""
     wanted = fields.one_of(name, _EFFORTS)
     return Thinking() if wanted is None else _EFFORTS[wanted]
 
 
 def turn(message: Fields) -> ChatMessage:
-    """A turn of a conversation, whose content is a text or a list of parts."""
+    """Read a turn of a conversation, whose content is a text or a list of parts."""
     role = message.text("role")
     if role not in _ROLES:
         raise message.wrong("role", f"one of {', '.join(_ROLES)}")
@@ -313,7 +315,7 @@ def turn(message: Fields) -> ChatMessage:
 
 
 def content(message: Fields, field: str) -> str:
-    """A field that is a text, or a list of parts with texts; earlier thoughts are left out."""
+    """Read a field that is a text or a list of parts with texts; leave earlier thoughts out."""
     value = message.value(field)
     if value is None or isinstance(value, str):
         return value or ""
@@ -334,7 +336,7 @@ def content(message: Fields, field: str) -> str:
 
 
 def timings(reply: Reply) -> dict[str, Any]:
-    """Speed of a reply, by the names of llama.cpp's server."""
+    """Return the speed of a reply, by the names of llama.cpp's server."""
     own = reply.timings
     return {
         "cache_n": own.cache_n,
@@ -349,3 +351,43 @@ def timings(reply: Reply) -> dict[str, Any]:
         "draft_n": own.draft_n,
         "draft_n_accepted": own.draft_n_accepted,
     }
+
+
+def wanted_form(fields: Fields, name: str) -> OutputForm | None:
+    """Read the form from a field with a ``type``; a schema is beside it, or in an object ``json_schema``."""
+    wanted = fields.inner(name)
+    kind = wanted.one_of("type", ("text", "json_object", "json_schema"))
+    if kind in (None, "text"):
+        return None
+    holder = wanted if wanted.value("json_schema") is None else wanted.inner("json_schema")
+    schema = holder.value("schema")
+    if kind == "json_object" and schema is None:
+        return ANY_OBJECT
+    return schema_form(schema, holder, "schema")
+
+
+def schema_form(schema: object, fields: Fields, field: str) -> OutputForm:
+    """Return the form that a field's JSON schema stands for."""
+    if not isinstance(schema, dict | bool):
+        raise fields.wrong(field, "a JSON schema")
+    return OutputForm("schema", json.dumps(schema))
+
+
+def openai_form(fields: Fields) -> OutputForm | None:
+    """Read the form from OpenAI's field for it, or from those of llama.cpp's server."""
+    grammar = fields.text("grammar")
+    if grammar:
+        return OutputForm("grammar", grammar)
+    if fields.value("json_schema") is not None:
+        return schema_form(fields.value("json_schema"), fields, "json_schema")
+    return wanted_form(fields, "response_format")
+
+
+def in_form(request: Generate, form: OutputForm | None) -> Generate:
+    """Give a request a form; let the model answer without a thought, unless one was wished for."""
+    if form is None and not request.tools.required:
+        return request
+    if form is not None and form.kind != "schema" and request.tools.offered:
+        raise Refused(400, "A grammar leaves no room for tools: leave the one or the other out.", "grammar")
+    thinking = Thinking(on=False) if request.thinking == Thinking() else request.thinking
+    return replace(request, form=form, thinking=thinking)

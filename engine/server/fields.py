@@ -21,9 +21,9 @@ class Fields:
 
     Args:
         values: The object.
-        place: Its name in the request; empty for the request itself.
+        place: Name of the object in the request; empty for the request itself.
 
-    A field that is null is one that is not there. What is of another type raises `Refused`.
+    A field that is null counts as missing. A field of another type raises `Refused`.
     """
 
     def __init__(self, values: Mapping[str, object], place: str = "") -> None:
@@ -32,7 +32,7 @@ class Fields:
 
     @classmethod
     def of_body(cls, body: bytes) -> Fields:
-        """The fields of a request's body."""
+        """Read the fields of a request's body."""
         maybe_endless = _MAYBE_ENDLESS.search(body)
         try:
             values = read_json(body, _whole if maybe_endless else None)
@@ -48,42 +48,49 @@ class Fields:
         return cls(values)
 
     def with_value(self, field: str, objects: Sequence[Fields]) -> Fields:
-        """The same object with these for a field that is a list of objects."""
+        """Return the same object with these objects for a field."""
         return Fields({**self._values, field: [one._values for one in objects]}, self._place)
 
     def name(self, field: str) -> str:
-        """A field's name in the request."""
+        """Return a field's name in the request."""
         return f"{self._place}.{field}" if self._place else field
 
     def names(self) -> Iterable[str]:
-        """Names of the fields that are there."""
+        """Return the names of the fields that are there."""
         return list(self.values)
 
     @property
     def values(self) -> Mapping[str, object]:
-        """All of them as they are, without those that are null."""
+        """All fields as they are, without those that are null."""
         return {name: value for name, value in self._values.items() if value is not None}
 
     def value(self, field: str) -> object:
-        """A field as it is; None where it is not there."""
+        """Return a field as it is; None if it is not there."""
         return self._values.get(field)
 
+    def has(self, path: str) -> bool:
+        """Return whether a field is there, by the names that lead to it, with dots between them."""
+        found: object = self._values
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return found is not None
+
     def text(self, field: str) -> str | None:
-        """A field that is a text."""
+        """Return a field that is a text."""
         value = self.value(field)
         if value is None or isinstance(value, str):
             return value
         raise self.wrong(field, "a text")
 
     def switch(self, field: str, default: bool = False) -> bool:
-        """A field that is true or false; the default where it is not there."""
+        """Return a field that is true or false; the default if it is not there."""
         value = self.value(field)
         if value is None or isinstance(value, bool):
             return default if value is None else value
         raise self.wrong(field, "true or false")
 
     def number(self, field: str, least: float = -inf, most: float = inf) -> float | None:
-        """A field that is a number between two others."""
+        """Return a field that is a number between two others."""
         value = self.value(field)
         if value is None:
             return None
@@ -97,7 +104,7 @@ class Fields:
             raise self.wrong(field, "a finite number") from error
 
     def whole(self, field: str, least: int = _LEAST_WHOLE, most: int = _MOST_WHOLE) -> int | None:
-        """A field that is a whole number between two others."""
+        """Return a field that is a whole number between two others."""
         value = self.value(field)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -111,7 +118,7 @@ class Fields:
         return value
 
     def texts(self, field: str) -> tuple[str, ...]:
-        """A field that is a text or a list of them; empty where it is not there."""
+        """Return a field that is a text or a list of texts; empty if it is not there."""
         value = self.value(field)
         if value is None:
             return ()
@@ -121,14 +128,14 @@ class Fields:
         raise self.wrong(field, "a text or a list of texts")
 
     def inner(self, field: str) -> Fields:
-        """A field that is an object; one without fields where it is not there."""
+        """Return a field that is an object; one without fields if it is not there."""
         value = self.value(field)
         if value is None or isinstance(value, dict):
             return Fields(value or {}, self.name(field))
         raise self.wrong(field, "an object")
 
     def objects(self, field: str) -> list[Fields]:
-        """A field that is a list of objects; empty where it is not there."""
+        """Return a field that is a list of objects; empty if it is not there."""
         value = self.value(field)
         if value is None:
             return []
@@ -143,26 +150,26 @@ class Fields:
             raise Refused(400, f"The field {name} is missing: send it.", name)
 
     def wrong(self, field: str, wanted: str) -> Refused:
-        """The refusal of a field that must be something else."""
+        """Return the refusal of a field that must be something else."""
         name = self.name(field)
         return Refused(400, f"The field {name} must be {wanted}.", name)
 
     def one_of(self, field: str, choices: Iterable[str]) -> str | None:
-        """A field that is one of some words."""
+        """Return a field that is one of some words."""
         value = self.text(field)
         if value is None or value in choices:
             return value
         raise self.wrong(field, f"one of {', '.join(choices)}")
 
     def refuse(self, sentences: Mapping[str, str]) -> None:
-        """Refuse fields that ask for something that there is not; false, 0 and what is empty ask for nothing."""
+        """Refuse fields for what the server does not have; false, 0 and empty values ask for nothing."""
         for field, sentence in sentences.items():
             if self.value(field) not in (None, False, 0, "", [], {}):
                 raise Refused(400, sentence, self.name(field), "not_supported")
 
 
 def _whole(digits: str) -> float:
-    """A whole number; infinite where it has more digits than Python reads."""
+    """Return a whole number; infinity if it has more digits than Python reads."""
     try:
         return int(digits)
     except ValueError:
@@ -170,7 +177,7 @@ def _whole(digits: str) -> float:
 
 
 def _endless(name: str, value: object) -> str | None:
-    """The name of the first number in a value that is not finite; None where all are."""
+    """Return the name of the first number in a value that is not finite; None if all are."""
     if isinstance(value, float):
         return None if isfinite(value) else name
     inner: Iterable[tuple[str, object]] = ()

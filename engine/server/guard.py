@@ -1,16 +1,23 @@
-"""Guard: only programs of this computer that have the key get in, and an error gets out as one sentence."""
+"""Guard: only programs of this computer that have the key get in, and an error gets out as one sentence.
+
+The key is made at the first start, and kept in the system's keyring.
+"""
 
 from __future__ import annotations
 
 import hmac
 import logging
 import re
+import secrets
 import traceback
+from typing import NamedTuple
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from engine.errors import InvalidOption
+from engine.kept_secret import NoKeyring, find_secret, keep_secret
 from engine.server.refusal import Refused, error_body
 
 _log = logging.getLogger(__name__)
@@ -28,14 +35,16 @@ _NO_KEY = (
     "The key is missing or wrong: send the one that the page Other programs or `tenon serve` shows as "
     "`Authorization: Bearer KEY`."
 )
+_ACCOUNT = "server-key"
+_LEAST_CHARACTERS = 8
 
 
 class Guard:
-    """Wraps the application.
+    """Guard around the application.
 
     Args:
         app: The application.
-        key: To be sent with each request; None lets everybody on this computer in.
+        key: Key that each request has to bring; None lets everybody on this computer in.
     """
 
     def __init__(self, app: ASGIApp, key: str | None) -> None:
@@ -71,3 +80,49 @@ class Guard:
         sent = bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
         if not hmac.compare_digest(sent.encode("latin-1", "replace"), self._key.encode()):
             raise Refused(401, _NO_KEY, code="invalid_api_key")
+
+
+class OwnKey(NamedTuple):
+    """The server's key.
+
+    Attributes:
+        text: Text of the key.
+        kept: True if it is the same at the next start.
+        new: True if it was made just now.
+    """
+
+    text: str
+    kept: bool
+    new: bool
+
+
+def own_key(another: bool = False) -> OwnKey:
+    """Return the key that is kept, or make one; without a keyring each start has its own.
+
+    Args:
+        another: Make a new key in any case; the old one is valid no more.
+    """
+    found = None if another else find_secret(_ACCOUNT)
+    if found:
+        return OwnKey(found, kept=True, new=False)
+    key = f"tenon-{secrets.token_urlsafe(24)}"
+    try:
+        keep_secret(_ACCOUNT, key)
+    except NoKeyring:
+        return OwnKey(key, kept=False, new=True)
+    return OwnKey(key, kept=True, new=True)
+
+
+def checked_key(key: str) -> str:
+    """Return a key that a user has chosen.
+
+    Raises:
+        InvalidOption: The key is too short, or no header can carry it.
+    """
+    if len(key) < _LEAST_CHARACTERS or not key.isascii() or not key.isprintable() or " " in key:
+        raise InvalidOption(
+            "The server's key must be {least} or more letters, digits or signs without spaces: choose another, or "
+            "leave it to Tenon to make one.",
+            least=_LEAST_CHARACTERS,
+        )
+    return key

@@ -13,21 +13,23 @@ from datetime import datetime, timezone
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from engine.messages import ChatMessage, Generate, OutputForm, Reply, Thinking, ToolCall
+from engine.messages import ChatMessage, Generate, ModelReport, OutputForm, Reply, Thinking, ToolCall
 from engine.server.chat_completions import FINISH
 from engine.server.exchange import (
+    ANY_OBJECT,
     UNSERVED,
     Exchange,
     Served,
     as_json,
     check_model,
     effort,
+    in_form,
     penalties,
     sampling,
+    schema_form,
     turn,
 )
 from engine.server.fields import Fields
-from engine.server.form import ANY_OBJECT, in_form, schema_form
 from engine.server.refusal import Refused, ollama_error
 from engine.server.tools import Calls, arguments_of, openai_tools
 from engine.text.reply_parts import Said
@@ -44,16 +46,22 @@ _UNSERVED = {
 
 
 class OllamaExchange(Exchange):
-    """The part that chat and generate share: a line of JSON for each piece.
+    """Exchange of chat and generate: a line of JSON for each piece.
 
     Attributes:
-        asks: There is a prompt; without one nothing is wanted but that the model is loaded, or given up.
+        asks: True if there is a prompt; without one the model is only to be loaded, or given up.
     """
 
     asks = True
 
     media_type: ClassVar[str] = "application/x-ndjson"
     streams_unasked: ClassVar[bool] = True
+    fields_of: ClassVar = {
+        **Exchange.fields_of,
+        "form": ("format", "tools"),
+        "bias": ("options.logit_bias",),
+        "stop": ("options.stop",),
+    }
 
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         fields.refuse(_UNSERVED)
@@ -76,42 +84,40 @@ class OllamaExchange(Exchange):
 
     @abstractmethod
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
-        """The request with its prompt."""
+        """Return the request with its prompt."""
 
     @abstractmethod
     def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
-        """Thought, answer and calls as the protocol's fields."""
+        """Return thought, answer and calls as the protocol's fields."""
 
     def loaded(self) -> dict[str, Any]:
-        """The answer to a request without a prompt. The model stays all the same: it is the only one of this server."""
+        """Answer a request without a prompt. The model stays in any case: it is the only one of this server."""
         reason = "unload" if self._unloads else "load"
         return {**self._head(), **self._said("", ""), "done": True, "done_reason": reason}
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
         return {**self._head(), **self._said(*self.parts(0, replies[0])), **_end(replies[0])}
 
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the thought, of the answer, or of both; calls are sent whole, at the end."""
+        """Return a piece of the thought, of the answer, or of both; calls are sent whole, at the end."""
         self._calls.add(said.calls)
         if not said.thought and not said.answer:
             return b""
         return as_json({**self._head(), **self._said(said.thought, said.answer), "done": False}) + b"\n"
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The calls, and the end with the figures."""
-        calls = b""
-        if self._calls.made:
-            called = self._said("", "", self._calls.made)
-            calls = as_json({**self._head(), **called, "done": False}) + b"\n"
-        return calls + as_json({**self._head(), **self._said("", ""), **_end(reply)}) + b"\n"
+        """Return the calls, and the end with the figures."""
+        pieces = [{**self._said("", "", self._calls.made), "done": False}] if self._calls.made else []
+        pieces.append({**self._said("", ""), **_end(reply)})
+        return b"".join(as_json({**self._head(), **piece}) + b"\n" for piece in pieces)
 
     def ping(self) -> bytes:
-        """The protocol has no sign of life."""
+        """Return nothing: the protocol has no sign of life."""
         return b""
 
     def failed(self, refused: Refused) -> bytes:
-        """An error in the place of a piece."""
+        """Return an error in the place of a piece."""
         return as_json(ollama_error(refused)) + b"\n"
 
     def _head(self) -> dict[str, Any]:
@@ -140,7 +146,7 @@ class OllamaChat(OllamaExchange):
 class OllamaGenerate(OllamaExchange):
     """``/api/generate``."""
 
-    asks_in = "prompt"
+    fields_of: ClassVar = {**OllamaExchange.fields_of, "prompt": ("prompt",)}
 
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
         prompt, system = fields.text("prompt") or "", fields.text("system")
@@ -155,50 +161,30 @@ class OllamaGenerate(OllamaExchange):
         return {"response": answer, "thinking": thought} if thought else {"response": answer}
 
 
-class OllamaModel:
-    """The model, as Ollama's lists have it."""
+def version(served: Served) -> dict[str, Any]:
+    """Answer ``/api/version``."""
+    return {"version": _VERSION}
 
-    def __init__(self, served: Served) -> None:
-        self._served = served
 
-    @staticmethod
-    def version(served: Served) -> dict[str, Any]:
-        """``/api/version``."""
-        return {"version": _VERSION}
-
-    def listed(self) -> dict[str, Any]:
-        """``/api/tags`` and ``/api/ps``."""
-        report = self._served.report
-        name = self._served.name
-        started = datetime.fromtimestamp(self._served.created, timezone.utc)
-        model = {
-            "name": name,
-            "model": name,
-            "modified_at": _time(started),
-            "expires_at": _time(started.replace(year=started.year + 100)),  # it stays as long as the server
-            "size": report.weight_bytes,
-            "size_vram": 0,
-            "digest": sha256(report.folder.encode()).hexdigest(),
-            "details": self.details(),
-            "context_length": report.context,
-        }
-        return {"models": [model]}
-
-    def details(self) -> dict[str, Any]:
-        """Kind, size and weights."""
-        report = self._served.report
-        return {
-            "parent_model": "",
-            "format": "gguf",
-            "family": report.architecture,
-            "families": [report.architecture],
-            "parameter_size": f"{report.parameters / 1e9:.3g}B",
-            "quantization_level": report.weights,
-        }
+def listed(served: Served) -> dict[str, Any]:
+    """Answer ``/api/tags`` and ``/api/ps``."""
+    report, started = served.report, datetime.fromtimestamp(served.created, timezone.utc)
+    model = {
+        "name": served.name,
+        "model": served.name,
+        "modified_at": _time(started),
+        "expires_at": _time(started.replace(year=started.year + 100)),  # it stays as long as the server
+        "size": report.weight_bytes,
+        "size_vram": 0,
+        "digest": sha256(report.folder.encode()).hexdigest(),
+        "details": _details(report),
+        "context_length": report.context,
+    }
+    return {"models": [model]}
 
 
 def shown(fields: Fields, served: Served) -> dict[str, Any]:
-    """``/api/show``."""
+    """Answer ``/api/show``."""
     check_model(fields, served)
     report = served.report
     family = report.architecture
@@ -206,13 +192,24 @@ def shown(fields: Fields, served: Served) -> dict[str, Any]:
         "modelfile": "",
         "parameters": "",
         "template": "",
-        "details": OllamaModel(served).details(),
+        "details": _details(report),
         "model_info": {
             "general.architecture": family,
             "general.parameter_count": report.parameters,
             f"{family}.context_length": report.context,
         },
         "capabilities": ["completion", "tools", *(["thinking"] if report.advice.thinking else [])],
+    }
+
+
+def _details(report: ModelReport) -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "gguf",
+        "family": report.architecture,
+        "families": [report.architecture],
+        "parameter_size": f"{report.parameters / 1e9:.3g}B",
+        "quantization_level": report.weights,
     }
 
 
@@ -229,7 +226,7 @@ def _form(fields: Fields) -> OutputForm | None:
 
 
 def _is_nothing(duration: object) -> bool:
-    """True of seconds, or of Go's text for a duration (``0s``, ``0h0m``), that are none."""
+    """Return whether seconds, or Go's text for a duration (``0s``, ``0h0m``), are zero."""
     if isinstance(duration, str):
         return _NO_TIME.fullmatch(duration) is not None
     return duration == 0 and not isinstance(duration, bool)
@@ -242,7 +239,7 @@ def _thinking(fields: Fields) -> Thinking:
 
 
 def _end(reply: Reply) -> dict[str, Any]:
-    """The end of a reply; times are in nanoseconds."""
+    """Return the end of a reply; times are in nanoseconds."""
     own = reply.timings
     times_ms = {
         "total_duration": own.prompt_ms + own.predicted_ms + (own.load_ms or 0.0),

@@ -1,7 +1,7 @@
 """Reading of requests: small bodies at once, others in a process with bounds of time and memory.
 
-JSON of a few megabytes can stand for millions of values. To make them holds Python's lock for seconds, in which no
-answer gets on.
+JSON of a few megabytes can have millions of values. Making them holds Python's lock for seconds, in which all answers
+stand still.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the process that reads needs none of it
 
 #: Bytes of a body that is read at once, in 50 ms at most.
 SMALL_BYTES = 64 << 10
-READER = Preparer("tenon-read-request", 10.0, 1 << 30, 128 << 20, idle_s=60.0)
+READER = Preparer("tenon-read-request", 10.0, 1 << 30, 128 << 20, idle_s=60.0, nice=5)
 _BEYOND = f"To read this request takes more than {READER.time_s:.0f} s or {READER.memory_bytes >> 20} MiB: send less."
 _LEFT = "The request's sender left."
 
@@ -39,13 +39,13 @@ async def read_request(
     """Translate a request's body.
 
     Args:
-        request: Whose sender may leave meanwhile.
-        body: Its body.
+        request: Request whose sender may leave meanwhile.
+        body: Body of the request.
         kind: A function or class of a module that translates its fields.
         served: The model.
 
     Raises:
-        Refused: The request is none, or takes too much time or memory.
+        Refused: The body is no request, or takes too much time or memory.
     """
     if len(body) <= SMALL_BYTES:
         return kind(Fields.of_body(body), served)
@@ -83,7 +83,7 @@ async def read_request(
 
 
 def read(question: bytes) -> bytes:
-    """Translate a request in a preparer's process: what `kind` makes of it, or the words of its refusal."""
+    """Translate a request in a preparer's process into what `kind` makes of it, or into a refusal."""
     kind, served, body = pickle.loads(question)
     del question
     found: Any
@@ -103,7 +103,7 @@ async def gone(receive: Callable[[], Any]) -> None:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes messages and exchanges, and nothing else."""
+    """Unpickler that makes messages and exchanges alone."""
 
     def find_class(self, module: str, name: str) -> Any:
         ours = module.startswith(("engine.messages.", "engine.server."))

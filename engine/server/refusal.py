@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from engine.messages import ErrorReport
@@ -33,14 +34,14 @@ OTHER_TYPE = "api_error"
 
 
 class Refused(Exception):
-    """A request that is not answered.
+    """Error of a request that is not answered.
 
     Attributes:
-        status: Of HTTP.
+        status: Status of HTTP.
         message: One sentence.
-        field: The field of the request that it is about; empty where none is.
-        code: A word for programs; empty where the status says all.
-        retry_after_s: Time after which to try again; None where that would not help.
+        field: Field of the request that it is about; empty for none.
+        code: Word for programs; empty if the status says all.
+        retry_after_s: Time after which to try again; None if that would not help.
     """
 
     def __init__(
@@ -59,16 +60,27 @@ class Refused(Exception):
         return {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
 
 
-def refusal(error: ErrorReport, asked_in: str) -> Refused:
-    """The refusal that tells of a request's failure in the engine; the field has what was asked."""
-    status, message, code = _BY_KIND.get(error.kind, 500), error.message, _CODES.get(error.kind, "")
+def refusal(error: ErrorReport, places: Mapping[str, str]) -> Refused:
+    """Return the refusal that tells of a request's failure in the engine.
+
+    Args:
+        error: The failure.
+        places: Field of the request for each part of it that an error may be about.
+    """
+    status, message, field = _BY_KIND.get(error.kind, 500), error.message, places.get(error.about, "")
     if error.kind == "EmptyPrompt":
-        message = f"The field {asked_in} asks for nothing: send a text in it."
-    return Refused(status, message, asked_in if error.kind in ("EmptyPrompt", "PromptTooLong") else "", code)
+        message = f"The field {field} asks for nothing: send a text in it."
+    return Refused(status, message, field, _CODES.get(error.kind, ""))
+
+
+def _with_field(refused: Refused) -> str:
+    """Return the message for a protocol whose errors have no place for the field's name."""
+    named = not refused.field or refused.field in refused.message
+    return refused.message if named else f"In the field {refused.field}: {refused.message}"
 
 
 def openai_error(refused: Refused) -> dict[str, Any]:
-    """The body of an error for clients of OpenAI's protocols."""
+    """Return the body of an error for clients of OpenAI's protocols."""
     return {
         "error": {
             "message": refused.message,
@@ -80,18 +92,18 @@ def openai_error(refused: Refused) -> dict[str, Any]:
 
 
 def anthropic_error(refused: Refused) -> dict[str, Any]:
-    """The body of an error for clients of Anthropic's protocol."""
+    """Return the body of an error for clients of Anthropic's protocol."""
     kind = _TYPES.get(refused.status, OTHER_TYPE)
-    return {"type": "error", "error": {"type": kind, "message": refused.message}}
+    return {"type": "error", "error": {"type": kind, "message": _with_field(refused)}}
 
 
 def ollama_error(refused: Refused) -> dict[str, Any]:
-    """The body of an error for clients of Ollama's protocol."""
-    return {"error": refused.message}
+    """Return the body of an error for clients of Ollama's protocol."""
+    return {"error": _with_field(refused)}
 
 
 def error_body(path: str, refused: Refused) -> dict[str, Any]:
-    """The body of an error for whoever asks for this path."""
+    """Return the body of an error for a client that asks for this path."""
     if path.startswith("/api/"):
         return ollama_error(refused)
     return (anthropic_error if path.startswith("/v1/messages") else openai_error)(refused)

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.messages import ChatMessage, Generate, Reply, ToolCall
 from engine.server.chat_completions import most_tokens
@@ -19,15 +19,16 @@ from engine.server.exchange import (
     Exchange,
     content,
     effort,
+    in_form,
     new_id,
     penalties,
     sampling,
     sent_event,
     timings,
     turn,
+    wanted_form,
 )
 from engine.server.fields import Fields
-from engine.server.form import in_form, wanted_form
 from engine.server.refusal import Refused, openai_error
 from engine.server.tools import Calls, item_call, openai_tools
 from engine.text.reply_parts import Said
@@ -44,7 +45,7 @@ _UNSERVED = {
 class Responses(Exchange):
     """``/v1/responses``. A thought and a message are items of the output."""
 
-    asks_in = "input"
+    fields_of: ClassVar = {**Exchange.fields_of, "prompt": ("input",), "form": ("text.format", "tools")}
 
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         self.id = new_id("resp_")
@@ -88,7 +89,7 @@ class Responses(Exchange):
         return (in_form(request, wanted_form(fields.inner("text"), "format")),)
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """The answer at once."""
+        """Return the answer as one body."""
         thought, answer, calls = self.parts(0, replies[0])
         if thought:
             self._items.append(_thought_item(thought))
@@ -98,14 +99,13 @@ class Responses(Exchange):
         return self._response(replies[0])
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
-        """The response without output."""
+        """Return the response without output."""
         response = self._response(None)
-        return self._event("response.created", response=response) + self._event(
-            "response.in_progress", response=response
-        )
+        kinds = ("response.created", "response.in_progress")
+        return b"".join(self._event(kind, response=response) for kind in kinds)
 
     def delta(self, index: int, said: Said) -> bytes:
-        """A piece of the thought, of the answer, or of calls."""
+        """Return a piece of the thought, of the answer or of calls."""
         sent = self._piece("reasoning", said.thought) + self._piece("message", said.answer)
         for piece in said.calls:
             self._calls.add([piece])
@@ -113,26 +113,23 @@ class Responses(Exchange):
                 item = {**_call_item(self._calls.made[-1]), "arguments": "", "status": "in_progress"}
                 sent += self._close() + self._add(item)
             if piece.arguments:
-                sent += self._event(
-                    "response.function_call_arguments.delta", **self._item(), delta=piece.arguments
-                )
+                more = {**self._item(), "delta": piece.arguments}
+                sent += self._event("response.function_call_arguments.delta", **more)
         return sent
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The end of the last item, and the whole response."""
+        """Return the end of the last item, and the whole response."""
         said = b"" if self._items else self._begin("message")
         said += self._close()
         response = self._response(reply)
         return said + self._event(f"response.{response['status']}", response=response)
 
     def failed(self, refused: Refused) -> bytes:
-        """The response as one that failed."""
-        code = refused.code or "server_error"
-        error = {"code": code, "message": refused.message}
+        """Return the response as one that failed."""
+        error = {"code": refused.code or "server_error", "message": refused.message}
         response = {**self._response(None), "status": "failed", "error": error}
-        return self._event(
-            "error", **error, param=refused.field or None, **openai_error(refused)
-        ) + self._event("response.failed", response=response)
+        told = self._event("error", **error, param=refused.field or None, **openai_error(refused))
+        return told + self._event("response.failed", response=response)
 
     def _response(self, reply: Reply | None) -> dict[str, Any]:
         cut = reply is not None and reply.stop_reason == "length"
@@ -174,7 +171,7 @@ class Responses(Exchange):
 
     @property
     def _open(self) -> str:
-        """The type of the item that is open."""
+        """Type of the item that is open."""
         last = self._items[-1] if self._items else None
         return str(last["type"]) if last is not None and last["status"] == "in_progress" else ""
 
@@ -197,24 +194,22 @@ class Responses(Exchange):
             called = self._calls.made[len([one for one in self._items if one["type"] == kind]) - 1]
             item = self._items[-1] = {**_call_item(called), "id": self._items[-1]["id"]}
             told = {"name": item["name"], "arguments": item["arguments"]}
-            return self._event("response.function_call_arguments.done", **self._item(), **told) + self._event(
-                "response.output_item.done", output_index=len(self._items) - 1, item=item
-            )
-        made = _message_item(self._text) if kind == "message" else _thought_item(self._text)
-        item = self._items[-1] = {**made, "id": self._items[-1]["id"]}
-        more: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
-        return (
-            self._event(f"response.{_PARTS[kind]}.done", **self._place(), text=self._text, **more)
-            + self._event("response.content_part.done", **self._place(), part=item["content"][0])
-            + self._event("response.output_item.done", output_index=len(self._items) - 1, item=item)
-        )
+            ended = self._event("response.function_call_arguments.done", **self._item(), **told)
+        else:
+            made = _message_item(self._text) if kind == "message" else _thought_item(self._text)
+            item = self._items[-1] = {**made, "id": self._items[-1]["id"]}
+            more: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
+            ended = self._event(f"response.{_PARTS[kind]}.done", **self._place(), text=self._text, **more)
+            ended += self._event("response.content_part.done", **self._place(), part=item["content"][0])
+        done = {"output_index": len(self._items) - 1, "item": item}
+        return ended + self._event("response.output_item.done", **done)
 
     def _place(self) -> dict[str, Any]:
-        """The part that is written, which is the only one of its item."""
+        """Return the part that is being written, which is the only one of its item."""
         return {**self._item(), "content_index": 0}
 
     def _item(self) -> dict[str, Any]:
-        """The item that is written."""
+        """Return the item that is being written."""
         return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1}
 
     def _event(self, kind: str, **data: object) -> bytes:
@@ -245,7 +240,7 @@ def _call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def _turns(items: Sequence[Fields]) -> list[ChatMessage]:
-    """The turns of a conversation's items; calls belong to the assistant's turn before them."""
+    """Return the turns of a conversation's items; calls belong to the assistant's turn before them."""
     turns: list[ChatMessage] = []
     for item in items:
         kind = item.text("type") or "message"

@@ -1,4 +1,4 @@
-"""Serving: the engine is started, the model loaded, and requests are answered until somebody stops it."""
+"""Serving: start the engine, load the model, and answer requests until somebody stops it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import asyncio
 import signal
 import socket
 import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -30,12 +33,10 @@ from engine.messages import (
     Notice,
 )
 from engine.sentences import mark, say
-from engine.server.application import application
+from engine.server.application import Metrics, application
 from engine.server.connection import Connection, most_connections
-from engine.server.engine_link import EngineLink
+from engine.server.engine_link import EngineLink, HostMaker, watch
 from engine.server.exchange import Served
-from engine.server.hang_watch import watch
-from engine.server.metrics import Metrics
 
 _ADDRESS = "127.0.0.1"
 _WAITING_CONNECTIONS = 2048
@@ -61,55 +62,48 @@ def serve(
     """Serve a model until SIGINT or SIGTERM.
 
     Args:
-        options: Model, and how it is loaded.
-        port: Of this computer alone; 0 takes any.
-        key: To be sent with each request; None for none.
+        options: Options of the load, the model among them.
+        port: Port of this computer alone; 0 takes any.
+        key: Key that each request has to bring; None for none.
         ready: Called with address and the model's name once requests are answered.
         progress: Called with events of the load: `LoadProgress` and `Notice`.
-        parse_special: In raw prompts control tokens are control tokens, where a request does not say.
+        parse_special: Whether control tokens in a raw prompt are control tokens, if a request does not say.
 
     Raises:
         TenonError: The port is not free, or the model cannot be loaded.
     """
     find_model(options.model)  # before torch is imported for one that is not there
+
+    async def run() -> None:
+        metrics = Metrics()
+        link = EngineLink(metrics.take)
+        loading = asyncio.ensure_future(load(link, options, progress))
+        server: ModelServer | None = None
+
+        def stop() -> None:
+            loading.cancel()
+            if server is not None:
+                server.should_exit = True
+
+        try:
+            with _on_signals(stop):
+                try:
+                    name = served_name(options.model)
+                    served = Served(name, options, await loading, parse_special=parse_special)
+                except asyncio.CancelledError:
+                    return
+                server = ModelServer(link, application(lambda: served, link, metrics, key), progress)
+                watching = asyncio.ensure_future(watch(link))
+                ready(local_address(listener), served.name)
+                try:
+                    await server.serve([listener])
+                finally:
+                    watching.cancel()
+        finally:
+            await link.close()
+
     with listening(port) as listener:
-        asyncio.run(_serve(options, listener, key, ready, progress, parse_special))
-
-
-async def _serve(
-    options: LoadOptions,
-    listener: socket.socket,
-    key: str | None,
-    ready: Callable[[str, str], None],
-    progress: Callable[[Event], None],
-    parse_special: bool,
-) -> None:
-    metrics = Metrics()
-    link = EngineLink(metrics.take)
-    loading = asyncio.ensure_future(load(link, options, progress))
-    server: ModelServer | None = None
-
-    def stop() -> None:
-        loading.cancel()
-        if server is not None:
-            server.should_exit = True
-
-    try:
-        with _on_signals(stop):
-            try:
-                name = served_name(options.model)
-                served = Served(name, options, await loading, parse_special=parse_special)
-            except asyncio.CancelledError:
-                return
-            server = ModelServer(link, application(lambda: served, link, metrics, key), progress)
-            watching = asyncio.ensure_future(watch(link))
-            ready(local_address(listener), served.name)
-            try:
-                await server.serve([listener])
-            finally:
-                watching.cancel()
-    finally:
-        await link.close()
+        asyncio.run(run())
 
 
 async def load(link: EngineLink, options: LoadOptions, progress: Callable[[Event], None]) -> ModelReport:
@@ -135,11 +129,11 @@ async def load(link: EngineLink, options: LoadOptions, progress: Callable[[Event
 
 
 class ModelServer(uvicorn.Server):
-    """Ends what runs with an error for each client, before it closes their connections.
+    """Server that ends what runs with an error for each client before it closes their connections.
 
     Args:
-        link: To the engine.
-        app: Answers requests.
+        link: Link to the engine.
+        app: Application that answers requests.
         tell: Told with `Notice`, at most once in `CROWDED_S`, that other programs keep too many connections open.
     """
 
@@ -189,7 +183,7 @@ class ModelServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Tell of an error of the loop; no connection can be taken for a second where descriptors run out."""
+        """Tell of an error of the loop; no connection is taken for a second if descriptors run out."""
         if isinstance(context.get("exception"), OSError) and "socket" in context:
             self._note_crowd()
         else:
@@ -197,7 +191,7 @@ class ModelServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Who starts it listens to signals."""
+        """Leave signals to who starts the server."""
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -208,7 +202,7 @@ class ModelServer(uvicorn.Server):
 
 @contextmanager
 def listening(port: int) -> Iterator[socket.socket]:
-    """A socket that takes connections of this computer; they wait until the model is there."""
+    """Open a socket that takes connections of this computer; they wait until the model is there."""
     if not 0 <= port <= 65535:
         raise InvalidOption("The port is {port}, but it must be between 0 (any) and 65535.", port=port)
     # With the protocol named asyncio sends small pieces at once; else each answer waits 40 ms for an acknowledgement.
@@ -232,13 +226,13 @@ def listening(port: int) -> Iterator[socket.socket]:
 
 
 def local_address(listener: socket.socket) -> str:
-    """The address of the server behind a socket."""
+    """Return the address of the server that listens to a socket."""
     return f"http://{_ADDRESS}:{listener.getsockname()[1]}"
 
 
 @contextmanager
 def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Let SIGINT and SIGTERM do this."""
+    """Call a function on SIGINT and SIGTERM."""
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop)) for number in numbers]
@@ -250,9 +244,98 @@ def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
 
 
 def served_name(reference: str) -> str:
-    """The model's name for clients: the one it was asked for by, or that of its file or folder."""
+    """Return the model's name for clients: the one that it was asked for by, or that of its file or folder."""
     if bundled_model(reference) is not None or installed_as(reference) is not None:
         return reference
     if is_remote(reference):
         return remote_name(reference)
     return model_name(reference, find_model(reference))
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures of the moment, and sums since the start.
+
+    Attributes:
+        clients: Number of open connections.
+        crowded: True if there were too many connections lately.
+        running: Number of requests that the engine has.
+        waiting: Number of requests that wait for their turn.
+        tokens: Tokens of replies so far, those that run included.
+        drafted: Drafted tokens of replies that have ended.
+        accepted: Drafted tokens that held.
+    """
+
+    clients: int = 0
+    crowded: bool = False
+    running: int = 0
+    waiting: int = 0
+    tokens: int = 0
+    drafted: int = 0
+    accepted: int = 0
+
+
+class BackgroundServer:
+    """Server in a thread of its own, for an engine of somebody else: it takes connections until `stop`.
+
+    Args:
+        port: Port of this computer alone; 0 takes any.
+        key: Key that each request has to bring.
+        served: The model.
+        start: Gives it the engine.
+
+    Attributes:
+        address: Address of the server.
+        served: The model; another one may take its place.
+
+    Raises:
+        InvalidOption: The port is not free.
+        OSError: The system has no room for the server.
+    """
+
+    def __init__(self, port: int, key: str, served: Served, start: HostMaker) -> None:
+        self.served = served
+        self._metrics = Metrics()
+        self._ready = threading.Event()
+        self._stack = ExitStack()
+        listener = self._stack.enter_context(listening(port))
+        self.address = local_address(listener)
+
+        async def run() -> None:
+            self._link = EngineLink(self._metrics.take, start)
+            app = application(lambda: self.served, self._link, self._metrics, key)
+            self._server = ModelServer(self._link, app)
+            self._ready.set()
+            await self._server.serve([listener])
+
+        failed: list[OSError] = []
+
+        def thread() -> None:
+            with self._stack, closing(run()) as running:
+                try:
+                    asyncio.run(running)
+                except OSError as error:
+                    failed.append(error)
+                    for frame, _ in traceback.walk_tb(error.__traceback__):
+                        half_made = frame.f_locals.get("self")
+                        if isinstance(half_made, asyncio.BaseEventLoop):
+                            half_made.__dict__["_closed"] = True  # or it complains that it cannot be closed
+                finally:
+                    self._ready.set()
+
+        self._thread = threading.Thread(target=thread, name="tenon-server", daemon=True)
+        self._thread.start()
+        self._ready.wait()
+        if failed:
+            raise failed[0]
+
+    def figures(self) -> Figures:
+        """Return figures of the moment; from any thread."""
+        link, done, clients = self._link, self._metrics, len(self._server.server_state.connections)
+        drafts = done.sums["drafted_tokens"], done.sums["accepted_tokens"]
+        return Figures(clients, self._server.crowded, link.running, link.waiting, done.tokens, *drafts)
+
+    def stop(self, wait_s: float | None = None) -> None:
+        """End what runs with an error for each client, and wait for the end as long as said; None waits for ever."""
+        self._server.should_exit = True
+        self._thread.join(wait_s)

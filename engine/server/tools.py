@@ -19,7 +19,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
 def openai_tools(fields: Fields) -> ToolUse:
-    """The tools by OpenAI's fields: a function beside its type, or in an object ``function``."""
+    """Read the tools from OpenAI's fields: a function beside its type, or in an object ``function``."""
     if fields.value("tool_choice") == "none":
         return ToolUse()
     offered = []
@@ -53,7 +53,7 @@ def openai_tools(fields: Fields) -> ToolUse:
 
 
 def anthropic_tools(fields: Fields) -> ToolUse:
-    """The tools by Anthropic's fields."""
+    """Read the tools from Anthropic's fields."""
     choice = fields.inner("tool_choice")
     kind = choice.one_of("type", ("auto", "any", "tool", "none"))
     if kind == "none":
@@ -71,26 +71,24 @@ def anthropic_tools(fields: Fields) -> ToolUse:
 
 
 def openai_calls(message: Fields) -> tuple[ToolCall, ...]:
-    """The calls of an earlier turn of the assistant; Ollama's clients send the arguments as an object."""
-    calls = []
-    for call in message.objects("tool_calls"):
-        function = call.inner("function")
-        calls.append(_call(function, function.value("arguments"), "arguments", call.text("id") or ""))
-    return tuple(calls)
+    """Read the calls of an earlier turn of the assistant; Ollama's clients send the arguments as an object."""
+    return tuple(
+        _call(call.inner("function"), "arguments", call.text("id")) for call in message.objects("tool_calls")
+    )
 
 
 def item_call(item: Fields) -> ToolCall:
-    """An item ``function_call`` of OpenAI's responses."""
-    return _call(item, item.value("arguments"), "arguments", item.text("call_id") or "")
+    """Read an item ``function_call`` of OpenAI's responses."""
+    return _call(item, "arguments", item.text("call_id"))
 
 
 def block_call(block: Fields) -> ToolCall:
-    """A block ``tool_use`` of Anthropic's messages."""
-    return _call(block, block.value("input"), "input", block.text("id") or "")
+    """Read a block ``tool_use`` of Anthropic's messages."""
+    return _call(block, "input", block.text("id"))
 
 
 class Calls:
-    """The calls of one choice of an answer, put together from their pieces; each has an id of its own."""
+    """Calls of one choice of an answer, put together from their pieces; each has an id of its own."""
 
     def __init__(self) -> None:
         self.made: list[ToolCall] = []
@@ -106,12 +104,12 @@ class Calls:
 
 
 def openai_call(call: ToolCall) -> dict[str, object]:
-    """A call as OpenAI's clients get it."""
+    """Return a call as OpenAI's clients get it."""
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def arguments_of(call: ToolCall) -> object:
-    """Arguments as an object, for protocols that send them so; what was cut short has none."""
+    """Return arguments as an object, for protocols that send them so; empty if they were cut short."""
     try:
         return json.loads(call.arguments or "{}", strict=False)
     except ValueError:
@@ -119,7 +117,7 @@ def arguments_of(call: ToolCall) -> object:
 
 
 def _named(choice: Fields) -> str:
-    """The name of a function that a choice names, beside its type or in an object."""
+    """Return the name of a function that a choice names, beside its type or in an object."""
     return (choice if choice.value("function") is None else choice.inner("function")).text("name") or ""
 
 
@@ -145,9 +143,9 @@ def _use(fields: Fields, offered: Sequence[Tool], required: bool, only: str, par
     return ToolUse(tuple(offered), required, only, parallel and not only)
 
 
-def _call(fields: Fields, arguments: object, field: str, call_id: str) -> ToolCall:
+def _call(fields: Fields, field: str, call_id: str | None) -> ToolCall:
     wrong = partial(fields.wrong, field, "a JSON object")
-    name = fields.text("name")
+    name, arguments = fields.text("name"), fields.value(field)
     if not name:
         raise fields.wrong("name", "the name of a tool")
     if isinstance(arguments, str):
@@ -157,4 +155,4 @@ def _call(fields: Fields, arguments: object, field: str, call_id: str) -> ToolCa
             raise wrong() from error
     if arguments is not None and not isinstance(arguments, dict):
         raise wrong()
-    return ToolCall(name, json.dumps(arguments or {}, ensure_ascii=False), call_id)
+    return ToolCall(name, json.dumps(arguments or {}, ensure_ascii=False), call_id or "")

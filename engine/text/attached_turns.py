@@ -90,7 +90,7 @@ class _PassageTurns:
         self._cost = cache(lambda number: count(self._text(number)) + _AROUND_TOKENS)
 
     def written(self, first: int) -> list[ChatMessage]:
-        """The system message, where there is one, and the turns from a number on."""
+        """Return the system message, if there is one, and the turns from a number on."""
         return [message for message, _ in self._composed(first)]
 
     def sources(self, first: int) -> str:
@@ -103,7 +103,7 @@ class _PassageTurns:
         return say("From {places}.", places=together(told)) if told else ""
 
     def _composed(self, first: int) -> list[tuple[ChatMessage, list[int]]]:
-        """The turns, each with the numbers of the passages that match it, there or in a turn before."""
+        """Return the turns, each with the numbers of the passages that match it, there or in a turn before."""
         taken: set[int] = set()
         known = 0
         turns: list[tuple[ChatMessage, list[int]]] = []
@@ -178,7 +178,7 @@ def _titled(attachment: Attachment) -> str:
 
 
 def _told(attachment: Attachment, passages: Sequence[Passage]) -> str:
-    """A file and its pages or chapters, for the person."""
+    """Return a file and its pages or chapters, for the user."""
     if not attachment.sections:
         return attachment.name
     numbers = sorted({one.section for one in passages})
@@ -193,5 +193,5 @@ def _told(attachment: Attachment, passages: Sequence[Passage]) -> str:
 
 
 def shortened(title: str) -> str:
-    """A chapter's title, of which the beginning is enough to find it."""
+    """Return a chapter's title, shortened to what finds it."""
     return title if len(title) <= _TITLE else f"{title[: _TITLE - 1].rstrip()}…"

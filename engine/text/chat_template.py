@@ -144,7 +144,7 @@ class ChatTemplate:
         return self._writes(1) and not self._writes(2)
 
     def _writes(self, count: int) -> bool:
-        """It writes so many calls of one turn."""
+        """Return whether it writes so many calls of one turn."""
         calls = [
             {
                 "id": f"{at:09}",

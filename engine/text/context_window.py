@@ -35,16 +35,11 @@ class CutShort(list[int]):
 
 @dataclass(frozen=True)
 class FittedPrompt(Generic[Prompt]):
-    """A prompt that fits.
+    """A prompt that fits."""
 
-    Attributes:
-        prompt: The messages that have room, rendered.
-        messages_left_out: Number of messages that had no room.
-        sources: Sentence about the passages that answer the last question; empty where whole files do, or none.
-    """
-
-    prompt: Prompt
-    messages_left_out: int
+    prompt: Prompt  # the messages that have room, rendered
+    messages_left_out: int  # number of messages that had no room
+    # Sentence about the passages that answer the last question; empty where whole files do, or none
     sources: str = ""
 
 

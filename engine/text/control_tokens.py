@@ -130,7 +130,7 @@ class StandIns:
         return bool(self._of)
 
     def words(self, text: str) -> str:
-        """A text in which no word is a control token."""
+        """Return a text in which no word is a control token."""
         places = self._tokens.places(text)
         if not places:
             return text
@@ -139,7 +139,7 @@ class StandIns:
         return "".join(self._of[one] if at in places else one for at, one in enumerate(text))
 
     def reply(self, text: str) -> str:
-        """The same for the assistant's words; the marks of a thought that it begins with are kept."""
+        """Return the assistant's words in the same way; the marks of a thought that they begin with are kept."""
         if not begins_with_thought(text):
             return self.words(text)
         before, opened, rest = text.partition(OPEN)
@@ -147,7 +147,7 @@ class StandIns:
         return before + opened + self.words(thought) + closed + self.words(answer)
 
     def message(self, message: ChatMessage) -> ChatMessage:
-        """A turn in whose words, and whose calls', no word is a control token; its files stand in its words."""
+        """Return a turn without control tokens in its words and calls; its files stand in its words."""
         said = self.reply if message.role == "assistant" else self.words
         calls = tuple(
             ToolCall(self.words(call.name), self._json(call.arguments), call.id) for call in message.calls
@@ -155,11 +155,11 @@ class StandIns:
         return replace(message, content=said(message.content), calls=calls)
 
     def tool(self, tool: Tool) -> Tool:
-        """The same of a tool."""
+        """Return a tool without control tokens in its words."""
         return Tool(self.words(tool.name), self.words(tool.description), self._json(tool.parameters))
 
     def resolved(self, text: str) -> str:
-        """A text with its own characters again, also where JSON has a stand-in as an escape."""
+        """Return a text with its own characters again, also if JSON has a stand-in as an escape."""
         for own, stand_in in self._of.items():
             text = text.replace(stand_in, own).replace(json.dumps(stand_in)[1:-1], own)
         return text

@@ -10,23 +10,26 @@ from __future__ import annotations
 import json
 import re
 import time
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from engine.errors import InvalidOption, RequestTooLarge, UnsupportedModel
+from engine.errors import Cancelled, InvalidOption, RequestTooLarge, TenonError, UnsupportedModel
 from engine.messages import OutputForm, ToolUse
-from engine.preparer import SLOW, Beyond
+from engine.preparer import SLOW, Beyond, Preparer
 from engine.sentences import figure, mark
 from engine.text.thoughts import CLOSE
 from engine.text.token_texts import BYTE_LEVEL, BYTE_TOKEN
-from engine.text.tokenizer import Tokenizer
+from engine.text.tokenizer import Tokenizer, read_tokenizer
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.format import ToolFormat
 
@@ -67,97 +70,113 @@ _JSON_SPACE: JsonCompileOptions = {"whitespace_pattern": r"[ ]|\n[ \t]{0,16}"}
 # Tokens that surely hold a mark, whether it is one token or many.
 _MARK_TOKENS = 12
 _NO_TOOLS = ToolUse()
+#: Process that makes the masks: the table of a model's tokens, and a mask, hold Python's lock for up to a second.
+FORMS = Preparer("tenon-forms", 20.0, 1536 << 20, 1536 << 20, idle_s=600.0)
+# First byte of its answers: a mask, or a problem of the form or the tokens; it does not know the form; it is not ready.
+_MASK, _PROBLEM, _UNUSABLE, _UNKNOWN, _LATER = b"m", b"p", b"u", b"?", b"l"
+_LOOK_S = 0.02
+_NAMES = count()
+_ENDED: list[int] = []
+# In that process: forms by their names, and the thread that compiles them.
+_FOLLOWED: dict[int, Future[LLMatcher]] = {}
+_LANE = ThreadPoolExecutor(1, "tenon-compile")
 _NEVER = "\0"  # no text has it: what begins in another way than the form goes on without one
 
 
 class TokenMask:
-    """Follows one reply through its form.
+    """Mask that follows one reply through its form, in the process of forms.
+
+    That process may end at any time: it is told the form and the tokens again where it does not know them.
 
     Args:
-        matcher: The form's.
-        tokens: Of the tokenizer.
-        decode: Token ids to text with special tokens.
-        mark: Text that the form begins behind; empty where it begins at once.
+        tokenizer: Tokenizer of the model.
+        places: Model, and cache of its tokenizer, where that process reads the tokenizer for itself.
+        grammar: Grammar of `form_grammar`.
+        mark: Text after which the form begins; empty if it begins at once.
     """
 
-    def __init__(
-        self, matcher: LLMatcher, tokens: LLTokenizer, decode: Callable[[Sequence[int]], str], mark: str = ""
-    ) -> None:
-        self._matcher = matcher
-        self._tokens = tokens
-        self._decode = decode
+    def __init__(self, tokenizer: Tokenizer, places: tuple[str, str], grammar: str, mark: str = "") -> None:
+        self._tokenizer = tokenizer
+        self._places = places
+        self._grammar = grammar
         self._marks = [mark] if mark else []
         self._free: list[int] = []
+        self._ids: list[int] = []
+        self._told: int | None = None  # tokens that the process knows; None before it knows the form
+        self._bits = b""
+        self._name = next(_NAMES)
+        weakref.finalize(self, _ENDED.append, self._name)
 
     def await_thought(self) -> None:
-        """The reply begins with a thought, which has no form: the form begins behind it."""
+        """Let the form begin after a thought, which begins the reply and has no form."""
         self._marks.insert(0, CLOSE)
 
+    def begin(self, gone: Callable[[], bool] = lambda: False) -> None:
+        """Compile the form for the model's tokens; the first form of a model takes seconds.
+
+        Args:
+            gone: True once nobody waits for it any more.
+
+        Raises:
+            Cancelled: Nobody waits.
+            InvalidOption: The grammar is none.
+            RequestTooLarge: The form takes too much time or memory.
+            UnsupportedModel: The tokens of this model cannot be followed.
+        """
+        while not self._bits:
+            if gone():
+                raise Cancelled("")
+            ended = [_ENDED.pop() for _ in range(len(_ENDED))]
+            asked = {"name": self._name, "ended": ended, "ids": self._ids[self._told or 0 :]}
+            if self._told is None:
+                asked |= {"places": self._places, "grammar": self._grammar}
+            try:
+                told = FORMS.ask(f"{__name__}:followed", json.dumps(asked).encode())
+            except Beyond:
+                raise _beyond() from None
+            kind, found = told[:1], told[1:]
+            self._told = None if kind == _UNKNOWN else len(self._ids)
+            if kind == _MASK:
+                self._bits = found
+            elif kind == _PROBLEM:
+                _check_grammar(found.decode())
+            elif kind == _UNUSABLE:
+                raise UnsupportedModel(
+                    "Replies of this model cannot be held to a form: use another model.",
+                    details=found.decode(),
+                    about="form",
+                )
+            elif kind == _LATER:
+                time.sleep(_LOOK_S)
+
     def allowed(self) -> NDArray[np.bool_] | None:
-        """(n,) whether each token of the tokenizer may come next; None while every one may."""
+        """Return (n,) whether each token of the tokenizer may come next; None while every one may."""
         if self._marks:
             return None
-        bits = np.frombuffer(self._matcher.compute_bitmask(), np.uint8)
-        if self._matcher.is_error():
-            _check_grammar(self._matcher.get_error())
-        return np.unpackbits(bits, bitorder="little").view(np.bool_)
+        self.begin()
+        return np.unpackbits(np.frombuffer(self._bits, np.uint8), bitorder="little").view(np.bool_)
 
     def take(self, token_id: int) -> None:
-        """The token that has come."""
+        """Take the token that has come."""
         if not self._marks:
-            self._matcher.consume_token(token_id)
+            self._ids.append(token_id)
+            self._bits = b""
             return
         self._free.append(token_id)
-        _, found, behind = self._decode(self._free[-_MARK_TOKENS:]).partition(self._marks[0])
+        decoded = self._tokenizer.decode(self._free[-_MARK_TOKENS:], special=True)
+        _, found, after = decoded.partition(self._marks[0])
         if not found:
             return
         del self._marks[0]
         self._free.clear()
         # The token that ends the mark may begin the form, too.
-        begun = self._tokens.tokenize_str(behind) if not self._marks and behind.strip() else []
-        if self._matcher.try_consume_tokens(begun) < len(begun):
-            self._marks = [_NEVER]
-
-
-class FormCompiler:
-    """Makes masks for the tokens of one tokenizer; making the compiler takes a second.
-
-    Args:
-        tokenizer: Of the model.
-
-    Raises:
-        UnsupportedModel: The tokens of this model cannot be followed.
-    """
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        from llguidance import LLTokenizer, TokenizerWrapper  # few replies have a form
-
-        self._tokenizer = tokenizer
-        try:
-            text = _Text(tokenizer, _calls(tokenizer).marks)
-            # In two steps, each of which holds Python's lock.
-            bare = LLTokenizer(TokenizerWrapper(text), eos_token=text.ends, slices=[])
-            self._tokens = bare.with_slices(LLTokenizer.general_slices())
-        except ValueError as error:
-            raise UnsupportedModel(
-                "Replies of this model cannot be held to a form: use another model.", details=str(error)
-            ) from error
-
-    def mask(self, grammar: str, mark: str = "") -> TokenMask:
-        """The mask at a reply's beginning; the compilation leaves Python's lock to others.
-
-        Args:
-            grammar: Of `form_grammar`.
-            mark: The same.
-
-        Raises:
-            InvalidOption: The grammar is none.
-        """
-        from llguidance import LLMatcher
-
-        matcher = LLMatcher(self._tokens, grammar, log_level=0, limits=_limits())
-        _check_grammar(matcher.get_error())
-        return TokenMask(matcher, self._tokens, partial(self._tokenizer.decode, special=True), mark)
+        if not self._marks and after.strip():
+            self._ids = self._tokenizer.plain()[0].encode(after, add_special_tokens=False).ids
+            self._bits = b""
+            try:
+                self.begin()
+            except InvalidOption:
+                self._marks = [_NEVER]
 
 
 def form_grammar(
@@ -167,7 +186,7 @@ def form_grammar(
     answer: str = "",
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[str, str]:
-    """The grammar of a reply, and the text that it begins behind; both empty for a reply that may be anything.
+    """Return the grammar of a reply and the text that it begins after; both are empty if a reply may be anything.
 
     It was compiled once within its bounds, in a preparer's process.
 
@@ -197,6 +216,7 @@ def form_grammar(
     if len(text) > _MOST_CHARACTERS:
         raise RequestTooLarge(
             "The form of the reply has {length} characters, but it may have {most}: make it smaller.",
+            about="form",
             length=figure(len(text), ","),
             most=figure(_MOST_CHARACTERS, ","),
         )
@@ -208,17 +228,22 @@ def form_grammar(
         except Beyond:
             found = {"beyond": True}
     if "beyond" in found:
-        raise RequestTooLarge(
-            "To compile the form of the reply takes more than {seconds} s or {size} MiB, so it is not used: make it "
-            "smaller.",
-            seconds=round(FORM_S),
-            size=_FORM_BYTES >> 20,
-        )
+        raise _beyond()
     _check_grammar(found["problem"])
     _KNOWN[question] = found
     if len(_KNOWN) > _MOST_KNOWN:
         del _KNOWN[next(iter(_KNOWN))]
     return found["grammar"], mark
+
+
+def _beyond() -> RequestTooLarge:
+    return RequestTooLarge(
+        "To compile the form of the reply takes more than {seconds} s or {size} MiB, so it is not used: make it "
+        "smaller.",
+        about="form",
+        seconds=round(FORM_S),
+        size=_FORM_BYTES >> 20,
+    )
 
 
 def _limits() -> LLParserLimits:
@@ -234,11 +259,14 @@ def _check_grammar(problem: str) -> None:
     told = problem.strip().partition("\n<state>")[0]  # the form itself comes behind it
     for words, sentence in _TROUBLES.items():
         if re.search(words, told):
-            raise InvalidOption(sentence, details=told)
+            raise InvalidOption(sentence, details=told, about="form")
     # Of an expression the last line says what is wrong; of all else the first.
     reason = told.rpartition("\nerror: ")[2].partition("\n")[0].partition(". Enable ")[0]
     raise InvalidOption(
-        "The form of the reply cannot be used ({reason}): correct it.", details=told, reason=reason
+        "The form of the reply cannot be used ({reason}): correct it.",
+        details=told,
+        about="form",
+        reason=reason,
     )
 
 
@@ -268,6 +296,48 @@ def compiled(question: bytes) -> bytes:
     return json.dumps({"beyond": True} if beyond else {"grammar": grammar, "problem": problem}).encode()
 
 
+def followed(question: bytes) -> bytes:
+    """Take tokens of a reply, and return the mask of the next one, in the process of forms."""
+    asked = json.loads(question)
+    for name in asked["ended"]:
+        if (ended := _FOLLOWED.pop(name, None)) is not None:
+            ended.cancel()
+    name, ids = asked["name"], asked["ids"]
+    if "grammar" in asked:  # others are followed while this one is compiled
+        folder, cache = asked["places"]
+        _FOLLOWED[name] = _LANE.submit(_matcher, folder, cache, asked["grammar"], ids)
+        ids = []
+    if name not in _FOLLOWED:
+        return _UNKNOWN
+    if not _FOLLOWED[name].done():
+        return _LATER
+    try:
+        matcher = _FOLLOWED[name].result()
+    except (TenonError, ValueError) as error:
+        return _UNUSABLE + str(error).encode()
+    matcher.consume_tokens(ids)
+    bits = matcher.compute_bitmask()
+    return _PROBLEM + matcher.get_error().encode() if matcher.is_error() else _MASK + bits
+
+
+def _matcher(folder: str, cache: str, grammar: str, ids: list[int]) -> LLMatcher:
+    from llguidance import LLMatcher
+
+    matcher = LLMatcher(_table(folder, cache), grammar, log_level=0, limits=_limits())
+    matcher.consume_tokens(ids)
+    return matcher
+
+
+@lru_cache(maxsize=1)
+def _table(folder: str, cache: str) -> LLTokenizer:
+    """Make the table of a model's tokens; ValueError says that they cannot be followed."""
+    from llguidance import LLTokenizer, TokenizerWrapper
+
+    tokenizer = read_tokenizer(folder, cache)
+    text = _Text(tokenizer, _calls(tokenizer).marks)
+    return LLTokenizer(TokenizerWrapper(text), eos_token=text.ends)
+
+
 def _calls(tokenizer: Tokenizer) -> ToolFormat:
     return DESCRIBED if tokenizer.template is None else tokenizer.template.calls
 
@@ -277,7 +347,7 @@ def _call_grammar(tokenizer: Tokenizer, calls: ToolFormat, tools: ToolUse, form:
     special = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
 
     def literal(text: str) -> str:
-        """A text in the words of the grammar, where special tokens are no text."""
+        """Write a text in the words of the grammar, in which special tokens are no text."""
         between = special.split(text)
         found = [f"<[{marks[mark]}]>" for mark in special.findall(text)]
         parts = [json.dumps(one) if one else "" for one in between]

@@ -51,18 +51,12 @@ _NO_TERMS = frozenset(_QUESTION_WORDS.split())
 
 @dataclass(frozen=True)
 class Passage:
-    """A stretch of an attachment's text.
+    """A stretch of an attachment's text."""
 
-    Attributes:
-        attachment: Number of the attachment.
-        section: Number of its page or chapter; 0 without any.
-        end: The end of it, exclusive.
-    """
-
-    attachment: int
-    section: int
+    attachment: int  # number of the attachment
+    section: int  # number of its page or chapter; 0 without any
     start: int
-    end: int
+    end: int  # the end of it, exclusive
 
 
 class PassageIndex:
@@ -89,7 +83,7 @@ class PassageIndex:
         return list(dict.fromkeys([*self._on_named_pages(question), *hits]))
 
     def with_neighbours(self, hits: Sequence[int]) -> list[int]:
-        """The hits in their order, behind the best ones the paragraphs around them."""
+        """Return the hits in their order, and after the best ones the paragraphs around them."""
         best = hits[:_WITH_NEIGHBOURS]
         around = [near for hit in best for near in (hit + 1, hit - 1) if self._beside(hit, near)]
         return list(dict.fromkeys([*best, *around, *hits]))
@@ -146,7 +140,7 @@ class PassageIndex:
 
 
 def split(attachment: Attachment) -> Iterator[tuple[int, int, int]]:
-    """An attachment's text in passages: whole paragraphs, none over the end of a page or a chapter.
+    """Return an attachment's text in passages: whole paragraphs, none over the end of a page or a chapter.
 
     Yields:
         The number of the section, the first character and the end, exclusive.
@@ -188,7 +182,7 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A paragraph, in pieces where it is long: at a line's or a sentence's end, at a space, or anywhere."""
+    """Cut a long paragraph into pieces: at a line's or a sentence's end, at a space, or anywhere."""
     while end - start > _LONGEST:
         ends = [found.end() for found in _BREAK.finditer(text, start + _USUAL // 2, start + _USUAL)]
         strong = [at for at in ends if text[at - 1] == "\n" or text[max(at - 2, 0)] in ".!?。！？"]
@@ -216,7 +210,7 @@ def _spaced(text: str) -> str:
 
 
 def _words(question: str) -> Iterator[str]:
-    """The words of a question in lower case; of scripts without spaces, pairs of characters."""
+    """Return the words of a question in lower case; of scripts without spaces, pairs of characters."""
     for word in _WORD.findall(question.casefold()):
         runs = re.split(f"({_UNSPACED.pattern}+)", word)
         for run in runs:
@@ -227,5 +221,5 @@ def _words(question: str) -> Iterator[str]:
 
 
 def _quoted(word: str) -> str:
-    """A word as FTS5 takes it literally; a pair of characters as a phrase."""
+    """Return a word as FTS5 takes it literally; a pair of characters as a phrase."""
     return f'"{_spaced(word).strip()}"'

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import partial
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any, TypeVar
@@ -35,9 +35,9 @@ from engine.preparer import SLOW, Beyond
 from engine.sentences import mark, say
 from engine.text.attached_turns import fit_with_attachments
 from engine.text.context_window import CutShort, check_length
-from engine.text.output_form import FormCompiler, TokenMask, form_grammar
+from engine.text.output_form import FORMS, TokenMask, form_grammar
 from engine.text.thoughts import without_thoughts
-from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.text.tokenizer import Tokenizer, read_tokenizer
 
 #: Bytes of text that are prepared in this process: 30 ms of a usual processor beside replies that are being written,
 #: and a quarter of a second where there are none.
@@ -48,17 +48,11 @@ _NO_SWITCH = mark("The chat template of this model has no such setting for think
 
 @dataclass(frozen=True)
 class Ready:
-    """A request whose turn may begin.
+    """A request whose turn may begin."""
 
-    Attributes:
-        prompt: Token ids.
-        events: What the user is told of it.
-        mask: Keeps the reply to its form; None where it has none.
-    """
-
-    prompt: list[int]
-    events: Sequence[Event]
-    mask: TokenMask | None
+    prompt: list[int]  # token ids
+    events: Sequence[Event]  # what the user is told of it
+    mask: TokenMask | None  # keeps the reply to its form; None where it has none
 
 
 class Preparation:
@@ -74,25 +68,10 @@ class Preparation:
         self._tokenizer = tokenizer
         self._places = str(folder), str(cache)
         self._closed = Flag()
-        self._begun = False
         # A plain chat never waits behind a long text or a form.
         self._quick, self._slow = (
             ThreadPoolExecutor(1, f"tenon-prepare-{lane}") for lane in ("quick", "slow")
         )
-
-    @cached_property
-    def forms(self) -> FormCompiler:
-        """Masks for replies that must have a form."""
-        return FormCompiler(self._tokenizer)
-
-    def begin_forms(self) -> None:
-        """Make the compiler of forms beside this thread, once; a form that comes meanwhile waits for it.
-
-        It holds Python's lock for up to a second, which would silence replies that are being written.
-        """
-        if not self._begun:
-            self._begun = True
-            self._slow.submit(lambda: self.forms)
 
     def steps(
         self, request: Generate, context: int, alone: bool = False, counts: bool = False
@@ -129,12 +108,15 @@ class Preparation:
         self._closed.set()
         for lane in (self._quick, self._slow):
             lane.shutdown(wait=False, cancel_futures=True)
-        SLOW.end()  # it has the tokenizer of this model
+        SLOW.end()  # both have the tokenizer of this model
+        FORMS.end()
 
     def _ready(self, asked: ToPrepare, small: bool, left: Callable[[], bool] = lambda: False) -> Ready:
         def gone() -> bool:
             return left() or self._closed.is_set()
 
+        if asked.formed:
+            FORMS.start()  # while another process looks what the form costs
         if small:
             found = prepared(asked, self._tokenizer, gone)
         else:
@@ -144,7 +126,8 @@ class Preparation:
             found = ask_slowly(f"{__name__}:answer", asked, gone)
         mask = None
         if found.grammar:
-            mask = self.forms.mask(found.grammar, found.mark)
+            mask = TokenMask(self._tokenizer, self._places, found.grammar, found.mark)
+            mask.begin(gone)
         raw = asked.request.raw_prompt
         ids = list(raw) if isinstance(raw, tuple) else memoryview(found.prompt).cast("i").tolist()
         return Ready(ids, found.events, mask)
@@ -184,12 +167,13 @@ def ask_slowly(work: str, question: object, gone: Callable[[], bool]) -> Any:
         raise RequestTooLarge(
             "To prepare this request takes more than {seconds} s or {size} MiB, so it is not answered: make it "
             "smaller.",
+            about="prompt",
             seconds=round(SLOW.time_s),
             size=SLOW.memory_bytes >> 20,
         ) from None
     if isinstance(found, Failed):
         kind: type[TenonError] = getattr(errors, found.error.kind)
-        raise kind(found.error.message, found.error.details)
+        raise kind(found.error.message, found.error.details, about=found.error.about)
     return found
 
 
@@ -198,22 +182,18 @@ def answered(question: bytes, work: Callable[[Any], object]) -> bytes:
     try:
         return packed(work(unpacked(question)))
     except TenonError as error:
-        report = ErrorReport(type(error).__name__, error.message, error.details, error.exit_code)
+        kind = type(error).__name__
+        report = ErrorReport(kind, error.message, error.details, error.exit_code, about=error.about)
         return packed(Failed("", report))
 
 
 def answer(question: bytes) -> bytes:
     """Do in a preparer's process what `Preparation` does with small requests."""
-    return answered(question, lambda asked: prepared(asked, _tokenizer(asked.folder, asked.cache)))
-
-
-@lru_cache(maxsize=1)
-def _tokenizer(folder: str, cache: str) -> Tokenizer:
-    return Tokenizer(Path(folder), read_end_ids(Path(folder)), Path(cache))
+    return answered(question, lambda asked: prepared(asked, read_tokenizer(asked.folder, asked.cache)))
 
 
 def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = lambda: False) -> Prepared:
-    """The prompt of a request, and the grammar of its reply, which has been compiled once within its bounds.
+    """Return the prompt of a request, and the grammar of its reply, which has been compiled once within its bounds.
 
     Raises:
         TenonError: The prompt does not fit, or the form is none or too large.
@@ -233,12 +213,12 @@ def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = 
 
 
 def opening(request: Generate) -> str:
-    """The start of the reply, where the conversation ends with one that is to be continued."""
+    """Return the start of the reply if the conversation ends with one that is to be continued, else nothing."""
     return request.messages[-1].content if continues(request.messages) else ""
 
 
 def continues(messages: Sequence[ChatMessage]) -> bool:
-    """True if a conversation ends with the start of the reply."""
+    """Return whether a conversation ends with the start of the reply."""
     return bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
 
 
@@ -291,6 +271,6 @@ def fit_prompt(
         check_length(len(whole), context, isinstance(whole, CutShort))
     if found.sources:
         emit(Notice(request.request_id, found.sources))
-    if found.messages_left_out:
-        emit(ContextTrimmed(request.request_id, found.messages_left_out))
+    if left_out := request.left_out + found.messages_left_out:
+        emit(ContextTrimmed(request.request_id, left_out))
     return found.prompt

@@ -38,10 +38,10 @@ class ReplyReader(ABC):
 
     @abstractmethod
     def end(self) -> str:
-        """The rest, once nothing more comes."""
+        """Return the rest, once nothing more comes."""
 
     def copy(self) -> ReplyReader:
-        """One that goes on from here and leaves this one as it is."""
+        """Return one that goes on from here and leaves this one as it is."""
         return copy(self)
 
     def _said(self, kind: Kind, text: str) -> str:
@@ -70,12 +70,12 @@ class Reasoning(ABC):
     answer: str = ""
 
     def reader(self, opening: str) -> ReplyReader | None:
-        """A reader of a reply; None where it is in ``<think>`` as it comes."""
+        """Return a reader of a reply, or None if it is in ``<think>`` as it comes."""
         return None
 
     @abstractmethod
     def continued(self, prompt: str, opening: str) -> str:
-        """The prompt with the beginning of a reply that is to be continued, in these words."""
+        """Return the prompt with the beginning of a reply that is to be continued, in these words."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class Marked(Reasoning):
     marks: tuple[str, ...] = ()
 
     def reader(self, opening: str) -> ReplyReader | None:
-        """A reader of a reply."""
+        """Return a reader of a reply."""
         return None if self.opened == OPEN else _MarkedReader(self.opened, self.closed, opening)
 
     def continued(self, prompt: str, opening: str) -> str:
-        """The prompt with the beginning of a reply."""
+        """Return the prompt with the beginning of a reply."""
         if not begins_with_thought(opening):
             return prompt + opening
         # What the prompt has of the thought already, or a thought that it leaves empty.
@@ -129,7 +129,7 @@ class _MarkedReader(ReplyReader):
             self._kind = "answer" if self._kind == "thought" else "thought"
 
     def end(self) -> str:
-        """The rest."""
+        """Return the rest."""
         held, self._held = self._held, ""
         return self._said(self._kind, held)
 
@@ -144,11 +144,11 @@ class Harmony(Reasoning):
     answer = f"{CHANNEL}final{MESSAGE}"
 
     def reader(self, opening: str) -> ReplyReader:
-        """A reader of a reply."""
+        """Return a reader of a reply."""
         return _HarmonyReader(opening)
 
     def continued(self, prompt: str, opening: str) -> str:
-        """The prompt with the beginning of a reply."""
+        """Return the prompt with the beginning of a reply."""
         if not opening:
             return prompt
         if not begins_with_thought(opening):
@@ -218,7 +218,7 @@ class _HarmonyReader(ReplyReader):
         return self._said(self._kind, "\n\n")
 
     def end(self) -> str:
-        """The rest; a head without a message says nothing."""
+        """Return the rest; a head without a message says nothing."""
         held, self._held = self._held, ""
         return "" if self._head else self._said(self._kind, held)
 

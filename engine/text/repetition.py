@@ -145,7 +145,7 @@ class LoopWatch:
             self._of_long -= self._old[0]
 
     def _cover(self) -> None:
-        """The run at the end is old."""
+        """Mark the run at the end as old."""
         for back in range(1, _RUN + 1):
             if not self._old[-back]:
                 self._old[-back] = True

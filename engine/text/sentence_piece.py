@@ -56,7 +56,7 @@ def read_sentence_piece(data: bytes) -> Tokenizer:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    """The fields of a message, by their numbers; raises ValueError where it ends early."""
+    """Return the fields of a message by their numbers; raise ValueError if it ends early."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -78,7 +78,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number in pieces of seven bits, and where it ends."""
+    """Return a number in pieces of seven bits, and its end."""
     value = shift = 0
     while True:
         if at >= len(data):

@@ -50,7 +50,7 @@ class TemplateProgram:
         self.asked = frozenset(meta.find_undeclared_variables(environment.parse(source)))
 
     def render(self, variables: Mapping[str, Any]) -> str:
-        """The text of a conversation, with the opening of the assistant's turn.
+        """Return the text of a conversation, with the opening of the assistant's turn.
 
         Args:
             variables: ``messages``, each with a ``role`` and a ``content``, and whatever else it may ask for.

@@ -12,7 +12,7 @@ CLOSE = "</think>"
 
 
 def without_thoughts(reply: str) -> str:
-    """The answer alone, as templates of thinking models want earlier turns; a thought without end is no answer.
+    """Return the answer alone, as templates of thinking models want earlier turns; an endless thought is no answer.
 
     Only what a reply begins with is a thought: a text about the mark may hold it.
     """
@@ -22,12 +22,12 @@ def without_thoughts(reply: str) -> str:
 
 
 def begins_with_thought(reply: str) -> bool:
-    """True if a reply, or a part of one, opens with a thought."""
+    """Return whether a reply, or a part of one, opens with a thought."""
     return reply.lstrip().startswith(OPEN)
 
 
 def thought_tokens(reply: str, ends: Sequence[int]) -> int:
-    """Number of a reply's tokens that are thoughts, with the marks around them.
+    """Count a reply's tokens that are thoughts, with the marks around them.
 
     Args:
         reply: Its text so far.

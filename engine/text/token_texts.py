@@ -14,7 +14,7 @@ BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def _byte_level() -> dict[str, int]:
-    """The byte that each character stands for in the names of byte-level tokens (GPT-2's table)."""
+    """Return the byte that each character stands for in the names of byte-level tokens (GPT-2's table)."""
     shown = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + at): byte for at, byte in enumerate(hidden)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
@@ -164,12 +164,12 @@ class Tokenizer:
         return tokens
 
     def name(self, token_id: int) -> str:
-        """A token as the vocabulary spells it; empty where there is none."""
+        """Return a token as the vocabulary spells it; empty if there is none."""
         names = (self._backend.id_to_token(one) for one in self.spelled.get(token_id, (token_id,)))
         return "".join(name or "" for name in names)
 
     def as_json(self) -> str:
-        """The whole tokenizer in the form of a tokenizer.json."""
+        """Return the whole tokenizer in the form of a tokenizer.json."""
         self._backend.post_processor = self._post_processor
         text: str = self._backend.to_str()
         self._backend.post_processor = None
@@ -185,7 +185,7 @@ class Tokenizer:
         return json.dumps(whole)
 
     def plain(self) -> tuple[Backend, list[dict[str, Any]]]:
-        """The tokenizer that finds no added tokens in a text, puts no space before it and composes nothing.
+        """Return the tokenizer that finds no added tokens in a text, puts no space before it and composes nothing.
 
         Returns:
             The tokenizer, and the steps of its decoder as tokenizer.json has them.
@@ -263,7 +263,7 @@ class Tokenizer:
         return self._ids(template.reasoning.continued(text, opening), stand_ins)
 
     def _cut_short(self, text: str, most: int | None) -> CutShort | None:
-        """The beginning of a text that has many more tokens than wanted; None for one that may not.
+        """Return the beginning of a text that has many more tokens than wanted, or None if it has not surely.
 
         Pieces are counted, which may have a token more each than the whole: so twice as many are surely too many.
         """
@@ -291,7 +291,7 @@ class Tokenizer:
         return {text: token for text, token in found if token in self.added}
 
     def decode_with(self, marks: Sequence[str]) -> Callable[[Sequence[int]], str]:
-        """A `decode` that keeps these special tokens."""
+        """Return a `decode` that keeps these special tokens."""
         kept = self.special.intersection(self.marks(marks).values())
         if not kept:
             return self.decode
@@ -311,7 +311,7 @@ class Tokenizer:
 
 
 def _steps(part: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """The single steps of a part of a tokenizer.json."""
+    """Return the single steps of a part of a tokenizer.json."""
     if part is None:
         return []
     inner = next((part[name] for name in ("normalizers", "pretokenizers", "decoders") if name in part), None)
@@ -350,7 +350,7 @@ def read_templates(path: Path) -> dict[str, str]:
 
 
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:
-    """The fallback for a model without a chat template: one labelled paragraph for each turn."""
+    """Write one labelled paragraph for each turn: the fallback for a model without a chat template."""
     turns = [_LABELS[message.role] + message.content.strip() for message in messages]
     return "\n\n".join([*turns, _LABELS["assistant"].strip()])
 
@@ -368,13 +368,19 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
     return ()
 
 
+@lru_cache(maxsize=1)
+def read_tokenizer(folder: str, cache: str) -> Tokenizer:
+    """Read the tokenizer of a model in a process that prepares requests to it."""
+    return Tokenizer(Path(folder), read_end_ids(Path(folder)), Path(cache))
+
+
 def _rendered(
     template: ChatTemplate,
     messages: Sequence[ChatMessage],
     thinking: Thinking,
     tools: Sequence[dict[str, Any]],
 ) -> str:
-    """The text of a conversation as it is; else with turns in an order that the template takes, and leaves none out.
+    """Return the text of a conversation, with turns in an order that the template takes without leaving any out.
 
     Raises:
         UnsupportedModel: It refuses every order, or makes an empty text of the conversation.
@@ -399,16 +405,18 @@ def _rendered(
         raise UnsupportedModel(
             "The model's chat template refuses this conversation: start a new chat, or use another model.",
             details=str(refusals[0]),
+            about="prompt",
         ) from refusals[0]
     if not texts[0]:
         raise UnsupportedModel(
-            "The model's chat template turns this conversation into an empty text: use another model."
+            "The model's chat template turns this conversation into an empty text: use another model.",
+            about="prompt",
         )
     return texts[0]
 
 
 def _orders(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMessage]]:
-    """The turns as they are, then in turn of the roles with one system turn in front, then without one."""
+    """Yield the turns as they are, then by turns of the roles after one system turn, then without that."""
     yield messages
     first = next((at for at, turn in enumerate(messages) if turn.role != "system"), len(messages))
     alternating = _alternating(messages[:first], _as_user(messages[first:]))
@@ -419,12 +427,12 @@ def _orders(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMessage]]:
 
 
 def _as_user(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The turns with the system's words as the person's."""
+    """Return the turns with the system's words as the user's."""
     return [replace(turn, role="user") if turn.role == "system" else turn for turn in messages]
 
 
 def _alternating(system: Sequence[ChatMessage], turns: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The turns of which neighbours of one role are one, beginning with the person's; results stay apart."""
+    """Join neighbours of one role, beginning with the user's; results stay apart."""
     begun = [ChatMessage("user", "")] if turns and turns[0].role == "assistant" else []
     joined: list[ChatMessage] = []
     for turn in (*system, *begun, *turns):
@@ -437,7 +445,7 @@ def _alternating(system: Sequence[ChatMessage], turns: Sequence[ChatMessage]) ->
 
 
 def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    """Turns as templates want them."""
+    """Return turns as templates want them."""
     turns = []
     names = {call.id: call.name for message in messages for call in message.calls}
     for message in messages:
@@ -455,7 +463,7 @@ def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
 
 
 def _with_responses(turns: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For Gemma 4's template: results stand in the turn that called, which goes on behind them."""
+    """Put results into the turn that called, which goes on after them, as Gemma 4's template wants."""
     joined: list[dict[str, Any]] = []
     for turn in turns:
         if turn["role"] == "tool" and joined and "tool_calls" in joined[-1]:

@@ -73,7 +73,7 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], dict[str, str]
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """A file's dictionary; empty where there is no file."""
+    """Return a file's dictionary; empty if there is no file."""
     return dict(read_json(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
@@ -111,7 +111,7 @@ def _special_tokens(config: Mapping[str, Any], kind: str, tokenizer: Tokenizer) 
 
 
 def _text(token: Any) -> str | None:
-    """A token's text, which files have as it is or with its properties."""
+    """Return a token's text, which files have as it is or with its properties."""
     text = token.get("content") if isinstance(token, dict) else token
     return text if isinstance(text, str) else None
 
@@ -172,7 +172,7 @@ def _templates(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _default(found: Any) -> str:
-    """A template, or the default one among several; empty where there is none."""
+    """Return a template, or the default one of several; empty if there is none."""
     if isinstance(found, list):
         found = {named["name"]: named["template"] for named in found}.get("default")
     return found if isinstance(found, str) else ""

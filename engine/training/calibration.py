@@ -15,9 +15,8 @@ from typing import TextIO
 
 import torch
 
+from engine.decoding.costs import settled
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.round_cost import settled
-from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
@@ -38,6 +37,7 @@ from engine.drafting.prompt_tokens import (
     PromptTokenDrafter,
     load_prompt_tokens,
 )
+from engine.drafting.schedule import FixedShape
 from engine.drafting.trees import DEEPEST, TreeShape
 from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder

@@ -178,7 +178,6 @@ def _record(line: bytes, number: int, path: Path) -> Record:
 
 
 def _messages(turns: Any, role: str, content: str) -> tuple[ChatMessage, ...]:
-    """Return the turns of a chat, or none if they are invalid."""
     if not isinstance(turns, list):
         return ()
     messages = []
@@ -314,7 +313,6 @@ def _frame(tokenizer: Tokenizer) -> _Frame | None:
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> list[int]:
-    """Return the beginning that two sequences share."""
     return [first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
 
 

@@ -90,9 +90,6 @@ class Writer:
         longest: Most tokens of a text.
         width: Most texts at once.
         check: Called between layers; raises to cancel.
-
-    Attributes:
-        capacity: Rows of the cache, of which the texts in progress take at most ``width * longest``.
     """
 
     def __init__(
@@ -105,6 +102,7 @@ class Writer:
     ) -> None:
         self._decoder, self._end_ids, self._longest = decoder, end_ids, longest
         self._check = check
+        # Rows of the cache, of which the texts in progress take at most ``width * longest``
         self.capacity = width * longest + _FORWARD_ROWS + longest
         self._cache = decoder.new_cache(self.capacity)
         self._cache.begin(longest)
@@ -186,7 +184,6 @@ class Writer:
         return text
 
     def _tidy(self, running: Sequence[tuple[int, _Text]]) -> None:
-        """Drop the rows of texts that have ended."""
         kept = numpy.sort(numpy.concatenate([self._places[at, : text.rows] for at, text in running]))
         self._cache.commit((), kept.tolist())
         for at, text in running:

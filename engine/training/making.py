@@ -351,7 +351,6 @@ def _write(
 
 
 def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) -> Tensor | None:
-    """Return the most frequent ids, ascending, or None for all."""
     if count is None or count >= size:
         return None
     learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]

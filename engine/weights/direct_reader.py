@@ -246,16 +246,12 @@ def _opens_direct(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Piece:
-    """Some rows of a tensor, from the first on.
-
-    Attributes:
-        raw: Bytes of the rows, which are valid until the next piece is asked for.
-    """
+    """Some rows of a tensor, from the first on."""
 
     stored: StoredTensor
     first: int
     count: int
-    raw: Tensor
+    raw: Tensor  # bytes of the rows, which are valid until the next piece is asked for
 
 
 def read_pieces(

@@ -48,20 +48,13 @@ class PackedFileUnusable(Exception):
 
 @dataclass(frozen=True)
 class PackedSection:
-    """Section of one packed tensor.
-
-    Attributes:
-        offset: Offset of its first byte; a multiple of 4096.
-        size_bytes: Length in bytes.
-        checksum: Checksum of its bytes, as above.
-        layout: Facts for its reader: shapes and element types.
-    """
+    """Section of one packed tensor."""
 
     name: str
-    offset: int
-    size_bytes: int
-    checksum: int
-    layout: dict[str, Any]
+    offset: int  # offset of its first byte; a multiple of 4096
+    size_bytes: int  # length in bytes
+    checksum: int  # checksum of its bytes, as above
+    layout: dict[str, Any]  # facts for its reader: shapes and element types
 
 
 class PackedFile:

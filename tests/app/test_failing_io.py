@@ -10,7 +10,7 @@ from tests.support.failing_io import build, run_apart
 from tests.support.fast_cases import chosen
 from tests.support.io_scenarios import MODULES
 
-# Calls between two that are tried: a few runs of each scenario, of which the fast tests make each eighth.
+# Calls between two that are tried: a few runs of each scenario, of which the fast tests make some.
 STEPS = {
     "chat": {
         "no-descriptors": 13,
@@ -57,7 +57,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("module", "rarer"),
     [
-        *(("app_io_scenarios", 8), ("hub_io_scenarios", 8)),
+        *(("app_io_scenarios", 40), ("hub_io_scenarios", 8)),
         *chosen([(module, 1) for module in sorted(set(MODULES.values()))], ()),
     ],
 )

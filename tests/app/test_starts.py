@@ -46,6 +46,7 @@ def wait_for_handler(process_id: int, number: signal.Signals) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_one(
     tmp_path: Path, smollm2: Path
 ) -> None:

@@ -4,21 +4,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support.sources import tree_of
+
 ROOT = Path(__file__).parents[2]
-TREES = {
-    path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
-    for top in ("app", "engine", "installers")
-    for path in sorted((ROOT / top).rglob("*.py"))
-}
-
-
-def test_every_module_says_what_it_is() -> None:
-    undocumented = [
-        str(path)
-        for path, tree in TREES.items()
-        if path.parts[0] != "installers" and path.name != "__init__.py" and ast.get_docstring(tree) is None
-    ]
-    assert undocumented == []
 
 
 def methods(base: ast.ClassDef) -> Iterator[ast.FunctionDef]:
@@ -29,8 +17,9 @@ def test_every_method_of_our_own_says_what_it_does() -> None:
     """A method that overrides one, Qt's with its capitals or another class's, need not say it again."""
     classes = {
         node.name: node
-        for tree in TREES.values()
-        for node in ast.walk(tree)
+        for top in ("app", "engine", "installers")
+        for path in (ROOT / top).rglob("*.py")
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef)
     }
 

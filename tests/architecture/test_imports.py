@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sources import tree_of
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Inside the engine imports go down only. Packages of one rank know nothing of each other.
@@ -71,7 +73,7 @@ def _modules(package: str) -> Iterator[tuple[str, set[str]]]:
     for path in sorted((ROOT / package).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        yield name, set(_imports(ast.parse(path.read_text(encoding="utf-8"))))
+        yield name, set(_imports(tree_of(path)))
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
@@ -209,7 +211,7 @@ def test_nobody_asks_for_the_kind_of_a_placement() -> None:
     for path in [*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")]:
         if path.is_relative_to(ROOT / "engine" / "placement"):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
             if not isinstance(node, ast.Compare) and called not in ("isinstance", "issubclass", "type"):
                 continue

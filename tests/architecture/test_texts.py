@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sources import tree_of
 from tests.support.translations import COLLECTED, IN_ENGLISH
 
 UI = Path(__file__).resolve().parents[2] / "app" / "ui"
@@ -35,7 +36,6 @@ SHOWING: dict[str, tuple[int, ...]] = {
             "showText",
             "showMessage",
             "drawText",
-            "set_detail",
             "set_hint",
             "QLabel",
             "QPushButton",
@@ -166,7 +166,7 @@ def test_the_window_shows_only_translated_texts() -> None:
     wrong = []
     for path in sorted(UI.rglob("*.py")):
         place = path.relative_to(UI).as_posix()
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         if place not in WITHOUT_WORDS:
             wrong += [f"{place} {one}" for one in (*shown_as_written(tree), *phrases(tree))]
     assert wrong == []
@@ -206,5 +206,5 @@ def test_notices_go_through_say_and_whatever_the_window_says_through_tr() -> Non
         for path in (ROOT / package).rglob("*.py"):
             place = path.relative_to(ROOT).as_posix()
             if not place.startswith(IN_ENGLISH):
-                found[place] = said_as_written(ast.parse(path.read_text(encoding="utf-8")), saying)
+                found[place] = said_as_written(tree_of(path), saying)
     assert {place: lines for place, lines in found.items() if lines} == {}

@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any
 
-from engine.decoding.schedule import LengthSelector
-from engine.drafting.committee import Committee, MajorityCommittee, MergedCommittee
+from engine.drafting.committee import Committee, LengthSelector, MajorityCommittee, MergedCommittee
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.lookup import PromptLookup
 from engine.hub.bundled import bundled_drafts

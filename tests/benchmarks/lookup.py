@@ -28,7 +28,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from engine.decoding.schedule import WorthwhileNodes
+from engine.decoding.worth import Worth
 from engine.drafting.lookup import PromptLookup
 from engine.messages import LoadOptions
 from engine.text.repetition import loop_start
@@ -78,7 +78,7 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
                         first.prompt_ids,
                         first.token_ids[:tokens],
                         PromptLookup(),
-                        WorthwhileNodes(),
+                        Worth(PromptLookup()),
                         lambda rows: 1.0 + options.replay * (rows - 1),
                     )
                     gained, tau = (replayed.speedup,) * 2, math.nan

@@ -9,7 +9,7 @@ So many replies are always open, until there are no prompts any more (tests/benc
 many tokens, greedily and whatever ends a text. Throughput is all replies' tokens over all the time, prompts included;
 "decoding" is the same of the turns in which all read no prompt any more. Normalised latency is the mean over replies of
 the time from the asking to the reply's end over its tokens (Minions, section 5.1). A way is "plain", "lookup" (prompt
-lookup; the width of a forward is divided among replies), "adaptive" (the same by the sizes of `AdaptiveBudget`),
+lookup; the width of a forward is divided among replies), "adaptive" (the same by sizes, without chances of matches),
 "selector" or "fixed K" (K nodes for every reply in every round, the paper's one length for all). A figure is the median
 of some runs, in which ways and numbers take turns. llama.cpp decodes the same prompts in the same run, a token of each
 sequence in a batch, all prompts first; its server keeps as many requests open as Tenon replies, over HTTP, and tells no
@@ -35,13 +35,14 @@ from typing import Any
 
 import torch
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, LengthSelector, Schedule, WorthwhileNodes
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
+from engine.decoding.worth import Worth
+from engine.drafting.committee import CommitteeMemory, LengthSelector
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.lookup import PromptLookup
+from engine.drafting.schedule import FixedShape, Schedule
 from engine.hub.installed import find_model
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
@@ -81,11 +82,11 @@ def parts(way: str) -> tuple[Drafter, Schedule]:
     if way == "plain":
         return NoDrafter(), FixedShape(DraftShape(0))
     if way == "lookup":
-        return PromptLookup(), WorthwhileNodes(steps=False)
+        return PromptLookup(), Worth(PromptLookup())
     if way == "selector":
-        return PromptLookup(), LengthSelector(12)
+        return PromptLookup(), LengthSelector(12, CommitteeMemory())
     if way == "adaptive":
-        return PromptLookup(), AdaptiveBudget(15)
+        return PromptLookup(), Worth(NoDrafter(), 15)
     return PromptLookup(), FixedShape(DraftShape(int(way.removeprefix("fixed "))))
 
 

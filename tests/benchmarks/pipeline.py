@@ -17,12 +17,12 @@ from typing import Any
 from torch import Tensor
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, LengthSelector, Schedule
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.drafting.committee import CommitteeMemory, MajorityCommittee, Member
+from engine.drafting.committee import CommitteeMemory, LengthSelector, MajorityCommittee, Member
 from engine.drafting.drafter import Drafter
 from engine.drafting.kind import Drafting
+from engine.drafting.schedule import FixedShape, Schedule
 from engine.drafting.trees import TreeShape
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
@@ -120,7 +120,7 @@ def main() -> None:
         LoadOptions(model=str(TOY), drafts=(str(TOY_DRAFT),), mode="minions", threads=1, context=1024)
     )
     bench = Bench(model, options)
-    shared = [LengthSelector(12), LengthSelector(12)]
+    shared = [LengthSelector(12, CommitteeMemory()) for _ in range(2)]
     ways: dict[str, tuple[Callable[[], Schedule], bool]] = {
         "default": (lambda: FixedShape(DraftShape(4)), False),
         "+ selector": (lambda: shared[0], False),

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
+from engine.drafting.schedule import FixedShape
 from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.schedule import WorthwhileNodes
+from engine.decoding.worth import Worth
 from engine.kernels import library
 from engine.model.token_tree import Draft, DraftShape
 from engine.planning import kernel_table
@@ -101,11 +100,14 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def always_drafted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Schedules go by measured times, and random drafts are worth none."""
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 15)
-    monkeypatch.setattr(WorthwhileNodes, "shape", lambda schedule: DraftShape(31))
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 15)
+    shape = Worth.shape
 
-    def choose(schedule: WorthwhileNodes, draft: Draft) -> Draft:
+    def choose(schedule: Worth, draft: Draft) -> Draft:
         schedule._steps = draft.steps
         return draft
 
-    monkeypatch.setattr(WorthwhileNodes, "choose", choose)
+    monkeypatch.setattr(
+        Worth, "shape", lambda schedule: shape(schedule) if schedule._ranks else DraftShape(31)
+    )
+    monkeypatch.setattr(Worth, "choose", choose)

@@ -13,7 +13,7 @@ import pytest
 
 from engine.cli import main
 from engine.cli.subcommand import size
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.kernels import library
 from engine.messages.machine import MachineReport
 from engine.model.config import read_config
@@ -321,7 +321,7 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
 def test_rounds_are_told_with_their_probes(
     llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 20)  # random prompt tokens are worth none
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 20)  # random prompt tokens are worth none
     tokens = str(write_prompt_tokens(tmp_path / "set"))
     arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--raw", "Hello", "--rounds"]
     arguments += ["--mode", "ppd", "--draft", tokens, "--temperature", "0"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions, Notice
 from engine.placement import ColumnsPlan
@@ -66,7 +66,7 @@ def test_drafts_are_checked_by_both_units(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     use_speeds(monkeypatch, 0.6)
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)  # whatever drafts take here
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)  # whatever drafts take here
     head = str(make_head(layout).write(tmp_path / layout, safetensors=True))
     options = {"weights": "fp32", "max_tokens": 24}
     expected = client.answer(PROMPT, folder, mode="plain", vram_budget_bytes=0, **options)

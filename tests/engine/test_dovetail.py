@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.kernels import library
 from engine.messages import Cancel, Finished, Notice, PlanChosen
@@ -99,7 +99,7 @@ def test_the_next_reply_reuses_both_caches(
     client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The draft runs in 16 bits, so of a few nodes the one that the target says may be missing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda self: 15)
+    monkeypatch.setattr(Worth, "_choose", lambda self: 15)
     options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32"}
     first = client.answer(PROMPT, llama_folder, max_tokens=20, **options)
     again = client.answer(PROMPT + first.text, llama_folder, max_tokens=20, **options)
@@ -231,7 +231,7 @@ def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(
     client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 8)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 8)
     options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32", "max_tokens": 200}
     whole = client.answer(PROMPT, llama_folder, **options)
     expand = DraftModel.run

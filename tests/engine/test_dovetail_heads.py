@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.messages import Notice
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import chosen
 from tests.support.heads import LAYOUTS, MEDUSA_LAYOUTS, make_head
 from tests.support.stand_in import use_gpu
 
@@ -22,7 +23,9 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("target") / "llama", num_hidden_layers=6)
 
 
-@pytest.mark.parametrize("layout", [*LAYOUTS, *MEDUSA_LAYOUTS])
+@pytest.mark.parametrize(
+    "layout", chosen([*LAYOUTS, *MEDUSA_LAYOUTS], ("eagle", "eagle3", "medusa", "medusa-drafted"))
+)
 def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path: Path, layout: str) -> None:
     head = make_head(layout).write(
         tmp_path / layout, safetensors=layout.startswith(("speculators", "medusa-s"))
@@ -57,7 +60,7 @@ def test_medusa_heads_run_on_a_gpu(
 ) -> None:
     use_gpu(monkeypatch)
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     heads = str(make_head(layout).write(tmp_path / layout, safetensors=True))
     options = {"weights": "fp32", "max_tokens": 24, "gpu_layers": 0}
     client.events.clear()

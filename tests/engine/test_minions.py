@@ -11,6 +11,7 @@ from engine.messages import Notice, StatisticsUpdated
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import covering
 from tests.support.heads import make_head
 from tests.support.prompt_tokens import write_prompt_tokens
 from tests.support.toy import TOY_DRAFT
@@ -53,8 +54,7 @@ def test_greedy_tokens_are_those_of_transformers(
     assert [event.text for event in client.seen(Notice) if "stopped working" in event.text] == []
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+@pytest.mark.parametrize(("weights", "way"), covering(["fp32", "q8_0"], WAYS, together=1))
 def test_a_seed_gives_one_text_with_and_without_them(
     weights: str, way: dict[str, bool], client: EngineClient, target: Path, drafts: tuple[str, ...]
 ) -> None:

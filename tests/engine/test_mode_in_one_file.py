@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from engine.cli import main
-from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.round_cost import RoundCost
-from engine.decoding.schedule import LengthSelector
-from engine.drafting.committee import CommitteeMemory, MajorityCommittee, MergedCommittee
+from engine.decoding.costs import Costs
+from engine.decoding.worth import Worth
+from engine.drafting.committee import CommitteeMemory, LengthSelector, MajorityCommittee, MergedCommittee
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.lookup import MatchChances
 from engine.drafting.paced_tree import Pacing
@@ -108,10 +107,10 @@ def test_as_published_a_mode_keeps_to_its_paper_and_else_to_what_pays(name: str)
         values = mode.values(given)
         assert mode.growth is not None
         committee = mode.committee and mode.committee(values, (), CommitteeMemory(), MatchChances())
-        return mode.growth(values), mode.schedule(values, RoundCost(), NoDrafter()), committee
+        return mode.growth(values), mode.schedule(values, Costs(), committee or NoDrafter()), committee
 
     growth, schedule, committee = parts()
-    assert isinstance(schedule, AdaptiveBudget)
+    assert isinstance(schedule, Worth)
     paper_growth, paper_schedule, vote = parts(as_published=True)
     if name == "minions":
         assert (type(committee), type(vote)) == (MergedCommittee, MajorityCommittee)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tokenizers import AddedToken
 
+from engine.errors import Cancelled
 from engine.messages import ChatMessage, Failed, OutputForm, Tool, ToolUse
-from engine.text.output_form import FormCompiler, form_grammar
+from engine.text.output_form import FORMS, TokenMask, form_grammar
 from engine.text.reply_parts import ReplyParts
 from engine.text.tokenizer import Tokenizer
 from engine.text.tool_calls import FORMATS
@@ -166,8 +167,7 @@ def test_a_text_that_the_tokenizer_would_compose_is_written_as_the_form_has_it(
     )
     tokenizer = Tokenizer(folder)
     form = OutputForm("schema", json.dumps({"const": text}))
-    mask = FormCompiler(tokenizer).mask(*form_grammar(tokenizer, form))
-    assert mask is not None
+    mask = TokenMask(tokenizer, (str(folder), str(tmp_path)), *form_grammar(tokenizer, form))
     reply: list[int] = []
     while len(reply) < 200:
         allowed = mask.allowed()
@@ -211,10 +211,11 @@ def test_a_call_of_harmony_is_told_as_every_call_is(client: EngineClient, harmon
 def test_a_form_waits_for_the_channel_of_the_answer(harmony: Path) -> None:
     tokenizer = Tokenizer(harmony)
     assert tokenizer.template is not None
-    mask = FormCompiler(tokenizer).mask(
-        *form_grammar(tokenizer, REGEX, answer=tokenizer.template.reasoning.answer)
+    mask = TokenMask(
+        tokenizer,
+        (str(harmony), str(harmony)),
+        *form_grammar(tokenizer, REGEX, answer=tokenizer.template.reasoning.answer),
     )
-    assert mask is not None
     before = tokenizer.encode(
         "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
     )
@@ -260,6 +261,65 @@ NASTY = Tool(
 )
 
 
+def written(tokenizer: Tokenizer, mask: TokenMask, then: Callable[[int], None] = lambda at: None) -> str:
+    """Write the first text that a mask allows; call a function after each token."""
+    reply: list[int] = []
+    while (allowed := mask.allowed()) is not None and not {*np.flatnonzero(allowed)} <= tokenizer.end_ids:
+        reply.append(int(np.flatnonzero(allowed)[0]))
+        mask.take(reply[-1])
+        then(len(reply))
+    return tokenizer.decode(reply)
+
+
+def test_a_form_goes_on_after_its_process_has_ended(llama_folder: Path, tmp_path: Path) -> None:
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    grammar = form_grammar(tokenizer, OutputForm("schema", '{"const": "a longer text"}'))
+    other = TokenMask(tokenizer, places, *form_grammar(tokenizer, REGEX))
+    other.begin()
+
+    def end(at: int) -> None:
+        if at == 3:
+            FORMS.end()
+
+    assert written(tokenizer, TokenMask(tokenizer, places, *grammar), end) == '"a longer text"'
+    assert re.fullmatch(REGEX.text, written(tokenizer, other))
+
+
+def test_forms_of_replies_that_have_ended_are_forgotten(llama_folder: Path, tmp_path: Path) -> None:
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    grammar = form_grammar(tokenizer, REGEX)
+    mask = TokenMask(tokenizer, places, *grammar)
+    mask.begin()
+    names = [mask._name]
+    del mask
+    mask = TokenMask(tokenizer, places, *grammar)
+    mask.begin()
+    known = [
+        FORMS.ask("engine.text.output_form:followed", json.dumps(asked).encode())[:1] != b"?"
+        for asked in ({"name": name, "ended": [], "ids": []} for name in (*names, mask._name))
+    ]
+    assert known == [False, True]
+
+
+def test_a_form_is_compiled_beside_the_masks_of_others(llama_folder: Path, tmp_path: Path) -> None:
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    mask = TokenMask(tokenizer, places, *form_grammar(tokenizer, REGEX))
+    mask.begin()
+    words = " | ".join(f'"{at} {at * 7919}"' for at in range(20_000))
+    large = {"name": -1, "ended": [], "ids": [], "places": places, "grammar": f"start: {words}"}
+    assert FORMS.ask("engine.text.output_form:followed", json.dumps(large).encode()) == b"l"
+    assert re.fullmatch(REGEX.text, written(tokenizer, mask))
+
+
+def test_a_sender_who_leaves_while_a_form_is_compiled_is_heard(llama_folder: Path, tmp_path: Path) -> None:
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    mask = TokenMask(tokenizer, places, *form_grammar(tokenizer, REGEX))
+    looks = iter((False, True))
+    with pytest.raises(Cancelled):
+        mask.begin(lambda: next(looks))
+    assert re.fullmatch(REGEX.text, written(tokenizer, mask))
+
+
 def tokenizer_with(folder: Path, texts: Sequence[str], template: str, special: bool = False) -> Tokenizer:
     """A tokenizer whose vocabulary has these texts as added tokens."""
     tokenizer = train_tokenizer(chat_template=False)
@@ -293,14 +353,14 @@ def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, for
     tokenizer = tokenizer_with(tmp_path, marks, source, kind == "special")
     assert tokenizer.template is not None
     assert tokenizer.template.calls.name == form
-    compiler = FormCompiler(tokenizer)
     counts = set()
     for seed in range(6):
         chance = random.Random(seed)
-        mask = compiler.mask(
-            *form_grammar(tokenizer, None, ToolUse((NASTY, Tool("now")), required=True, only="look"))
+        mask = TokenMask(
+            tokenizer,
+            (str(tmp_path), str(tmp_path)),
+            *form_grammar(tokenizer, None, ToolUse((NASTY, Tool("now")), required=True, only="look")),
         )
-        assert mask is not None
         reply: list[int] = []
         while True:
             allowed = mask.allowed()
@@ -340,8 +400,11 @@ def test_texts_in_calls_of_lfm2_stand_in_either_quotes(tmp_path: Path, call: str
     tokenizer = tokenizer_with(tmp_path, form.marks, source, special=True)
     properties = {"colour": {"enum": ["red", "green"]}, "note": {"type": "string", "maxLength": 9}}
     tool = Tool("pick", parameters=json.dumps({"properties": properties, "required": ["colour", "note"]}))
-    mask = FormCompiler(tokenizer).mask(*form_grammar(tokenizer, None, ToolUse((tool,), required=True)))
-    assert mask is not None
+    mask = TokenMask(
+        tokenizer,
+        (str(tmp_path), str(tmp_path)),
+        *form_grammar(tokenizer, None, ToolUse((tool,), required=True)),
+    )
     for token in tokenizer.encode(f"{form.marks[0]}{call}{form.marks[1]}"):
         allowed = mask.allowed()
         assert allowed is not None
@@ -351,17 +414,22 @@ def test_texts_in_calls_of_lfm2_stand_in_either_quotes(tmp_path: Path, call: str
 
 def test_a_prescribed_text_with_the_words_of_a_token_can_be_written(tmp_path: Path) -> None:
     tokenizer = tokenizer_with(tmp_path, ["<tool_call>", "</tool_call>", "<h1>"], TEMPLATES["hermes"])
-    compiler = FormCompiler(tokenizer)
     for text in ("<h1>", "<tool_call>", "<|im_end|>"):
-        mask = compiler.mask(*form_grammar(tokenizer, OutputForm("schema", json.dumps({"const": text}))))
-        assert mask is not None
+        mask = TokenMask(
+            tokenizer,
+            (str(tmp_path), str(tmp_path)),
+            *form_grammar(tokenizer, OutputForm("schema", json.dumps({"const": text}))),
+        )
         reply: list[int] = []
         while not {*np.nonzero(mask.allowed())[0].tolist()} <= tokenizer.end_ids:
             reply.append(int(np.nonzero(mask.allowed())[0][0]))
             mask.take(reply[-1])
         assert tokenizer.decode(reply) == json.dumps(text)
-    free = compiler.mask(*form_grammar(tokenizer, OutputForm("schema", '{"type": "string"}')))
-    assert free is not None
+    free = TokenMask(
+        tokenizer,
+        (str(tmp_path), str(tmp_path)),
+        *form_grammar(tokenizer, OutputForm("schema", '{"type": "string"}')),
+    )
     free.take(tokenizer.encode('"')[0])
     allowed = free.allowed()
     assert allowed is not None

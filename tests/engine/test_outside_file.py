@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.settings.settings_file import SettingsFile
-from app.storage.text_file import read_import
+from app.storage.files import read_import
 from engine.documents.reading import read_attachment
 from engine.errors import ImportInvalid, TenonError
 from engine.gguf.header import read_header

@@ -69,7 +69,10 @@ def _expected(
     return written
 
 
-@pytest.mark.parametrize(("penalties", "repetition"), list(zip(PENALTIES, (1.0, 1.2, 1.0, 1.2), strict=True)))
+@pytest.mark.parametrize(
+    ("penalties", "repetition"),
+    chosen(zip(PENALTIES, (1.0, 1.2, 1.0, 1.2), strict=True), lambda case: case[0] in PENALTIES[2:]),
+)
 def test_greedy_text_is_that_of_openai_s_formula_in_every_mode(
     penalties: Penalties,
     repetition: float,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.messages import Notice
 from engine.model.config import read_config
 from engine.model.footprint import stored_layer_bytes
@@ -40,7 +40,7 @@ def draft(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def _always_drafted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The schedule goes by measured times, and random prompt tokens are worth none."""
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 20)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 20)
     use_no_gpu(monkeypatch)
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.training import twin
+from engine.decoding.worth import Worth
 from tests.support.prompt_tokens import write_prompt_tokens
 
 CLI = pytest.CaptureFixture[str]
@@ -63,63 +62,6 @@ def test_more_prompt_tokens_than_the_context_has_room_for(
     assert said.startswith("tenon: There are 90 prompt tokens, and the context has room for 64 tokens")
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
-    lines = (json.dumps({"text": f"The fox number {n} jumps over the lazy dog again."}) for n in range(9))
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
-
-
-def train(model: Path, data: Path, out: Path, *others: object) -> tuple[object, ...]:
-    kind = ("train", "draft", "--kind", "prompt-tokens", "--minutes", 0.01, "--threads", 1)
-    return (*kind, "--model", model, "--data", data, "--out", out, *others)
-
-
-def test_a_family_without_a_differentiable_twin(
-    checkpoint_of: Folder, data: Path, tmp_path: Path, capsys: CLI
-) -> None:
-    said = refusal(capsys, *train(checkpoint_of("gpt-oss"), data, tmp_path / "set"))
-    assert said.startswith(
-        "tenon: Prompt tokens cannot be trained for GptOssForCausalLM, because transformers"
-    )
-    assert not (tmp_path / "set").exists()
-
-
-def test_texts_too_short_to_insert_into(llama_folder: Path, data: Path, tmp_path: Path, capsys: CLI) -> None:
-    data.write_text(json.dumps({"text": "a"}), encoding="utf-8")
-    said = refusal(capsys, *train(llama_folder, data, tmp_path / "set"))
-    assert said == ("tenon: There is no text to learn from: give longer texts, or chats with replies.")
-    assert not (tmp_path / "set").exists()
-
-
-def test_no_memory_to_train_in(
-    llama_folder: Path, data: Path, tmp_path: Path, capsys: CLI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(twin, "available_memory_bytes", lambda: 1 << 20)
-    said = refusal(capsys, *train(llama_folder, data, tmp_path / "set"))
-    assert said.startswith("tenon: Training prompt tokens for this model takes ")
-    assert "0.001 GB are free" in said
-    assert not (tmp_path / "set").exists()
-
-
-def test_a_folder_that_holds_something_else_is_left_as_it_is(
-    llama_folder: Path, data: Path, tmp_path: Path, capsys: CLI
-) -> None:
-    folder = tmp_path / "set"
-    folder.mkdir()
-    (folder / "diary.txt").write_text("mine", encoding="utf-8")
-    said = refusal(capsys, *train(llama_folder, data, folder))
-    assert said.endswith("holds diary.txt: give an empty one for the draft.")
-    assert [path.name for path in folder.iterdir()] == ["diary.txt"]
-    assert "it must have between 1 and 31" in refusal(
-        capsys, *train(llama_folder, data, tmp_path / "other", "--members", 0)
-    )
-    assert "invalid choice: 'diagonal'" in refusal(
-        capsys, *train(llama_folder, data, tmp_path / "other", "--mask", "diagonal")
-    )
-
-
 @pytest.mark.parametrize(
     ("family", "options"),
     [
@@ -137,7 +79,7 @@ def test_what_ends_or_changes_within_the_probes_leaves_the_text_as_it_is(
     capsys: CLI,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 20)  # random prompt tokens are worth none
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 20)  # random prompt tokens are worth none
     folder = checkpoint_of(family)
     tokens = write_prompt_tokens(tmp_path / "set", members=2)
     said = []

@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape, Schedule, WorthwhileNodes
 from engine.decoding.sequence import AskedRows, Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
+from engine.decoding.worth import Worth
 from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.kind import Pacing
 from engine.drafting.lookup import PromptLookup
 from engine.drafting.paced_tree import PacedTree
+from engine.drafting.schedule import FixedShape, Schedule
 from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.config import read_config
@@ -41,6 +41,7 @@ from engine.verifying.rules import SampleAndMatch
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder
+from tests.support.fast_cases import chosen
 from tests.support.packed_models import load
 from tests.support.streams import streamed_decoder
 
@@ -63,9 +64,9 @@ class Asked:
 KINDS = (
     Asked(tuple(range(3, 150)), GREEDY, "none", lambda: FixedShape(DraftShape(0)), 20),
     Asked((9,), SAMPLED, "none", lambda: FixedShape(DraftShape(0)), 30),
-    Asked(tuple(WORDS * 6), SAMPLED, "lookup", WorthwhileNodes, 30),
+    Asked(tuple(WORDS * 6), SAMPLED, "lookup", lambda: Worth(PromptLookup()), 30),
     Asked(tuple(WORDS * 3), GREEDY, "lookup", lambda: FixedShape(DraftShape(7)), 25),
-    Asked(tuple(range(90, 140)), GREEDY, "model", AdaptiveBudget, 20),
+    Asked(tuple(range(90, 140)), GREEDY, "model", lambda: Worth(NoDrafter(), 15), 20),
     Asked((7, *WORDS), SAMPLED, "model", lambda: FixedShape(DraftShape(12)), 25),
     Asked(tuple(range(60, 90)), GREEDY, "apart", lambda: FixedShape(DraftShape(6)), 25),
     Asked((8, *WORDS), SAMPLED, "ahead", lambda: FixedShape(DraftShape(5)), 25),
@@ -135,7 +136,7 @@ class Bench:
         return [one.reply.token_ids for one in running.values()]
 
 
-@pytest.fixture(params=["llama", "gemma2", "q8_0", "streamed"], scope="module")
+@pytest.fixture(params=chosen(["llama", "gemma2", "q8_0", "streamed"], ("llama", "streamed")), scope="module")
 def bench(
     request: pytest.FixtureRequest,
     checkpoint_of: Callable[[str], Path],

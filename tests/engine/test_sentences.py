@@ -18,6 +18,7 @@ from engine.hub.file_server import HUB
 from engine.hub.installed import find_model
 from engine.sentences import either, figure, mark, paragraph, say, speak, together
 from engine.sizes import readable
+from tests.support.sources import tree_of
 from tests.support.translations import COLLECTED
 
 GERMAN = {
@@ -108,7 +109,7 @@ def test_a_check_of_another_language_is_told_in_this_one(german: None) -> None:
 def test_every_sentence_names_the_figures_that_it_is_given() -> None:
     saying, beside, found = {"say"} | COLLECTED["engine.errors"], {"details", "allowed", "short_bytes"}, 0
     for path in sorted(Path(engine.__file__).parent.rglob("*.py")):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for call in ast.walk(tree_of(path)):
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args):
                 continue
             if call.func.id not in saying:

@@ -124,6 +124,7 @@ def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
     assert sum(lengths) / len(lengths) > 1.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", chosen(SAMPLERS, SAMPLERS[:1]), ids=["greedy", "sampled"])
 def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
     plain: Replies, decoder: Decoder, sampler: Sampler
@@ -154,6 +155,7 @@ def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
     assert sum(lengths) / len(lengths) > 1.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", chosen(SAMPLERS, SAMPLERS[:1]), ids=["greedy", "sampled"])
 def test_replies_with_the_prompt_tokens_are_plain_ones_and_take_fewer_forwards(
     plain: Replies, model: Path, decoder: Decoder, sampler: Sampler

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from engine.decoding.sequence import AskedRows, SharedWidth, TokenSequence
+from engine.decoding.sequence import AskedRows, TokenSequence
+from engine.decoding.worth import SharedForwards
 from engine.errors import Cancelled
 from engine.model.token_tree import Draft
 from engine.scheduler import Scheduler, Steps
@@ -17,7 +18,7 @@ class Target:
     """Notes which texts are in each forward, and fails where the test wants it to."""
 
     def __init__(self) -> None:
-        self.width = SharedWidth()
+        self.width = SharedForwards()
         self.forwards: list[dict[str, int]] = []
         self.fails: Callable[[list[str]], Exception | None] = lambda names: None
         self.during: Callable[[], None] = lambda: None

@@ -22,6 +22,7 @@ from installers.contents import (
 )
 from installers.product import ROOT
 from tests.support.checkpoints import write_checkpoint
+from tests.support.sources import tree_of
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_the_app_imports_nothing_that_stays_out() -> None:
     imported = set()
     for package in ("app", "engine"):
         for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in ast.walk(tree_of(path)):
                 if isinstance(node, ast.Import):
                     imported |= {alias.name for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module:

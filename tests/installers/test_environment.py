@@ -133,6 +133,7 @@ def test_an_answer_that_is_none_is_left() -> None:
             thread.join()
 
 
+@pytest.mark.slow
 def test_an_index_of_someone_s_choice_is_not_passed_over(
     server: WheelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,13 @@ import pytest
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 
-from installers.aarch64.check import (
+from installers.checksums import write_checksums
+from installers.components import asked_for, components, normalized
+from installers.environment import Machine, constraints
+from installers.parts_list import of_the_bundle
+from installers.product import version
+from installers.sizes import part_of, size_table
+from tests.package_trials.aarch64 import (
     BOARD,
     RESULT,
     Wheel,
@@ -18,12 +24,6 @@ from installers.aarch64.check import (
     on_the_board,
     wrong_platform,
 )
-from installers.checksums import write_checksums
-from installers.components import asked_for, components, normalized
-from installers.environment import Machine, constraints
-from installers.parts_list import of_the_bundle
-from installers.product import version
-from installers.sizes import part_of, size_table
 
 
 def pins(machine: Machine) -> dict[str, str]:

@@ -14,7 +14,7 @@ import pytest
 from installers.product import FILE_TYPES, NAME, version
 from installers.windows import nsis
 from installers.windows.nsis import SCRIPT, build_nsis, bundle_files, file_list
-from installers.windows.stand_in import listed, names_on_windows, write_stand_in
+from tests.package_trials.windows_installer import listed, names_on_windows, write_stand_in
 
 FILES = (f"{NAME}.exe", "_internal/a/b.dll", "_internal/a/c/Bücher $5.txt", "_internal/z.txt")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from installers.linux.trial import Failed, Trial, run, variant
+from tests.package_trials.debian import Failed, Trial, run, variant
 
 
 def test_the_table_says_what_did_not_hold(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_the_server_listens_to_this_computer_alone"),
     ),
     *_of(
-        "engine/server/key.py",
+        "engine/server/guard.py",
         "tests/engine/server/test_serve_command.py",
         ("_LEAST_CHARACTERS = 8", "_LEAST_CHARACTERS = 1", "a key of a letter is taken",
          "test_a_key_that_no_header_carries_is_refused"),
@@ -180,7 +180,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "places of requests that have ended are never free"),
     ),
     *_of(
-        "engine/server/hang_watch.py",
+        "engine/server/engine_link.py",
         "tests/engine/server/test_hang_watch.py",
         ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 120", "an engine that hangs is waited for ten minutes"),
         ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 1", "an engine that reads a long prompt is ended"),
@@ -271,18 +271,30 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_a_large_request_is_fitted_and_encoded_in_a_process"),
     ),
     *_of(
-        "engine/engine.py",
-        "tests/engine/test_process.py",
-        ("if self._shared and", "if False and", "the preparation of the first form silences the other replies",
-         "test_who_is_shared_gets_ready_for_forms_while_nobody_asks"),
-        ("if self._shared and", "if", "a window takes memory for forms that nobody asks for",
-         "test_who_is_shared_gets_ready_for_forms_while_nobody_asks"),
+        "engine/text/output_form.py",
+        "tests/engine/test_output_form.py",
+        ("_FOLLOWED.pop(name, None)", "_FOLLOWED.get(name)", "forms of replies that have ended are kept",
+         "test_forms_of_replies_that_have_ended_are_forgotten"),
+        ("            if gone():", "            if False:", "a form is compiled for a sender who has left",
+         "test_a_sender_who_leaves_while_a_form_is_compiled_is_heard"),
     ),
     *_of(
-        "engine/server/engine_link.py",
-        "tests/engine/server/test_engine_link.py",
-        ("engine.process:serve_shared", "engine.process:serve", "the preparation of the first form silences the other replies",
-         "test_a_server_starts_an_engine_that_is_shared"),
+        "app/chat/reply.py",
+        "tests/app/chat/test_history.py",
+        ("if len(turns) <= MOST_PARTS:", "if True:", "turns without a bound hold Python's lock on their way to the engine",
+         "test_no_more_turns_are_sent_than_a_request_may_have"),
+    ),
+    *_of(
+        "engine/planning/hardware.py",
+        "tests/engine/planning/test_hardware.py",
+        ("memory_info().rss) + PREPARERS_BYTES", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
+         "test_a_budget_is_for_the_processes_that_prepare_requests_too"),
+    ),
+    *_of(
+        "engine/server/refusal.py",
+        "tests/engine/server/test_numbers.py",
+        ('error.message, places.get(error.about, "")', 'error.message, ""', "what the engine refuses names no field",
+         "test_what_the_engine_refuses_is_told_with_its_field"),
     ),
     # --- turns of replies ---
     *_of(

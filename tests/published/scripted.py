@@ -15,10 +15,9 @@ import torch
 from engine.engine import Engine
 from engine.messages import Command, Event, LoadOptions
 from engine.model.decoder import Decoder
-from engine.server.application import application
+from engine.server.application import Metrics, application
 from engine.server.engine_link import EngineLink
 from engine.server.exchange import Served
-from engine.server.metrics import Metrics
 from engine.server.serving import ModelServer, listening, load
 from tests.support.model_server import KEY, Running
 

@@ -30,11 +30,14 @@ from engine.server.ollama import OllamaChat, OllamaGenerate
 from engine.server.responses import Responses
 from engine.text.preparation import fit_prompt
 from engine.text.tokenizer import Tokenizer
+from tests.support.fast_cases import chosen
 from tests.support.llama_cpp_archive import ABSENT, llama_cpp
 from tests.support.real_models import NOT_FETCHED, PUBLISHED, PublishedModel
 
 _ROOT = llama_cpp()
 _VOCABULARIES = sorted((_ROOT / "models").glob("ggml-vocab-*.gguf")) if _ROOT is not None else []
+#: Vocabularies of 256,000 tokens, which take seconds to read.
+_LARGE = ("gemma-4", "command-r")
 _HARMLESS = "harmless"
 _SERVED = Served("m", LoadOptions(), ModelReport("m", "m", "m", 1, "q4", 4096, 1, 0.0))
 _TOOL = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
@@ -138,7 +141,11 @@ def check(tokenizer: Tokenizer, words: Sequence[str]) -> None:
 
 
 @pytest.mark.skipif(_ROOT is None, reason=ABSENT)
-@pytest.mark.parametrize("path", _VOCABULARIES, ids=lambda path: path.stem.removeprefix("ggml-vocab-"))
+@pytest.mark.parametrize(
+    "path",
+    chosen(_VOCABULARIES, lambda path: not path.stem.endswith(_LARGE)),
+    ids=lambda path: path.stem.removeprefix("ggml-vocab-"),
+)
 def test_no_word_of_a_conversation_is_a_control_token(path: Path) -> None:
     try:
         tokenizer = Tokenizer(path)
@@ -150,7 +157,11 @@ def test_no_word_of_a_conversation_is_a_control_token(path: Path) -> None:
 
 
 @pytest.mark.skipif(_ROOT is None, reason=ABSENT)
-@pytest.mark.parametrize("path", _VOCABULARIES, ids=lambda path: path.stem.removeprefix("ggml-vocab-"))
+@pytest.mark.parametrize(
+    "path",
+    chosen(_VOCABULARIES, lambda path: not path.stem.endswith(_LARGE)),
+    ids=lambda path: path.stem.removeprefix("ggml-vocab-"),
+)
 def test_a_control_token_as_a_word_is_encoded_as_the_text_around_it(path: Path) -> None:
     """With a text of the archive's that has no such token: the words in pieces or whole are the same tokens."""
     try:

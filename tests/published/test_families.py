@@ -59,14 +59,24 @@ def ollama_s(families: dict[str, Written], tmp_path_factory: pytest.TempPathFact
     return cache(lambda name: as_ollama_writes(name, families[name].gguf, place / f"sha256-{name}"))
 
 
-# Gemma 4's vocabulary is twice as large as the next one, and two families of its kind have the first part of it.
-@pytest.fixture(
-    params=[
-        pytest.param((name, of), id=f"{name}, {of}", marks=[pytest.mark.slow] if name == "gemma-4" else [])
+def _published(is_fast: Callable[[str, str], bool]) -> list[Any]:
+    return [
+        pytest.param((name, of), id=f"{name}, {of}", marks=() if is_fast(name, of) else pytest.mark.slow)
         for of, names in {"llama.cpp's": FAMILIES, "Ollama's": LAYOUTS}.items()
         for name in names
     ]
+
+
+#: One family for each way to call a tool, and one without tools.
+_CALLING = (
+    *("llama-3", "mistral", "ministral-3", "qwen3", "qwen3-coder", "granite", "lfm2.5", "deepseek-v3"),
+    *("glm-4.7-flash", "gpt-oss", "gemma-2"),
 )
+_OF_EACH_KIND = _published(lambda name, of: name in _CALLING and of == "llama.cpp's")
+
+
+# Gemma 4's vocabulary is twice as large as the next one, and two families of its kind have the first part of it.
+@pytest.fixture(params=_published(lambda name, of: name != "gemma-4"))
 def published(request: pytest.FixtureRequest) -> tuple[str, str]:
     """A family, and whose converter wrote its GGUF file."""
     found: tuple[str, str] = request.param
@@ -157,6 +167,7 @@ def call_ids(tokenizer: Tokenizer, name: str) -> list[int]:
     return whole[len(before) :]
 
 
+@pytest.mark.parametrize("published", _OF_EACH_KIND, indirect=True)
 def test_a_reply_ends_and_a_tool_is_called(
     name: str, family: Written, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from engine.errors import UnsupportedModel
 from engine.messages import ChatMessage, Tool, ToolCall, ToolUse
 from engine.text.chat_template import ChatTemplate
-from engine.text.output_form import FormCompiler, form_grammar
+from engine.text.output_form import TokenMask, form_grammar
 from engine.text.reply_parts import ReplyParts
 from engine.text.tokenizer import Tokenizer
 from engine.text.tool_calls import FORMATS
@@ -148,10 +148,11 @@ def test_calls_of_an_earlier_turn_are_read_back(bare_folder: Path, tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", _VOCABULARIES, ids=lambda path: path.stem)
-def test_a_required_call_can_be_written_with_every_vocabulary(path: Path) -> None:
+def test_a_required_call_can_be_written_with_every_vocabulary(path: Path, tmp_path: Path) -> None:
+    places = str(path), str(tmp_path)
     try:
         tokenizer = Tokenizer(path)
-        compiler = FormCompiler(tokenizer)
+        TokenMask(tokenizer, places, 'start: "a"').begin()
     except UnsupportedModel:
         pytest.skip("a tokenizer of another kind, or without an end")
     parameters = {
@@ -165,8 +166,9 @@ def test_a_required_call_can_be_written_with_every_vocabulary(path: Path) -> Non
     tool = Tool("look", parameters=json.dumps(parameters))
     for seed in range(3):
         chance = random.Random(seed)
-        mask = compiler.mask(*form_grammar(tokenizer, None, ToolUse((tool,), required=True, parallel=False)))
-        assert mask is not None
+        mask = TokenMask(
+            tokenizer, places, *form_grammar(tokenizer, None, ToolUse((tool,), required=True, parallel=False))
+        )
         reply: list[int] = []
         while True:
             allowed = mask.allowed()

@@ -9,10 +9,10 @@ from engine.modes.mode import Mode, Values
 from engine.sentences import mark
 
 if TYPE_CHECKING:
-    from engine.decoding.round_cost import RoundCost
-    from engine.decoding.schedule import Schedule
+    from engine.decoding.costs import Costs
     from engine.drafting.drafter import Drafter
     from engine.drafting.lookup import MatchChances
+    from engine.drafting.schedule import Schedule
 
 
 def _drafter(chances: MatchChances) -> Drafter:
@@ -21,8 +21,8 @@ def _drafter(chances: MatchChances) -> Drafter:
     return PromptLookup(chances)
 
 
-def _schedule(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    from engine.decoding.schedule import FixedShape
+def _schedule(values: Values, cost: Costs, drafter: Drafter) -> Schedule:
+    from engine.drafting.schedule import FixedShape
     from engine.model.token_tree import DraftShape
 
     return FixedShape(DraftShape(values["echo_length"] if values["echo_on"] else 0))

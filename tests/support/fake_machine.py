@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engine.decoding.schedule import Schedule
+from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 
 

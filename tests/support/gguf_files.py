@@ -37,6 +37,7 @@ ARCHITECTURES = {
     "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
     "Gemma4ForCausalLM": "gemma4",
+    "MuseGlimmerForCausalLM": "muse-glimmer",
 }
 _WRITTEN = (Kind.F32, Kind.F16, Kind.BF16, Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.Q4_K)
 _RENAMED = (
@@ -51,6 +52,7 @@ _RENAMED = (
     ("self_attn.o_proj", "attn_output"),
     ("self_attn.q_norm", "attn_q_norm"),
     ("self_attn.k_norm", "attn_k_norm"),
+    ("self_attn.gate_proj", "attn_gate"),
     ("mlp.gate_up_proj", "ffn_up"),
     ("mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
     ("mlp.shared_expert.up_proj", "ffn_up_shexp"),
@@ -103,7 +105,7 @@ _GEMMA4 = (
     ("post_per_layer_input_norm", "post_norm"),
 )
 _STACKED = tuple(f".experts.{name}{end}" for name in ("gate_up_proj", "down_proj") for end in ("", "_bias"))
-_INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe")
+_INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "muse-glimmer")
 _NORMS = (("post_attention_layernorm", "ffn_norm"),)
 _GPT_OSS_NORMS = (("post_attention_layernorm", "post_attention_norm"),)
 _GEMMA_NORMS = (
@@ -171,7 +173,8 @@ def write_gguf(
             writer.add_tensor(renamed, blocks_of(values), raw_dtype=stored)
             continue
         kept[name] = torch.from_numpy(dequantized(values, stored)).view(tensor.shape)
-        if renamed.endswith("norm.weight") and architecture in ("gemma2", "gemma3"):
+        of_layer = architecture == "muse-glimmer" and "layernorm" in name
+        if of_layer or (renamed.endswith("norm.weight") and architecture in ("gemma2", "gemma3")):
             values = values + 1
         if architecture in _INTERLEAVED and ".attn_q." in renamed:
             values = interleaved(values, config.num_attention_heads)
@@ -280,7 +283,7 @@ def finish(writer: gguf.GGUFWriter) -> None:
 
 
 def _renamed(name: str, architecture: str) -> str:
-    norms = _GEMMA_NORMS if architecture.startswith("gemma") else _NORMS
+    norms = _GEMMA_NORMS if architecture.startswith(("gemma", "muse")) else _NORMS
     norms = _GPT_OSS_NORMS if architecture in ("gpt-oss", "glm4moe") else norms
     own = _GEMMA4 if architecture == "gemma4" else ()
     for theirs, ours in (*own, *_RENAMED, *norms):
@@ -452,6 +455,11 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         if architecture == "granitemoe":
             writer.add_expert_count(config.num_local_experts)
             writer.add_expert_used_count(config.num_experts_per_tok)
+    elif architecture == "muse-glimmer":
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+        writer.add_logit_scale(config.output_multiplier)
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
     elif architecture == "mistral3":
         writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
         writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])

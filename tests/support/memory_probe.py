@@ -21,6 +21,7 @@ from engine.model.token_tree import Draft
 from engine.model.weight_format import weight_format
 from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
+from engine.planning import hardware
 from engine.planning.hardware import process_bytes
 from engine.weights.checkpoint import Checkpoint
 
@@ -35,6 +36,7 @@ def peak_bytes() -> int:
 
 def probe(folder: str, context: int, name: str, spare: str) -> dict[str, object]:
     """Load and run one case."""
+    hardware.PREPARERS_BYTES = 0  # the peak is that of this process alone
     baseline = process_bytes()
     config, weights = read_config(Checkpoint(Path(folder))), weight_format(name)
     least = StreamedPlan.least_bytes(Sizes(config, weights, context))

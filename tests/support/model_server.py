@@ -20,11 +20,9 @@ import openai
 
 from engine.engine_process import EngineProcess, run_engine
 from engine.messages import Event, LoadOptions
-from engine.server.application import application
-from engine.server.engine_link import EngineLink
+from engine.server.application import Metrics, application
+from engine.server.engine_link import TICK_S, EngineLink, watch
 from engine.server.exchange import Served
-from engine.server.hang_watch import TICK_S, watch
-from engine.server.metrics import Metrics
 from engine.server.serving import ModelServer, listening, load
 from tests.support.fake_engine import SERVE
 

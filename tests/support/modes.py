@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from engine.decoding.schedule import FixedShape
+from engine.drafting.schedule import FixedShape
 from engine.model.token_tree import DraftShape
 from engine.modes import MODES
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.decoding.schedule import Schedule
 from engine.drafting.drafter import Drafter
+from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft
 
@@ -60,7 +60,7 @@ def replay(
     while at < len(reply):
         proposed = drafter.propose(schedule.shape())
         draft = schedule.choose(proposed)
-        accepted = _accepted(draft, reply[at : len(reply) - 1])
+        accepted = accepted_path(draft, reply[at : len(reply) - 1])
         drafted_s = draft_s(proposed)
         taken_s = forward_s(len(draft) + 1) * (1 + noise * chance.random())
         taken_s += pushed_out_s if proposed.steps else 0.0
@@ -77,7 +77,7 @@ def replay(
     return Replayed(seconds, (len(reply) - 1) * forward_s(1) * (1 + noise / 2), tuple(rounds))
 
 
-def _accepted(draft: Draft, text: Sequence[int]) -> tuple[int, ...]:
+def accepted_path(draft: Draft, text: Sequence[int]) -> tuple[int, ...]:
     path: list[int] = []
     node = ROOT
     for token in text:

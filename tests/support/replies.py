@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
+from engine.drafting.schedule import FixedShape
 from engine.messages import Timings
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape

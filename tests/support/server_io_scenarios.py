@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 from app.bridge.worker import outcome
 from engine.engine_process import EngineProcess, run_engine
 from engine.messages import LoadOptions, ModelReport
-from engine.server.background import BackgroundServer
 from engine.server.engine_link import EngineLink
 from engine.server.exchange import Served
-from engine.server.serving import load
+from engine.server.serving import BackgroundServer, load
 from tests.support.fake_engine import SERVE
 from tests.support.model_server import KEY
 

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from engine import errors
+from tests.support.sources import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "translations"
@@ -73,7 +74,7 @@ def collected() -> frozenset[str]:
 def _texts(package: str) -> Iterator[str]:
     for path in (ROOT / package).rglob("*.py"):
         of_errors = not path.relative_to(ROOT).as_posix().startswith(IN_ENGLISH)
-        yield from texts_in(ast.parse(path.read_text(encoding="utf-8")), of_errors)
+        yield from texts_in(tree_of(path), of_errors)
 
 
 def translations(language: str) -> dict[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from app.bridge.program_server import ServerPhase, ServerState
 from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ListedModel, OfferEntry, RemovalEntry
 from app.settings.pages import PAGES
 from app.ui.chats.actions import ErasingQuestion
+from app.ui.form_fields import NameDialog
 from app.ui.main_window import MainWindow
 from app.ui.models.dialogs import (
     FoldersDialog,
@@ -25,7 +26,6 @@ from app.ui.models.dialogs import (
 )
 from app.ui.models.get_model import GetDialog
 from app.ui.models.models_page import ModelsPage
-from app.ui.name_dialog import NameDialog
 from app.ui.places import MACHINE, MODELS, SERVER
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.machine_scene import machine, plan

@@ -29,11 +29,7 @@ _PROGRESS_STEP = 0.005  # of the whole, between two tellings
 
 
 class Installed(QObject):
-    """Everything here happens in threads; the signals come in the window's.
-
-    Attributes:
-        entries: The bundled model first, where it is there, then what was installed, by name.
-    """
+    """Everything here happens in threads; the signals come in the window's."""
 
     changed = Signal()
     removal_planned = Signal(object)  # RemovalEntry
@@ -49,6 +45,7 @@ class Installed(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        # The bundled model first, where it is there, then what was installed, by name
         self.entries: tuple[InstalledEntry, ...] = _bundled()
         self._worker = Worker("models-list", self)
         self._reading = Worker("models-files", self)  # hashes gigabytes

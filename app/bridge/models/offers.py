@@ -178,11 +178,7 @@ def _left_ones(models: Path) -> bool:
 
 
 class Offers(QObject):
-    """Asks the hub, and hands what is wanted to the downloads.
-
-    Attributes:
-        missed: Models that did not come as far as the downloads, by their names among them.
-    """
+    """Asks the hub, and hands what is wanted to the downloads."""
 
     found = Signal(
         str, object, str
@@ -198,6 +194,7 @@ class Offers(QObject):
         self._worker = Worker("models-hub", self)
         self._offers: dict[tuple[str, str], Offer] = {}
         self._searches = 0
+        # Models that did not come as far as the downloads, by their names among them
         self.missed: dict[str, Missed] = {}
 
     def catalogue(self) -> tuple[ListedModel, ...]:

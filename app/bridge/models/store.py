@@ -21,11 +21,7 @@ from engine.messages import DEFAULT_MODEL, DraftPair, Event, FindPairs, ModelUnl
 
 
 class ModelStore(QObject):
-    """The parts, and what concerns more than one of them.
-
-    Attributes:
-        pairs: Installed drafts and the installed models that they work with, as far as the engine has said.
-    """
+    """The parts, and what concerns more than one of them."""
 
     ready = Signal(str, str)  # name and reference of a model that came
     pairs_changed = Signal()
@@ -52,6 +48,7 @@ class ModelStore(QObject):
         self.access = HubAccess(self)
         self.forecasts = Forecasts(settings, client, self)
         self._choice = choice
+        # Installed drafts and the installed models that they work with, as far as the engine has said
         self.pairs: tuple[DraftPair, ...] = ()
         self._paired: tuple[InstalledEntry, ...] = ()  # what pairs were asked of
         self._pairing: Question | None = None

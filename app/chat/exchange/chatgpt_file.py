@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.chat.conversation import Conversation, Message
-from app.chat.exchange.chat_files import ConversationRecord
-from app.chat.exchange.fields import flag, moment, text, texts
+from app.chat.exchange.chat_files import ConversationRecord, flag, moment, text, texts
 from app.chat.title import title_of
 
 _TEXTS = ("text", "multimodal_text")

@@ -169,23 +169,18 @@ class ContinueLine(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._continues = False
-        self._said = PlainLabel(self, kind="small")
+        self.said = PlainLabel(self, kind="small")
         self.button = push_button("", self, self._choose, kind="link")
         row = Flow(4, self)
-        row.addWidget(self._said)
+        row.addWidget(self.said)
         row.addWidget(self.button)
         theme.changed.connect(self._level)
         self.hide()
 
-    @property
-    def text(self) -> str:
-        """The sentence."""
-        return self._said.text()
-
     def show_chat(self, only_continues: bool, continues: bool) -> None:
         """Fit the line to a chat, which may be one text, of a model that may have no way of writing a chat."""
         self._continues = continues
-        self._said.setText(
+        self.said.setText(
             tr("The model goes on with your text.") if continues else tr("This model only continues texts.")
         )
         self.button.setText(tr("Take turns instead") if continues else tr("Continue a text"))
@@ -195,7 +190,7 @@ class ContinueLine(QWidget):
     @Slot()
     def _level(self) -> None:
         """Bring the sentence to the height of the button's words."""
-        self._said.setMinimumHeight(self.button.sizeHint().height())
+        self.said.setMinimumHeight(self.button.sizeHint().height())
 
     @Slot()
     def _choose(self) -> None:

@@ -47,7 +47,7 @@ class FindBar(QFrame):
         )
         self.field.textEdited.connect(self.typed)
         self.field.installEventFilter(self)
-        self._said = PlainLabel(self, kind="meter")
+        self.said = PlainLabel(self, kind="meter")
         self.previous_button, self.next_button, self._close = (
             icon_button(theme, icon, name, self, pressed, side_px=_BUTTON_PX)
             for icon, name, pressed in (
@@ -56,18 +56,13 @@ class FindBar(QFrame):
                 ("x", tr("Close"), self.left),
             )
         )
-        row = filled(QHBoxLayout(self), (self.field, 1), 8, self._said, margins=(16, 7, 12, 7), spacing=4)
+        row = filled(QHBoxLayout(self), (self.field, 1), 8, self.said, margins=(16, 7, 12, 7), spacing=4)
         row.addStretch(0)
         filled(row, 4, self.previous_button, self.next_button, self._close)
         theme.changed.connect(self._fit)
         self._fit()
         self.show_count(0, 0)
         self.hide()
-
-    @property
-    def said(self) -> str:
-        """Text on what was found."""
-        return self._said.text()
 
     def open(self) -> None:
         """Show the bar, ready for typing; what stood in it is there to be replaced."""
@@ -78,7 +73,7 @@ class FindBar(QFrame):
     def show_count(self, number: int, total: int) -> None:
         """Say which of how many places is shown."""
         words = tr("{number} of {total}", number=number, total=total) if total else tr("Nothing found")
-        self._said.setText(words if self.field.text().strip() else "")
+        self.said.setText(words if self.field.text().strip() else "")
         self.previous_button.setEnabled(total > 0)
         self.next_button.setEnabled(total > 0)
 
@@ -161,8 +156,6 @@ class Finder(QObject):
         """Go to the place before; before the first one is the last."""
         self._step(-1)
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def _count(self, message: Message) -> int:
         view = self._transcript.view_of(message.id)
         if view is not None:
@@ -198,7 +191,6 @@ class Finder(QObject):
             yield messages[(at + step * offset) % len(messages)]
 
     def _go(self, messages: Iterator[Message], step: int) -> None:
-        """Go to the first of these messages that has a place."""
         for message in messages:
             if not self._count(message):
                 continue

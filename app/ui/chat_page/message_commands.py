@@ -121,7 +121,6 @@ class MessageCommands(QObject):
         return next((view for view in messages_in_hand(self._page.transcript) if suits(view)), None)
 
     def _press_last(self, *actions: Action) -> None:
-        """Press the first of these buttons that the last reply has."""
         reply, transcript = self._last_reply(), self._page.transcript
         if reply is None:
             return
@@ -189,7 +188,6 @@ class MessageCommands(QObject):
         self._stepped = ()
 
     def _click(self, button: QAbstractButton) -> None:
-        """Press a button of the chat, which is in view then."""
         self._shelf.chat_wanted.emit()
         button.click()
 

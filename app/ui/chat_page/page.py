@@ -41,11 +41,7 @@ _COMPOSER_PX = 560
 
 
 class TurnRequests(QObject):
-    """The buttons under messages, the arrows between versions, and edited messages.
-
-    Attributes:
-        conversation_id: The conversation that is shown; None for a blank one, which has no turns.
-    """
+    """The buttons under messages, the arrows between versions, and edited messages."""
 
     said = Signal(str, bool)  # a sentence for the user, and whether it stays
     message_deleted = Signal(str)  # a sentence that says so
@@ -56,6 +52,7 @@ class TurnRequests(QObject):
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        # The conversation that is shown; None for a blank one, which has no turns
         self.conversation_id: int | None = None
 
     @Slot(int, object)
@@ -129,7 +126,7 @@ class ChatPage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._workspace = workspace
-        self._current: int | None = None
+        self.current: int | None = None  # the conversation that is shown; None for a blank one
         self._empty = True
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -169,23 +166,18 @@ class ChatPage(QWidget):
         self.open(None)
 
     @property
-    def current(self) -> int | None:
-        """The conversation that is shown; None for a blank one."""
-        return self._current
-
-    @property
     def chat(self) -> Conversation | None:
         """The record of that conversation; None for a blank one."""
-        return None if self._current is None else self._workspace.library.conversation(self._current)
+        return None if self.current is None else self._workspace.library.conversation(self.current)
 
     @property
     def messages(self) -> list[Message]:
         """Messages of the path that is shown, oldest first."""
-        return [] if self._current is None else self._workspace.library.messages(self._current)
+        return [] if self.current is None else self._workspace.library.messages(self.current)
 
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
-        self._current = self._turns.conversation_id = conversation_id
+        self.current = self._turns.conversation_id = conversation_id
         self._workspace.open_chat.show(conversation_id)
         self.refresh_title()
         self._show_messages(self.messages)
@@ -208,7 +200,7 @@ class ChatPage(QWidget):
 
     def forget(self, conversation_id: int) -> None:
         """Leave a conversation that was deleted if it is the one shown."""
-        if conversation_id == self._current:
+        if conversation_id == self.current:
             self.open(None)
 
     def refresh_title(self) -> None:
@@ -228,8 +220,8 @@ class ChatPage(QWidget):
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
-        if self._current is not None:
-            self._workspace.replies.stop(self._current)
+        if self.current is not None:
+            self._workspace.replies.stop(self.current)
 
     def try_again(self, message_id: int) -> None:
         """Answer again what a failed reply was to answer."""
@@ -360,7 +352,7 @@ class ChatPage(QWidget):
 
     @Slot(str, object)
     def _send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        before = self._current
+        before = self.current
         try:
             conversation_id = self._workspace.turns.send(before, text, attachments)
         except TenonError as error:
@@ -370,7 +362,7 @@ class ChatPage(QWidget):
         self.went_on.emit()
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
-            self._current = self._turns.conversation_id = conversation_id
+            self.current = self._turns.conversation_id = conversation_id
             self._unsent.go_along(conversation_id)
             self.attaching.go_along(conversation_id)
             self._workspace.open_chat.show(conversation_id)
@@ -379,9 +371,7 @@ class ChatPage(QWidget):
             self.conversation_shown.emit(conversation_id)
 
     def _alternatives(self, message_id: int) -> list[int]:
-        return (
-            [] if self._current is None else self._workspace.library.alternatives(self._current, message_id)
-        )
+        return [] if self.current is None else self._workspace.library.alternatives(self.current, message_id)
 
     @Slot(bool)
     def _set_continues(self, continues: bool) -> None:
@@ -412,7 +402,7 @@ class ChatPage(QWidget):
 
     @Slot(object)
     def _message_added(self, message: Message) -> None:
-        if message.conversation_id != self._current:
+        if message.conversation_id != self.current:
             return
         if self._empty:
             self._set_empty(False)
@@ -423,7 +413,7 @@ class ChatPage(QWidget):
 
     @Slot(object)
     def _message_changed(self, message: Message) -> None:
-        if message.conversation_id != self._current:
+        if message.conversation_id != self.current:
             return
         self.transcript.change_message(message)
         if message.role == "assistant" and self.transcript.is_last(message.id):
@@ -431,22 +421,22 @@ class ChatPage(QWidget):
 
     @Slot(object)
     def _text_changed(self, message: Message) -> None:
-        if message.conversation_id == self._current:
+        if message.conversation_id == self.current:
             self.transcript.change_text(message)
 
     @Slot(int, int, str)
     def _unconfirmed_changed(self, conversation_id: int, message_id: int, text: str) -> None:
-        if conversation_id == self._current:
+        if conversation_id == self.current:
             self.transcript.show_unconfirmed(message_id, text)
 
     @Slot(int, int, float)
     def _prefill_progress(self, conversation_id: int, message_id: int, fraction: float) -> None:
-        if conversation_id == self._current:
+        if conversation_id == self.current:
             self.transcript.set_prefill(message_id, fraction)
 
     @Slot(int)
     def _conversation_replaced(self, conversation_id: int) -> None:
-        if conversation_id == self._current:
+        if conversation_id == self.current:
             messages = self.messages
             self.transcript.replace_messages(messages)
             self._show_rest(messages)

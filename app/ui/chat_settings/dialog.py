@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -27,7 +26,7 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ModeField, PresetRow, ThinkingField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit, TickBox
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
 from app.ui.settings.number_input import NumberBox
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import RingedDialog
@@ -135,11 +134,7 @@ class ChatSettingsDialog(RingedDialog):
                 self.thinking,
             )
         self._column.addStretch(1)
-        scroll = QScrollArea(self)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
+        scroll = scrolled(page, self)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         self.reset_button = push_button(tr(_AS_IN_SETTINGS), self, self._reset)
         self.reset_button.setToolTip(tr("Take away all that this chat sets for itself"))
@@ -200,7 +195,6 @@ class ChatSettingsDialog(RingedDialog):
 
     @Slot(object)
     def _show(self, options: ConversationOptions) -> None:
-        """Let the fields say what some options say."""
         self._options = options
         own = options.system_prompt is not None
         self.own_prompt.setChecked(own)

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QVBoxLayout, QWidg
 from app.bridge.workspace import Workspace
 from app.chat.conversation import ConversationOptions, Preset
 from app.chat.modes import Choice
-from app.ui.form_fields import ListBox, TickBox
-from app.ui.name_dialog import NameDialog
+from app.ui.form_fields import ListBox, NameDialog, TickBox
 from app.ui.parts import PlainLabel, filled, icon_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -137,7 +136,6 @@ class PresetRow(QWidget):
 
     @Slot()
     def _fill(self) -> None:
-        """Show the presets that there are; the one that was shown stays, if it does."""
         name = self.name
         self.names.clear()
         self.names.addItem(tr("None"), "")

@@ -338,7 +338,6 @@ class ChatShelf(QObject):
 
     @Slot(object)
     def _open_hit(self, hit: SearchHit) -> None:
-        """Show a message that was found, in its chat."""
         if self._workspace.library.conversation(hit.conversation_id) is None:
             return
         self.open(hit.conversation_id)

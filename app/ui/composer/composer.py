@@ -36,20 +36,15 @@ class ContextMeter(QWidget):
         self._narrow = False
         self._bar = ShareBar(theme, tr("Context in use"), self)
         self._bar.setFixedSize(*_BAR_PX)
-        self._words = PlainLabel(self, kind="meter")
+        self.words = PlainLabel(self, kind="meter")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         filled(
             QHBoxLayout(self),
-            *((self._bar, 0, Qt.AlignmentFlag.AlignVCenter), self._words),
+            *((self._bar, 0, Qt.AlignmentFlag.AlignVCenter), self.words),
             margins=0,
             spacing=8,
         )
         self.hide()
-
-    @property
-    def text(self) -> str:
-        """Text beside the bar."""
-        return self._words.text()
 
     def set_usage(self, used: int, limit: int) -> None:
         """Tokens in use and tokens there are; a limit of 0 hides the meter."""
@@ -69,7 +64,7 @@ class ContextMeter(QWidget):
         whole = tr("{used} of {limit} tokens", used=used, limit=limit)
         share = self._used / self._limit
         self._bar.show_share(share, "g3" if share < _NEARLY_FULL else "mapt")
-        self._words.setText(figures.percent(share) if self._narrow else whole)
+        self.words.setText(figures.percent(share) if self._narrow else whole)
         self.setToolTip(
             tr("{used} of {limit} tokens of the model's context are in use", used=used, limit=limit)
         )
@@ -85,7 +80,7 @@ class ModeButton(QAbstractButton):
     def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._mode = mode
+        self.mode = mode  # the chosen mode's name
         self._running = ""
         self.popup: ChoicePopup | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -102,25 +97,20 @@ class ModeButton(QAbstractButton):
     @property
     def words(self) -> str:
         """The title of the chosen mode, as in ``Auto: Lookup`` once it is known what auto took."""
-        title = mode_title(self._mode)
-        if self._running and self._running != self._mode:
+        title = mode_title(self.mode)
+        if self._running and self._running != self.mode:
             return f"{title}: {mode_title(self._running)}"
         return title
 
-    @property
-    def mode(self) -> str:
-        """The chosen mode's name."""
-        return self._mode
-
     def set_mode(self, mode: str) -> None:
         """Show a chosen mode."""
-        self._mode = mode
+        self.mode = mode
         self._running = ""
         self._describe()
 
     def set_running(self, mode: str) -> None:
         """Show which mode ``auto`` took; anything else is what was chosen."""
-        running = mode if self._mode == "auto" else ""
+        running = mode if self.mode == "auto" else ""
         if running != self._running:
             self._running = running
             self._describe()
@@ -161,7 +151,7 @@ class ModeButton(QAbstractButton):
             self.popup.show_choices(tr("Modes"), self._rows(modes))
 
     def _rows(self, modes: list[Choice]) -> list[Choice]:
-        return [replace(mode, checked=mode.key == self._mode) for mode in modes]
+        return [replace(mode, checked=mode.key == self.mode) for mode in modes]
 
     @Slot(str)
     def _choose(self, mode: str) -> None:
@@ -180,7 +170,7 @@ class SendButton(QAbstractButton):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._stops = False
+        self.stops: bool = False  # True if a click stops a reply
         self._narrow = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
@@ -188,14 +178,9 @@ class SendButton(QAbstractButton):
         theme.changed.connect(self.updateGeometry)
         self.set_stops(False)
 
-    @property
-    def stops(self) -> bool:
-        """True if a click stops a reply."""
-        return self._stops
-
     def set_stops(self, stops: bool) -> None:
         """Turn into Stop, or back into Send."""
-        self._stops = stops
+        self.stops = stops
         self.setAccessibleName(tr("Stop") if stops else tr("Send"))
         self.setToolTip(tr("Stop the reply (Esc)") if stops else tr("Send (Enter)"))
         self.updateGeometry()
@@ -209,7 +194,7 @@ class SendButton(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         side = self._theme.type.px(32)
-        if not self._stops or self._narrow:
+        if not self.stops or self._narrow:
             return QSize(side, side)
         word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance(tr("Stop"))
         return QSize(12 + _SQUARE_PX + 7 + word + 13, side)
@@ -223,7 +208,7 @@ class SendButton(QAbstractButton):
         enabled, theme = self.isEnabled(), self._theme
         fill = "acc_press" if self.isDown() else "acc_hover" if self.underMouse() else "acc"
         paint_box(painter, theme, self.rect(), 8, fill if enabled else "surf", fill if enabled else "line")
-        if not self._stops:
+        if not self.stops:
             side = theme.type.px(_ARROW_PX)
             ink = "onacc" if enabled else "mute"
             paint_icon(painter, theme, self, "arrow-up", (self.width() - side) // 2, side, ink)

@@ -43,41 +43,31 @@ class AttachmentRow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._attachments: tuple[Attachment, ...] = ()
-        self._pending: dict[int, str] = {}
+        self.attachments: tuple[Attachment, ...] = ()  # the files, in the order they came
+        self.pending: dict[int, str] = {}  # names of files that are still being read, by their keys
         self._chips: list[QToolButton] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._restyle)
         self.hide()
 
-    @property
-    def attachments(self) -> tuple[Attachment, ...]:
-        """The files, in the order they came."""
-        return self._attachments
-
-    @property
-    def pending(self) -> dict[int, str]:
-        """Names of files that are still being read, by their keys."""
-        return self._pending
-
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
         """Replace the files."""
-        if tuple(attachments) != self._attachments:
-            self._attachments = tuple(attachments)
+        if tuple(attachments) != self.attachments:
+            self.attachments = tuple(attachments)
             self._show()
 
     def set_pending(self, pending: dict[int, str]) -> None:
         """Replace the files that are still being read."""
-        if pending != self._pending:
-            self._pending = dict(pending)
+        if pending != self.pending:
+            self.pending = dict(pending)
             self._show()
 
     def _show(self) -> None:
         for chip in self._chips:
             chip.hide()
             chip.deleteLater()
-        read = [self._chip(one.name, extent(one), self._remove, one.missing) for one in self._attachments]
-        coming = [self._chip(name, tr("being read"), self._give_up) for name in self._pending.values()]
+        read = [self._chip(one.name, extent(one), self._remove, one.missing) for one in self.attachments]
+        coming = [self._chip(name, tr("being read"), self._give_up) for name in self.pending.values()]
         self._chips = [*read, *coming]
         self.setVisible(bool(self._chips))
         self._place()
@@ -103,12 +93,12 @@ class AttachmentRow(QWidget):
     @Slot()
     def _remove(self) -> None:
         at = next(number for number, chip in enumerate(self._chips) if chip is self.sender())
-        self.set_attachments((*self._attachments[:at], *self._attachments[at + 1 :]))
+        self.set_attachments((*self.attachments[:at], *self.attachments[at + 1 :]))
 
     @Slot()
     def _give_up(self) -> None:
         at = next(number for number, chip in enumerate(self._chips) if chip is self.sender())
-        self.given_up.emit(list(self._pending)[at - len(self._attachments)])
+        self.given_up.emit(list(self.pending)[at - len(self.attachments)])
 
     @Slot()
     def _restyle(self) -> None:

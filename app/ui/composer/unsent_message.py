@@ -28,7 +28,7 @@ class UnsentText(QObject):
         super().__init__(composer)
         self._kept = workspace.unsent
         self._composer = composer
-        self._shown: int | None = None
+        self.shown: int | None = None  # the chat whose content the composer has
         self._filling = False
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._keep)
@@ -36,14 +36,9 @@ class UnsentText(QObject):
         composer.attachments.changed.connect(self._keep_soon)
         self._kept.writing.connect(self._catch_up)
 
-    @property
-    def shown(self) -> int | None:
-        """The chat whose content the composer has."""
-        return self._shown
-
     def add_file(self, conversation_id: int | None, attachment: Attachment) -> None:
         """Put a file beside the message of a chat, shown or not; one that is there already stays as it is."""
-        if conversation_id == self._shown:
+        if conversation_id == self.shown:
             row = self._composer.attachments
             if attachment not in row.attachments:
                 row.set_attachments((*row.attachments, attachment))
@@ -55,7 +50,7 @@ class UnsentText(QObject):
     def show(self, conversation_id: int | None) -> None:
         """Another chat is shown, None for a blank one."""
         self._catch_up()
-        self._shown = conversation_id
+        self.shown = conversation_id
         unsent = self._kept.of(conversation_id)
         self._filling = True
         self.put_back(unsent.text, unsent.attachments)
@@ -69,7 +64,7 @@ class UnsentText(QObject):
     def go_along(self, conversation_id: int) -> None:
         """Give the blank chat's unsent text to the chat that it became."""
         self._kept.keep(None, Unsent())
-        self._shown = conversation_id
+        self.shown = conversation_id
         self._keep()
 
     @Slot()
@@ -86,7 +81,7 @@ class UnsentText(QObject):
     def _keep(self) -> None:
         self._timer.stop()
         content = Unsent(self._composer.text, self._composer.attachments.attachments)
-        self._kept.keep(self._shown, content)
+        self._kept.keep(self.shown, content)
 
     @Slot()
     def _catch_up(self) -> None:

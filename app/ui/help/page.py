@@ -71,11 +71,7 @@ class Contents(QWidget):
 
 
 class HelpPage(PlacePage):
-    """The contents or one text, whose links lead to articles, commands and settings.
-
-    Attributes:
-        back: The way from an article to the contents.
-    """
+    """The contents or one text, whose links lead to articles, commands and settings."""
 
     link_followed = Signal(QUrl)  # to what is not of this page
     looked_at = Signal()  # what is known of this computer is going to be shown
@@ -94,6 +90,7 @@ class HelpPage(PlacePage):
         )
         self.search.textEdited.connect(self._searched)
         self.search.returnPressed.connect(self._open_best)
+        # The way from an article to the contents
         self.back = push_button(tr("All articles"), self, self.show_contents, kind="link")
         self.back.setIcon(themed_icon(theme, "chevron-left", "acc"))
         self._heading = PlainLabel(self, kind="display", wrap=True)
@@ -157,8 +154,6 @@ class HelpPage(PlacePage):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_body()
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     def _show(self, article: Article | None, heading: str, markdown: str) -> None:
         self._article = article

@@ -189,7 +189,7 @@ class LinePlot(QWidget):
             detail = f"┄ {name} {figures.speed(value)}"  # not on the line: the curve runs there
             if latest is not None:
                 words.append(f"{name} {figures.digits(value, 3)} {self._unit}")
-        self.section.set_detail(detail)
+        self.section.detail.setText(detail)
         said = ", ".join(words)
         self.setAccessibleName(f"{self._title}: {said}")
         self.setToolTip(tr("{title} over the reply: {words}", title=self._title, words=said))
@@ -201,7 +201,7 @@ class AcceptancePlot(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shares: tuple[float, ...] = ()
+        self.shares: tuple[float, ...] = ()  # rates that are drawn, 0 to 1
         self._plot = still_plot(self)
         self._bars = pg.BarGraphItem(x=[], height=[], width=_BAR_SHARE)
         self._plot.addItem(self._bars)
@@ -212,19 +212,14 @@ class AcceptancePlot(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         self.section = InspectorSection(theme, tr("Accepted"), self._plot, rule=False)
-        self.section.set_detail(tr("% by position"))
+        self.section.detail.setText(tr("% by position"))
         column.addWidget(self.section)
         self.restyle()
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Rates that are drawn, 0 to 1."""
-        return self._shares
-
     def set_shares(self, shares: Sequence[float]) -> None:
         """Draw other shares, 0 to 1 each."""
-        if tuple(shares) != self._shares:
-            self._shares = tuple(shares)
+        if tuple(shares) != self.shares:
+            self.shares = tuple(shares)
             self._draw()
 
     def restyle(self) -> None:
@@ -243,7 +238,7 @@ class AcceptancePlot(QWidget):
         for number in self._numbers:
             self._plot.removeItem(number)
         self._numbers = []
-        percents = [100 * share for share in self._shares]
+        percents = [100 * share for share in self.shares]
         places = range(1, len(percents) + 1)
         self._bars.setOpts(x=list(places), height=percents)
         self._plot.setRange(xRange=(0.5, max(_FEWEST_BARS, len(percents)) + 0.5), yRange=(0, _TOP), padding=0)
@@ -262,7 +257,7 @@ class AcceptancePlot(QWidget):
     def _describe(self) -> None:
         words = ", ".join(
             tr("{percent} at position {place}", percent=figures.percent(share), place=place)
-            for place, share in enumerate(self._shares, 1)
+            for place, share in enumerate(self.shares, 1)
         )
         self.setAccessibleName(
             tr("Accepted: {shares}", shares=words) if words else tr("Accepted: nothing was drafted")
@@ -327,8 +322,6 @@ class MemoryBar(LegendBar):
                 top = self._paint_place(painter, place, top)
         self._words(painter, top, tr("Disk"), self._disk_words())
 
-    # --- painting ---------------------------------------------------------------------------------------------
-
     def _paint_place(self, painter: QPainter, place: MemoryPlace, top: float) -> float:
         px = self._theme.type.px
         own = sum(share.size_bytes for share in place.shares if share.use != "others")
@@ -362,8 +355,6 @@ class MemoryBar(LegendBar):
         )
         painter.drawText(box, flags, text)
         return metrics.horizontalAdvance(text)
-
-    # --- words ------------------------------------------------------------------------------------------------
 
     def _disk_words(self) -> str:
         disk = next((place for place in self._places if place.place == "disk"), None)

@@ -98,7 +98,6 @@ class InspectorDock(QObject):
         return self.panel
 
     def _replies(self) -> list[Message]:
-        """Return the replies of the path that is shown."""
         return [message for message in self._page.messages if message.role == "assistant"]
 
     @Slot()

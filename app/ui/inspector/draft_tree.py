@@ -142,22 +142,17 @@ class DraftTree(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._record: RoundRecord | None = None
-        self._nodes: list[PlacedNode] = []
+        self.nodes: list[PlacedNode] = []  # tree that is painted
         self._top_row = 0
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._describe()
-
-    @property
-    def nodes(self) -> list[PlacedNode]:
-        """Tree that is painted."""
-        return self._nodes
 
     def set_record(self, record: RoundRecord | None) -> None:
         """Show a round's tree."""
         if record is not self._record:
             self._record = record
-            self._nodes = [] if record is None else place_tree(record)
-            self._top_row = min((node.row for node in self._nodes), default=0)
+            self.nodes = [] if record is None else place_tree(record)
+            self._top_row = min((node.row for node in self.nodes), default=0)
             self._describe()
             self.restyle()
 
@@ -167,19 +162,19 @@ class DraftTree(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        if not self._nodes:
+        if not self.nodes:
             return QSize(240, self._theme.type.px(_NODE_PX[1]))
-        columns = 1 + max(node.column for node in self._nodes)
-        rows = 1 + max(node.row for node in self._nodes) - self._top_row
+        columns = 1 + max(node.column for node in self.nodes)
+        rows = 1 + max(node.row for node in self.nodes) - self._top_row
         width, height = self._pitch()
         gap_x, gap_y = width - self._node_size()[0], height - self._node_size()[1]
-        below = gap_y if any(node.probes for node in self._nodes) else 0
+        below = gap_y if any(node.probes for node in self.nodes) else 0
         return QSize(columns * width - gap_x + 2 * _MARGIN_PX, rows * height - gap_y + below + 2 * _MARGIN_PX)
 
     def path_place(self) -> QRect:
         """Places of the path, the target's own token included."""
         place = QRectF()
-        for node in self._nodes:
+        for node in self.nodes:
             if node.row == 0 and node.fate != "rejected":
                 place = place.united(self._box(node))
         return place.toAlignedRect()
@@ -198,24 +193,22 @@ class DraftTree(QWidget):
         """Say what a node is and how likely the draft found it."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             at = QPointF(event.pos())
-            for node in self._nodes:
+            for node in self.nodes:
                 if self._box(node).contains(at):
                     QToolTip.showText(event.globalPos(), _node_words(node), self)
             return True
         return super().event(event)
 
-    # --- painting ---------------------------------------------------------------------------------------------
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
-        if not self._nodes:
+        if not self.nodes:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))
             painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, tr(_NOTHING))
-        ordered = sorted(self._nodes, key=lambda node: node.fate != "rejected")
+        ordered = sorted(self.nodes, key=lambda node: node.fate != "rejected")
         for node in ordered:
             if node.parent >= 0:
-                self._paint_line(painter, self._nodes[node.parent], node)
+                self._paint_line(painter, self.nodes[node.parent], node)
         for node in ordered:
             self._paint_node(painter, node)
         if self.hasFocus():
@@ -287,14 +280,12 @@ class DraftTree(QWidget):
             _MARGIN_PX + node.column * step_x, _MARGIN_PX + (node.row - self._top_row) * step_y, width, height
         )
 
-    # --- words ------------------------------------------------------------------------------------------------
-
     def _describe(self) -> None:
         by_fate: dict[Fate, list[str]] = {}
-        for node in self._nodes:
+        for node in self.nodes:
             by_fate.setdefault(node.fate, []).append(_node_text(node))
         words = "; ".join(f"{tr(_WORDS[fate])}: {', '.join(texts)}" for fate, texts in by_fate.items())
-        probes = sum(node.probes for node in self._nodes)
+        probes = sum(node.probes for node in self.nodes)
         if probes:
             words = f"{words}; {tr('prompt tokens: {count}', count=probes)}"
         self.setAccessibleName(tr("Draft tree: {steps}", steps=words or tr(_NOTHING)))

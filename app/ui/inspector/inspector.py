@@ -74,7 +74,7 @@ class Inspector(QWidget):
         self._tree_area = _scroller(self.tree, tr("Draft tree"))
         self.facts_section = InspectorSection(theme, tr("This reply"), self.facts)
         self.places_section = InspectorSection(theme, tr("Where it lives"), self.places)
-        self.places_section.set_detail("GB")
+        self.places_section.detail.setText("GB")
         self.plan_section = InspectorSection(theme, tr("Plan"), self.plan)
         self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, self.token_legend)
         self.votes_note = PlainLabel(
@@ -159,7 +159,7 @@ class Inspector(QWidget):
         self.head.set_mode(mode_title(trace.mode) if trace.mode else "", gain)
         facts = () if self._message is None else reply_facts(self._message)
         self.facts.set_facts(facts, "" if self._message is None else reply_reason(self._message))
-        self.facts_section.set_detail(
+        self.facts_section.detail.setText(
             tr("since Continue") if self._message is not None and is_continued(self._message) else ""
         )
         for section in (self.places_section, self.plan_section):
@@ -167,12 +167,14 @@ class Inspector(QWidget):
         for section in (self.tokens_section, self.tree_section):
             section.setVisible(trace.mode != REMOTE)  # a server tells neither tokens nor steps
         self.plan.set_rows(rows, trace.mode)
-        self.plan_section.set_detail(_plan_detail(rows, self._inspection.assumed))
+        self.plan_section.detail.setText(_plan_detail(rows, self._inspection.assumed))
         number = trace.last_round if self._round is None else self._round
         follows = self._round is None
         members = () if trace.timings is None else trace.timings.members
         self.votes_section.setVisible(bool(members))
-        self.votes_section.set_detail(tr("weights go on from the last reply") if trace.weights_go_on else "")
+        self.votes_section.detail.setText(
+            tr("weights go on from the last reply") if trace.weights_go_on else ""
+        )
         self.votes.set_votes(members, trace.weights())
         names = [draft_name(member.name) for member in members]
         self.tokens.set_members(names)
@@ -187,8 +189,6 @@ class Inspector(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.edge.place()
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         column = QWidget()
@@ -235,7 +235,7 @@ class Inspector(QWidget):
     def _show_round(self, trace: ReplyTrace, number: int) -> None:
         record = trace.round(number)
         self.tokens.set_round(number if record is not None else 0)
-        self.tree_section.set_detail("" if record is None else step_words(number, record))
+        self.tree_section.detail.setText("" if record is None else step_words(number, record))
         if record is not None or trace.last_round == 0:
             self.tree.set_record(record)
         place = self.tree.path_place()

@@ -45,20 +45,15 @@ class PlanView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._rows: list[PlanRow] = []
+        self.rows: list[PlanRow] = []  # content that is shown
         self._running = ""
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    @property
-    def rows(self) -> list[PlanRow]:
-        """Content that is shown."""
-        return self._rows
-
     def set_rows(self, rows: Sequence[PlanRow], running: str) -> None:
         """Show other rows; ``running`` is the mode that runs, or ran last."""
-        if (list(rows), running) == (self._rows, self._running):
+        if (list(rows), running) == (self.rows, self._running):
             return
-        self._rows, self._running = list(rows), running
+        self.rows, self._running = list(rows), running
         self._describe()
         self.restyle()
 
@@ -68,14 +63,14 @@ class PlanView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(300, self._theme.type.px(_ROW_PX) * max(1, len(self._rows)))
+        return QSize(300, self._theme.type.px(_ROW_PX) * max(1, len(self.rows)))
 
     def event(self, event: QEvent) -> bool:
         """Say a reason in full that has no room in its row."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index = event.pos().y() // self._theme.type.px(_ROW_PX)
-            if 0 <= index < len(self._rows):
-                row = self._rows[index]
+            if 0 <= index < len(self.rows):
+                row = self.rows[index]
                 QToolTip.showText(event.globalPos(), f"{row.title}: {_sentence(row)}", self)
             return True
         return super().event(event)
@@ -83,13 +78,13 @@ class PlanView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
         height = self._theme.type.px(_ROW_PX)
-        best = max((row.expected or 0.0 for row in self._rows), default=0.0)
+        best = max((row.expected or 0.0 for row in self.rows), default=0.0)
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM))
         # A wide digit in the place of each, or bars would tremble as a reply goes on.
-        widest = [sub(r"\d", "0", row_words(row)) for row in self._rows if _has_bar(row)]
+        widest = [sub(r"\d", "0", row_words(row)) for row in self.rows if _has_bar(row)]
         speeds = map(metrics.horizontalAdvance, widest)
         ends_at = self.width() - _INSET_PX - max(speeds, default=0.0) - _GAP_PX
-        for index, row in enumerate(self._rows):
+        for index, row in enumerate(self.rows):
             box = QRectF(0, index * height, self.width(), height)
             self._paint_row(painter, row, box, best, ends_at)
 
@@ -133,7 +128,7 @@ class PlanView(QWidget):
             )
 
     def _describe(self) -> None:
-        lines = [f"{row.title}: {_sentence(row)}" for row in self._rows]
+        lines = [f"{row.title}: {_sentence(row)}" for row in self.rows]
         self.setAccessibleName(tr("Plan: {rows}", rows="; ".join(lines)))
 
 
@@ -142,7 +137,6 @@ def _has_bar(row: PlanRow) -> bool:
 
 
 def _sentence(row: PlanRow) -> str:
-    """Return a row in full."""
     if row.measured is None or row.predicted is None or row.reason:
         return row_words(row)
     return tr(

@@ -49,11 +49,11 @@ class InspectorSection(QWidget):
         self._rule = rule
         self._below = False
         self.title = PlainLabel(title, self, kind="strong")
-        self._words = PlainLabel(self, kind="small")
-        for label in (self.title, self._words):
+        self.detail = PlainLabel(self, kind="small")
+        for label in (self.title, self.detail):
             label.setMinimumWidth(1)  # else large text would widen the panel's contents
-        self._detail = detail or self._words
-        self._words.setVisible(detail is None)
+        self._detail = detail or self.detail
+        self.detail.setVisible(detail is None)
         column = filled(QVBoxLayout(self), margins=(0, 7 if rule else 0, 0, 7), spacing=4)
         self._head = QGridLayout()
         column.addLayout(self._head)  # before it is filled, or PySide keeps the items of what moves in it
@@ -64,15 +64,6 @@ class InspectorSection(QWidget):
         self._head.addWidget(self.title, 0, 0)
         self._place_detail()
         column.addWidget(content)
-
-    @property
-    def detail(self) -> str:
-        """The word beside the heading."""
-        return self._words.text()
-
-    def set_detail(self, text: str) -> None:
-        """Change the word beside the heading."""
-        self._words.setText(text)
 
     def event(self, event: QEvent) -> bool:
         """Find room for the word, or for whatever widget is in its place, when its size or this one is another."""

@@ -60,21 +60,16 @@ class VotesView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._members: tuple[MemberYield, ...] = ()
+        self.members: tuple[MemberYield, ...] = ()  # members that are shown
         self._weights: list[tuple[float, ...]] = []
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(1)
 
-    @property
-    def members(self) -> tuple[MemberYield, ...]:
-        """Members that are shown."""
-        return self._members
-
     def set_votes(self, members: Sequence[MemberYield], weights: Sequence[tuple[float, ...]]) -> None:
         """Show some members, and their weights in each round that had any."""
-        self._members = tuple(members)
-        self._weights = [each for each in weights if len(each) == len(self._members)]
-        said = "; ".join(f"{draft_name(one.name)}: {_figures(one)}" for one in self._members)
+        self.members = tuple(members)
+        self._weights = [each for each in weights if len(each) == len(self.members)]
+        said = "; ".join(f"{draft_name(one.name)}: {_figures(one)}" for one in self.members)
         self.setAccessibleName(tr("Who guessed: {members}", members=said))
         self.updateGeometry()
         self.update()
@@ -85,7 +80,7 @@ class VotesView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(200, self._plot_px() + _MEMBER_GAP_PX + len(self._members) * self._row_px())
+        return QSize(200, self._plot_px() + _MEMBER_GAP_PX + len(self.members) * self._row_px())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
@@ -93,7 +88,7 @@ class VotesView(QWidget):
         painter.setFont(self._theme.font(TextStyle.SMALL))
         metrics = QFontMetricsF(painter.font())
         top, height = self._plot_px() + _MEMBER_GAP_PX, self._row_px()
-        for at, member in enumerate(self._members):
+        for at, member in enumerate(self.members):
             middle = top + at * height + height / 2
             swatch = painted(self, 0, middle - _MEMBER_PX[1] / 2, *_MEMBER_PX)
             painter.fillRect(swatch, self._theme.color(member_colour(at)))
@@ -114,7 +109,7 @@ class VotesView(QWidget):
         painter.fillRect(0, height, self.width(), 1, self._theme.color("line"))
         if len(self._weights) < 2:
             return
-        for member in range(len(self._members)):
+        for member in range(len(self.members)):
             step = width / (len(self._weights) - 1)
             line = QPolygonF(
                 [
@@ -290,7 +285,6 @@ class TokenLegend(QWidget):
         self.setAccessibleName(tr("Legend: {looks}", looks=", ".join(words for _, words, _ in self._looks())))
 
     def _places(self, width: int) -> list[tuple[float, int, _Look]]:
-        """Left edge and line of each look."""
         looks = self._looks()
         places = in_lines(map(self._needed, looks), width, _BETWEEN_PX)
         return [(left, line, look) for (left, line), look in zip(places, looks, strict=True)]
@@ -314,7 +308,7 @@ class TokenView(QWidget):
         self._theme = theme
         self._tokens: list[TracedToken] = []
         self._shown = 0
-        self._round = 0
+        self.round: int = 0  # the chosen round
         self._members: list[str] = []
         self._flow = self._new_flow()
         self._describe()
@@ -323,11 +317,6 @@ class TokenView(QWidget):
     def count(self) -> int:
         """Tokens that are shown."""
         return self._shown
-
-    @property
-    def round(self) -> int:
-        """The chosen round."""
-        return self._round
 
     def token_box(self, index: int) -> QRect:
         """Place of a token."""
@@ -350,8 +339,8 @@ class TokenView(QWidget):
 
     def set_round(self, number: int) -> None:
         """Frame a round's tokens."""
-        if number != self._round:
-            self._round = number
+        if number != self.round:
+            self.round = number
             self._describe()
             self.update()
 
@@ -392,8 +381,8 @@ class TokenView(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         last = self._tokens[self._shown - 1].round if self._shown else 0
         steps = {
-            Qt.Key.Key_Left: self._round - 1,
-            Qt.Key.Key_Right: self._round + 1,
+            Qt.Key.Key_Left: self.round - 1,
+            Qt.Key.Key_Right: self.round + 1,
             Qt.Key.Key_Home: 1,
             Qt.Key.Key_End: last,
         }
@@ -427,7 +416,7 @@ class TokenView(QWidget):
         return super().event(event)
 
     def _choose(self, number: int) -> None:
-        if number and number != self._round:
+        if number and number != self.round:
             self.round_chosen.emit(number)
             self.show_round()
 
@@ -436,17 +425,15 @@ class TokenView(QWidget):
         if not tokens:
             return None
         other = self._flow.in_line_beside(tokens[0 if step < 0 else -1], step)
-        return self._round if other is None else self._tokens[other].round
+        return self.round if other is None else self._tokens[other].round
 
     def _of_round(self) -> list[int]:
         """Range of the tokens that the chosen round emitted: they stand one after the other."""
-        if not self._round:
+        if not self.round:
             return []
-        first = bisect_left(self._tokens, self._round, hi=self._shown, key=lambda token: token.round)
-        end = bisect_left(self._tokens, self._round + 1, hi=self._shown, key=lambda token: token.round)
+        first = bisect_left(self._tokens, self.round, hi=self._shown, key=lambda token: token.round)
+        end = bisect_left(self._tokens, self.round + 1, hi=self._shown, key=lambda token: token.round)
         return list(range(first, end))
-
-    # --- painting ---------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
@@ -483,7 +470,6 @@ class TokenView(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine, text)
 
     def _frames(self, chosen: list[int]) -> list[QRectF]:
-        """Return a frame for each line that the chosen tokens stand on."""
         frames: list[QRectF] = []
         for index in chosen:
             box = self._flow.boxes[index].adjusted(-1, -1, 1, 1)
@@ -492,8 +478,6 @@ class TokenView(QWidget):
             else:
                 frames.append(box)
         return frames
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     def _new_flow(self) -> TokenFlow:
         metrics = {origin: QFontMetricsF(token_font(self._theme, origin)) for origin in Origin}

@@ -18,11 +18,7 @@ _GAP_PX = 8
 
 
 class GpuSection(QFrame):
-    """A frame with a sentence, how far it is, and what can be done.
-
-    Attributes:
-        main_button: Asks for the size, fetches, pauses or goes on.
-    """
+    """A frame with a sentence, how far it is, and what can be done."""
 
     look_requested = Signal()
     size_requested = Signal()
@@ -40,6 +36,7 @@ class GpuSection(QFrame):
         self._progress = _words(self, "label")
         self._line = ShareBar(theme, tr("Fetching GPU support"), self)
         self._notes = _words(self, "small")
+        # Asks for the size, fetches, pauses or goes on
         self.main_button = push_button("", self, self._clicked)
         self.remove_button = push_button("", self, self.remove_requested)  # removes, and says what that frees
         self._buttons = filled(

@@ -48,23 +48,18 @@ class Bars(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._bars: list[Bar] = []
+        self.bars: list[Bar] = []  # content that is shown
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._fit)
         self._fit()
 
-    @property
-    def bars(self) -> list[Bar]:
-        """Content that is shown."""
-        return self._bars
-
     def set_bars(self, bars: Sequence[Bar]) -> None:
         """Show other bars."""
-        if list(bars) == self._bars:
+        if list(bars) == self.bars:
             return
-        self._bars = list(bars)
+        self.bars = list(bars)
         self.setAccessibleName(tr("Speeds in tok/s"))
-        sentences = (speed_words(bar.title, bar.measured, bar.predicted, bar.words) for bar in self._bars)
+        sentences = (speed_words(bar.title, bar.measured, bar.predicted, bar.words) for bar in self.bars)
         self.setAccessibleDescription("\n".join(sentences))
         self._fit()
 
@@ -72,20 +67,20 @@ class Bars(QWidget):
         return QSize(280, self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if not self._bars:
+        if not self.bars:
             return
         painter = smooth(self)
         small = QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM))
-        left = max(map(self._title_width, self._bars)) + _GAP_PX
-        values = [value for bar in self._bars for value in (bar.measured, bar.predicted) if value]
+        left = max(map(self._title_width, self.bars)) + _GAP_PX
+        values = [value for bar in self.bars for value in (bar.measured, bar.predicted) if value]
         most = max(values, default=1.0)
         step = tick_step(most)
         end = step * math.ceil(most / step)
         room = small.horizontalAdvance(speed_figure(most)) + _GAP_PX
-        plot = QRectF(left, 0, max(self.width() - left - room, 20), len(self._bars) * self._row())
+        plot = QRectF(left, 0, max(self.width() - left - room, 20), len(self.bars) * self._row())
         if values:
             self._paint_axis(painter, plot, step, end)
-        for index, bar in enumerate(self._bars):
+        for index, bar in enumerate(self.bars):
             row = QRectF(0, index * self._row(), self.width(), self._row())
             self._paint_bar(painter, bar, row, plot, end)
 
@@ -139,7 +134,7 @@ class Bars(QWidget):
         return self._theme.type.px(_AXIS_PX)
 
     def _fit(self) -> None:
-        self.setFixedHeight(len(self._bars) * self._row() + self._axis() if self._bars else 1)
+        self.setFixedHeight(len(self.bars) * self._row() + self._axis() if self.bars else 1)
         self.update()
 
 

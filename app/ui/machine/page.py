@@ -284,8 +284,6 @@ class MachinePage(PlacePage):
         super().resizeEvent(event)
         self._arrange()
 
-    # --- inside -----------------------------------------------------------------------------------------------
-
     def _connect(self) -> None:
         self._machine.changed.connect(self._refresh)
         self._machine.plans.answered.connect(self._refresh)

@@ -58,7 +58,7 @@ class PickButton(QPushButton):
         super().__init__(parent)
         self._theme = theme
         self._name = name
-        self._words = ""
+        self.words: str = ""  # content that is shown
         self.popup: ChoicePopup | None = None
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self.pressed_to_open)
@@ -68,15 +68,10 @@ class PickButton(QPushButton):
     def _icon_px(self) -> int:
         return self._theme.type.px(_ICON_PX)
 
-    @property
-    def words(self) -> str:
-        """Content that is shown."""
-        return self._words
-
     def set_words(self, words: str) -> None:
         """Show what is chosen."""
-        if words != self._words:
-            self._words = words
+        if words != self.words:
+            self.words = words
             self.setAccessibleName(f"{self._name}: {words}")
             self.setToolTip(words)
             self.updateGeometry()
@@ -84,7 +79,7 @@ class PickButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        words = min(metrics.horizontalAdvance(self._words) + 2, self._theme.type.px(_WIDEST_PX))
+        words = min(metrics.horizontalAdvance(self.words) + 2, self._theme.type.px(_WIDEST_PX))
         return QSize(words + 2 * _LIST_SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:
@@ -100,7 +95,7 @@ class PickButton(QPushButton):
             self, _LIST_SIDE_PX, 0, self.width() - 2 * _LIST_SIDE_PX - 8 - self._icon_px, self.height()
         ).toRect()
         role, elide = "text" if self.isEnabled() else "mute", Qt.TextElideMode.ElideMiddle
-        paint_words(painter, self._theme, room, self._words, TextStyle.UI_MEDIUM, role, elide=elide)
+        paint_words(painter, self._theme, room, self.words, TextStyle.UI_MEDIUM, role, elide=elide)
         end = self.width() - _LIST_SIDE_PX - self._icon_px
         paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
 
@@ -151,17 +146,12 @@ class PlanTable(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._plan: PlanReport | None = None
-        self._rows: list[ModePrediction] = []
+        self.rows: list[ModePrediction] = []  # every mode, fastest first, then those that cannot run
         self._columns: list[_Column] = []
         self._widths: list[int] = []
         self._places: list[_Place] = []
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._arrange)
-
-    @property
-    def rows(self) -> list[ModePrediction]:
-        """Every mode, fastest first, then those that cannot run."""
-        return self._rows
 
     @property
     def column_titles(self) -> list[str]:
@@ -174,7 +164,7 @@ class PlanTable(QWidget):
             return
         self._plan = plan
         modes = () if plan is None else plan.modes
-        self._rows = sorted(modes, key=lambda row: (bool(row.refusal), -(row.tokens_per_second or 0.0)))
+        self.rows = sorted(modes, key=lambda row: (bool(row.refusal), -(row.tokens_per_second or 0.0)))
         self._describe()
         self._arrange()
 
@@ -198,12 +188,12 @@ class PlanTable(QWidget):
         self._choose_columns()
         top = self._head_height()
         self._places = []
-        for row in self._rows:
+        for row in self.rows:
             place = self._placed(row, top)
             self._places.append(place)
             top += place.box.height()
         self.setFixedHeight(max(top, 1))
-        self.setVisible(bool(self._rows))
+        self.setVisible(bool(self.rows))
         self.update()
 
     def _choose_columns(self) -> None:
@@ -217,7 +207,7 @@ class PlanTable(QWidget):
                 return
 
     def _every_column(self) -> list[_Column]:
-        runs = [row for row in self._rows if not row.refusal]
+        runs = [row for row in self.rows if not row.refusal]
         columns = [_Column(tr("RAM, GB"), tuple(gigabytes(_host_bytes(row)) for row in runs))]
         if any(map(_gpu_bytes, runs)):
             columns.append(_Column(tr("VRAM, GB"), tuple(gigabytes(_gpu_bytes(row)) for row in runs)))
@@ -240,7 +230,7 @@ class PlanTable(QWidget):
         return max(head, *(metrics.horizontalAdvance(value) for value in column.values), 0) + 1
 
     def _head_height(self) -> int:
-        return self._theme.type.px(30) if any(not row.refusal for row in self._rows) else 1
+        return self._theme.type.px(30) if any(not row.refusal for row in self.rows) else 1
 
     def _reason(self, row: ModePrediction) -> str:
         return self._plan.reason if self._plan is not None and row.mode == self._plan.chosen else ""
@@ -280,7 +270,7 @@ class PlanTable(QWidget):
     def _refused_indent(self) -> int:
         """Left edge of the reasons of refused modes: after the longest of their names."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        names = (metrics.horizontalAdvance(mode_title(row.mode)) for row in self._rows if row.refusal)
+        names = (metrics.horizontalAdvance(mode_title(row.mode)) for row in self.rows if row.refusal)
         return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
 
     def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
@@ -289,7 +279,6 @@ class PlanTable(QWidget):
         return _Line(text, style, role, QRect(room.left(), room.top(), room.width(), bounds.height()))
 
     def _figures(self, row: ModePrediction) -> str:
-        """Text of the columns that have no room."""
         if tr("First token") in self.column_titles:
             return ""
         if len(self._columns) > 2:
@@ -299,8 +288,6 @@ class PlanTable(QWidget):
             words.append(tr("{size} GB on the GPU", size=gigabytes(_gpu_bytes(row))))
         words.append(tr("first token after {time}", time=_first_token(row)))
         return ", ".join(words)
-
-    # --- painting ---------------------------------------------------------------------------------------------
 
     def _paint_place(self, painter: QPainter, index: int, place: _Place) -> None:
         color = self._theme.color
@@ -336,7 +323,7 @@ class PlanTable(QWidget):
 
     def _describe(self) -> None:
         said = []
-        for row in self._rows:
+        for row in self.rows:
             words = row.refusal or tr("about {speed} tok/s", speed=speed_figure(row.tokens_per_second or 0.0))
             parts = (f"{mode_title(row.mode)}: {words}", _summary(row), self._reason(row))
             said.append(". ".join(part for part in parts if part))
@@ -381,26 +368,21 @@ class PlanPanel(QFrame):
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
         self.table = PlanTable(theme, self)  # every mode
-        self._notes = PlainLabel(self, kind="notes", wrap=True)
-        self._notes.setContentsMargins(13, 9, 13, 11)
-        self._notes.setAlignment(Qt.AlignmentFlag.AlignTop)
-        filled(QVBoxLayout(self), self._head, self.table, self._notes, STRETCH, margins=1, spacing=0)
-
-    @property
-    def notes(self) -> str:
-        """Text below the table."""
-        return self._notes.text()
+        self.notes = PlainLabel(self, kind="notes", wrap=True)
+        self.notes.setContentsMargins(13, 9, 13, 11)
+        self.notes.setAlignment(Qt.AlignmentFlag.AlignTop)
+        filled(QVBoxLayout(self), self._head, self.table, self.notes, STRETCH, margins=1, spacing=0)
 
     def set_plan(self, plan: PlanReport | None, problem: str) -> None:
         """Show a plan, or why there is none; without a problem the plan is awaited."""
         self.table.set_plan(plan)
         if plan is None:
-            self._notes.setText(
+            self.notes.setText(
                 problem or tr("The plan is being made. While a reply runs it waits for its end.")
             )
             return
         none = [] if plan.chosen else [plan.reason]
-        self._notes.setText("\n".join([*none, *plan_notes(plan)]))
+        self.notes.setText("\n".join([*none, *plan_notes(plan)]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -260,7 +260,7 @@ class CardGrid(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.cards: dict[str, ModelCard] = {}
-        self._columns = 0
+        self.columns: int = 0  # number of cards in a row
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(_GAP_PX)
@@ -285,7 +285,7 @@ class CardGrid(QWidget):
             self.cards[content.model.reference] = card
         if not same:
             self.cards = {reference: self.cards[reference] for reference in wanted}
-            self._columns = 0
+            self.columns = 0
             self._arrange()
         self.setVisible(bool(contents))
 
@@ -293,17 +293,12 @@ class CardGrid(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
-    @property
-    def columns(self) -> int:
-        """Number of cards in a row."""
-        return self._columns
-
     def _arrange(self) -> None:
         least = self._theme.type.px(_LEAST_PX)
         columns = max(1, min(_MOST_COLUMNS, (self.width() + _GAP_PX) // (least + _GAP_PX)))
-        if columns == self._columns:
+        if columns == self.columns:
             return
-        self._columns = columns
+        self.columns = columns
         for number, card in enumerate(self.cards.values()):
             self._grid.addWidget(card, number // columns, number % columns)
         for column in range(_MOST_COLUMNS):

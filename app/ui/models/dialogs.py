@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -26,7 +24,7 @@ from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.form_fields import RadioBox, TickBox
 from app.ui.models.wording import joined
-from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button, scrolled
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -42,12 +40,7 @@ _LONGEST = {"address": 300, "key": 1000, "name": 40}
 
 
 class ModelDialog(RingedDialog):
-    """Sheet above the window.
-
-    Attributes:
-        column: The layout to fill.
-        accept_button: Does what the dialog is about.
-    """
+    """Sheet above the window."""
 
     def __init__(self, theme: Theme, title: str, accept: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, title, parent)
@@ -56,13 +49,9 @@ class ModelDialog(RingedDialog):
         self.column = filled(QVBoxLayout(content), margins=(_EDGE_PX, 18, _EDGE_PX, 8), spacing=10)
         self._heading = PlainLabel(title, content, kind="section", wrap=True)
         self.column.addWidget(self._heading)
-        self.area = QScrollArea(self)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(content)
-        self.area.setAccessibleName(title)
+        self.area = scrolled(content, self, title)
         self.cancel_button = push_button(tr("Cancel"), self, self.reject)
+        # Does what the dialog is about
         self.accept_button = push_button(accept, self, self.accept, kind="primary", default=True)
         buttons = filled(
             QHBoxLayout(),

@@ -46,7 +46,6 @@ class ModelNews(QObject):
         page.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _page(self) -> ModelsPage:
-        """Show the page of models and return it."""
         from app.ui.models.models_page import ModelsPage  # with the first of these commands
 
         self._places.go(MODELS)

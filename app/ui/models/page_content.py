@@ -23,16 +23,13 @@ _SOURCES: dict[Basis, str] = {
 
 
 class ModelShelf:
-    """Asks the store, keeps what a search has found.
-
-    Attributes:
-        listed: The models of the table, before filters.
-    """
+    """Asks the store, keeps what a search has found."""
 
     def __init__(self, workspace: Workspace, store: ModelStore) -> None:
         self._workspace = workspace
         self._store = store
         self._catalogue = {model.reference: model for model in store.offers.catalogue()}
+        # The models of the table, before filters
         self.listed: tuple[ListedModel, ...] = tuple(self._catalogue.values())
         self.read_share = 0.0  # part that has been read of a model being checked or imported
 

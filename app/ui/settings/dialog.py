@@ -37,12 +37,7 @@ _FILE_NAME = "tenon-settings.json"
 
 
 class ClosingQuestion(PlainQuestion):
-    """Apply them, discard them, or go on.
-
-    Attributes:
-        apply: The button to apply them.
-        discard: The button to discard them.
-    """
+    """Apply them, discard them, or go on."""
 
     def __init__(self, dialog: QWidget) -> None:
         super().__init__(tr("Settings"), tr("Some changes are not applied yet."), dialog)
@@ -288,7 +283,6 @@ class SettingsDialog(RingedDialog):
 
 
 def _page_of(name: str) -> int:
-    """Return the number of the page that has a setting."""
     for number, page in enumerate(PAGES):
         if any(getattr(item, "name", "") == name for item in page.items()):
             return number

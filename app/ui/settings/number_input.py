@@ -156,14 +156,12 @@ class NumberBox(QDoubleSpinBox):
         return bool(text) and text == self.specialValueText()
 
     def _digits(self, text: str) -> str:
-        """Text before the unit, without spaces."""
         return "".join(text.strip().removesuffix(self.suffix().strip()).split())
 
     def _separators(self) -> str:
         return f".,{self.locale().decimalPoint()}{self.locale().groupSeparator()}"
 
     def _typed(self, text: str) -> float | None:
-        """Return the number that is written, or None."""
         digits, locale = self._digits(text), self.locale()
         number, right = locale.toDouble(digits)
         if not right and self._number.places:

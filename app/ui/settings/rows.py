@@ -38,11 +38,7 @@ _TOKEN_PX = 140
 
 
 class SettingRow(QWidget):
-    """Laid out by `fit`, as words that wrap need it.
-
-    Attributes:
-        reset_button: Brings the usual value back.
-    """
+    """Laid out by `fit`, as words that wrap need it."""
 
     reset = Signal()
 
@@ -57,6 +53,7 @@ class SettingRow(QWidget):
         self.note.hide()
         self.in_use = PlainLabel(self, kind="label", wrap=True)
         name = tr("Reset {setting}", setting=title)
+        # Brings the usual value back
         self.reset_button = icon_button(theme, "rotate-ccw", name, self, self.reset)
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.field: Field  # changes the setting
@@ -360,11 +357,7 @@ def _figure(row: PlanRow | None) -> str:
 
 
 class RowStates:
-    """Brings rows up to date.
-
-    Attributes:
-        not_allowed: Reasons why a field's content is not chosen, by the name of its setting; it stays to be mended.
-    """
+    """Brings rows up to date."""
 
     def __init__(self, workspace: Workspace, pending: PendingSettings, choices: FieldChoices) -> None:
         self._workspace = workspace
@@ -372,6 +365,7 @@ class RowStates:
         self._choices = choices
         self._rows = rows()
         self._reasons: Mapping[str, str] = {}
+        # Reasons why a field's content is not chosen, by the name of its setting; it stays to be mended
         self.not_allowed: dict[str, str] = {}
         self.ask_reasons()
 

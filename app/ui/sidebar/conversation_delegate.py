@@ -149,7 +149,6 @@ class ConversationDelegate(QStyledItemDelegate):
         paint_words(painter, self._theme, box, str(index.data()), TextStyle.SMALL_BOLD, "mute", flags)
 
     def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: Row) -> None:
-        """Paint the head of a group that folds: its icon, its name, its number of chats."""
         fill = QRectF(option.rect.adjusted(_MARGIN_PX, 0, -_MARGIN_PX, 0))
         self._paint_fill(painter, option, index, fill, selected=False)
         box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX - 1, 0, -_MARGIN_PX - _PADDING_PX, 0)

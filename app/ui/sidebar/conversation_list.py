@@ -230,7 +230,7 @@ class ConversationList(ChatDrag):
         self._conversations = model
         self._waiting: list[Row] | None = None
         self._folders: list[str] = []
-        self._current: int | None = None
+        self.current: int | None = None  # the conversation that is shown
         self.setProperty("kind", "conversations")
         self.setModel(model)
         self._delegate = ConversationDelegate(theme, self)
@@ -258,18 +258,13 @@ class ConversationList(ChatDrag):
             return
         head = self.row_at(self.currentIndex())
         self._conversations.show_rows(rows)
-        self.select_conversation(self._current)
+        self.select_conversation(self.current)
         if head is not None and head.group:
             self._stay_on(head)
 
-    @property
-    def current(self) -> int | None:
-        """The conversation that is shown."""
-        return self._current
-
     def select_conversation(self, conversation_id: int | None) -> None:
         """Mark the conversation that is shown, without choosing it again."""
-        self._current = conversation_id
+        self.current = conversation_id
         if self.state() == QAbstractItemView.State.EditingState:
             return  # moving the current row would end the editing
         hit = self.currentIndex().data(HIT_ROLE) if self.currentIndex().isValid() else None
@@ -410,7 +405,7 @@ class ConversationList(ChatDrag):
             or QApplication.activePopupWidget() is not None
         ):
             return
-        if row is not None and row.conversation_id is not None and row.conversation_id == self._current:
+        if row is not None and row.conversation_id is not None and row.conversation_id == self.current:
             self.clicked_on.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -427,8 +422,6 @@ class ConversationList(ChatDrag):
         row = self.row_at(index)
         if row is not None and self._has_menu(row):
             self._menu_of(row).popup(event.globalPos() if by_mouse else self._below(index))
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
         """Row of an index; None for no row."""
@@ -478,9 +471,9 @@ class ConversationList(ChatDrag):
                 self.hit_chosen.emit(hit)
             return
         conversation_id = current.data(ID_ROLE) if current.isValid() else None
-        if conversation_id is None or conversation_id == self._current or self.signalsBlocked():
+        if conversation_id is None or conversation_id == self.current or self.signalsBlocked():
             return
-        self._current = conversation_id
+        self.current = conversation_id
         self.chosen.emit(conversation_id)
 
     @Slot(QWidget, QAbstractItemDelegate.EndEditHint)
@@ -488,4 +481,4 @@ class ConversationList(ChatDrag):
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             self._conversations.show_rows(waiting)
-        self.select_conversation(self._current)
+        self.select_conversation(self.current)

@@ -252,7 +252,6 @@ class ConversationModel(QAbstractListModel):
 
     @staticmethod
     def _spoken(row: Row, busy: str) -> str:
-        """Text of a row for a screen reader."""
         if row.group and row.folded:
             return tr("{title}, folded, %n chat(s)", n=row.count, title=row.title)
         if row.group:

@@ -100,9 +100,9 @@ class NavRow(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         scale_icon(theme, self, 16)
         self.setCheckable(True)
-        self._hint = PlainLabel(self, kind="small")
-        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hint = PlainLabel(self, kind="small")
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.set_chosen(False)
 
     def sizeHint(self) -> QSize:
@@ -115,25 +115,20 @@ class NavRow(QToolButton):
 
     def set_hint(self, text: str) -> None:
         """Text at the right end: a shortcut, or how much goes on there."""
-        self._hint.setText(text)
-        self._hint.setProperty("kind", "badge" if text.isdigit() else "small")
-        self._hint.style().polish(self._hint)
+        self.hint.setText(text)
+        self.hint.setProperty("kind", "badge" if text.isdigit() else "small")
+        self.hint.style().polish(self.hint)
         self._place_hint()
-
-    @property
-    def hint(self) -> str:
-        """Text at the right end."""
-        return self._hint.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_hint()
 
     def _place_hint(self) -> None:
-        size = self._hint.sizeHint()
-        width = max(size.width(), size.height()) if self._hint.text() else 0  # one figure has a round badge
+        size = self.hint.sizeHint()
+        width = max(size.width(), size.height()) if self.hint.text() else 0  # one figure has a round badge
         top = (self.height() - size.height()) // 2
-        place(self._hint, self.width() - width - 8, top, width, size.height())
+        place(self.hint, self.width() - width - 8, top, width, size.height())
 
 
 class PlacesNav(QWidget):

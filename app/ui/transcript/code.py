@@ -287,7 +287,7 @@ class CodeBlock(QFrame):
         self.theme = theme
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
         self.setProperty("kind", "card")
-        self._language = block.language
+        self.language = block.language  # the word after the fence
         self._final = False
         self._completed: str | None = None  # what was shown when the whole of it was coloured
         self._drafted: list[Stretch] = []
@@ -309,11 +309,6 @@ class CodeBlock(QFrame):
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._timer.timeout.connect(self._forget_copied)
         self.set_block(block)
-
-    @property
-    def language(self) -> str:
-        """The word after the fence."""
-        return self._language
 
     @property
     def code(self) -> str:

@@ -152,7 +152,6 @@ def _paint_bullet(painter: QPainter, block: QTextBlock, place: QPointF, theme: T
 
 
 def _paint_task(painter: QPainter, block: QTextBlock, middle: QPointF, theme: Theme) -> None:
-    """Paint a box in place of the bullet, with a tick if the task is done."""
     half = theme.type.px(_TASK_PX) / 2
     painter.setPen(QPen(theme.color("sub"), 1.4))
     painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -85,9 +85,9 @@ class MessageActions(QWidget):
         self._noun = noun
         self._order = (*order, Action.MORE) if more else tuple(order)
         self._more = tuple(more)
-        self._shown: frozenset[Action] = frozenset()
+        self.shown: frozenset[Action] = frozenset()  # actions on offer now, the arrows aside
         self._seen = True
-        self._alternatives: tuple[int, ...] = ()
+        self.alternatives: tuple[int, ...] = ()
         self._at = 0
         self._buttons: dict[Action, RowButton] = {}
         self._count: QLabel | None = None
@@ -97,16 +97,6 @@ class MessageActions(QWidget):
         """Return the button of an action that is shown in the row."""
         return self._buttons[action]
 
-    @property
-    def shown(self) -> frozenset[Action]:
-        """Actions on offer now, the arrows aside."""
-        return self._shown
-
-    @property
-    def alternatives(self) -> tuple[int, ...]:
-        """Ids of the versions of the message, oldest first; none where there is one version."""
-        return self._alternatives
-
     def can_press(self, action: Action) -> bool:
         """Return True if the action's button is there and leads somewhere."""
         button = self._buttons.get(action)
@@ -114,7 +104,7 @@ class MessageActions(QWidget):
 
     def press(self, action: Action) -> None:
         """Do what the action's button does, or its entry of the menu."""
-        if action in self._more and action in self._shown:
+        if action in self._more and action in self.shown:
             self.triggered.emit(action)
         elif self.can_press(action):
             self._buttons[action].click()
@@ -140,19 +130,19 @@ class MessageActions(QWidget):
 
     def show_actions(self, shown: Collection[Action]) -> None:
         """Show these of the row's and the menu's actions; the arrows follow the alternatives."""
-        self._shown = frozenset(shown)
+        self.shown = frozenset(shown)
         for action in self._order:
             if action is Action.MORE:
-                self._show(action, any(one in self._shown for one in self._more))
+                self._show(action, any(one in self.shown for one in self._more))
             elif action not in _ARROWS:
-                self._show(action, action in self._shown)
+                self._show(action, action in self.shown)
 
     def set_alternatives(self, ids: Sequence[int], message_id: int) -> bool:
         """Set the versions of the message, oldest first (fewer than two need no arrows); return True if that is new."""
         known = tuple(ids) if len(ids) > 1 and message_id in ids else ()
-        if known == self._alternatives:
+        if known == self.alternatives:
             return False
-        self._alternatives = known
+        self.alternatives = known
         self._at = known.index(message_id) if known else 0
         for action in _ARROWS:
             self._show(action, bool(known))
@@ -184,7 +174,7 @@ class MessageActions(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in self._more:
-            if action in self._shown:
+            if action in self.shown:
                 icon = action.value[0]
                 entry = menu.addAction(themed_icon(self._theme, icon), self._name(action))
                 entry.setData(action)
@@ -195,8 +185,6 @@ class MessageActions(QWidget):
         """Take the theme's sizes again."""
         for button in self._buttons.values():
             self._size(button)
-
-    # --- inside -----------------------------------------------------------------------------------------------
 
     def _show(self, action: Action, shown: bool) -> None:
         if action not in self._buttons:
@@ -247,7 +235,7 @@ class MessageActions(QWidget):
         action = next(action for action, button in self._buttons.items() if button is self.sender())
         if action in _ARROWS:
             step = 1 if action is Action.NEXT else -1
-            self.alternative_chosen.emit(self._alternatives[self._at + step])
+            self.alternative_chosen.emit(self.alternatives[self._at + step])
         elif action is Action.MORE:
             button = self._buttons[action]
             self.menu().popup(button.mapToGlobal(QPoint(0, button.height() + 4)))

@@ -144,9 +144,6 @@ class MessageColumn(QScrollArea):
 
     The view follows the end while it is within one line of it. Otherwise what is read stays where it is, whatever
     comes or goes above and below.
-
-    Attributes:
-        message_views: The messages that are widgets now, and their requests.
     """
 
     def __init__(
@@ -166,6 +163,7 @@ class MessageColumn(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._column = Ground(theme)
         self.setWidget(self._column)
+        # The messages that are widgets now, and their requests
         self.message_views = MessageViews(theme, engine, alternatives, self._column, self)
         self.message_views.height_changed.connect(self._height_changed)
         self._span = MessageSpan(self.message_views)
@@ -374,8 +372,6 @@ class MessageColumn(QScrollArea):
         self._span.drop_above(first)
         self._mark_last()
         self._arrange(keep)
-
-    # --- layout -----------------------------------------------------------------------------------------------
 
     def _gap(self) -> int:
         return round(self._theme.spaced(_GAP_PX))

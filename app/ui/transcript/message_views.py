@@ -31,10 +31,6 @@ class MessageViews(QObject):
         alternatives: Ids of the versions of a message, itself included, oldest first.
         column: Parent of the widgets.
         parent: Of this object; takes the keyboard from widgets that are taken away.
-
-    Attributes:
-        model_change: The model of a reply where another one wrote the reply before it, by the reply's id; else empty.
-        one_text: True of a chat that is one text, which replies go on with.
     """
 
     height_changed = Signal(object)  # the view
@@ -60,7 +56,9 @@ class MessageViews(QObject):
         self._column = column
         self._parent = parent
         self.all: list[MessageView] = []  # the widgets, oldest first
+        # The model of a reply where another one wrote the reply before it, by the reply's id; else empty
         self.model_change: Callable[[int], str] = lambda _: ""
+        # True of a chat that is one text, which replies go on with
         self.one_text: Callable[[], bool] = lambda: False
         self._by_id: dict[int, MessageView] = {}
         self._drafted_shown = False

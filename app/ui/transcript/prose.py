@@ -185,7 +185,7 @@ class ProseBlock(FittedBrowser):
         self, theme: Theme, text: str, quote: bool = False, muted: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(theme, parent)
-        self._quote = quote
+        self.quote = quote  # True if a bar stands at its left
         self._muted = muted
         self._text = text
         self._shown = ""
@@ -195,11 +195,6 @@ class ProseBlock(FittedBrowser):
         theme.formulas.changed.connect(self._formulas_came)
         self.grown.connect(self._grow)
         self._render()
-
-    @property
-    def quote(self) -> bool:
-        """True if a bar stands at its left."""
-        return self._quote
 
     @property
     def markdown(self) -> str:
@@ -264,7 +259,7 @@ class ProseBlock(FittedBrowser):
         paint_ornaments(painter, self.document(), self.theme, QRectF(event.rect()))
         painter.end()
         super().paintEvent(event)
-        if self._quote:
+        if self.quote:
             painter = QPainter(self.viewport())
             painter.fillRect(2, 3, 3, self.viewport().height() - 4, self.theme.color("btn"))
             painter.end()
@@ -286,7 +281,7 @@ class ProseBlock(FittedBrowser):
         self._shown = self.beginning.of(self._text)
         self.wrap_for(self._shown)
         formulas = set_markdown(document, self._shown, NO_HTML_MARKDOWN)
-        style_markdown(document, self.theme, base, self._muted or self._quote)
+        style_markdown(document, self.theme, base, self._muted or self.quote)
         self._awaited = place_formulas(document, formulas, self.theme)
         mark_inline_code(document, self.theme)
         self._show_drafted()

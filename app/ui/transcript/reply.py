@@ -151,18 +151,13 @@ class ModelChange(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._words = ""
-
-    @property
-    def words(self) -> str:
-        """Text that it shows."""
-        return self._words
+        self.words: str = ""  # text that it shows
 
     def set_model(self, name: str) -> None:
         """Name the model that writes from here on."""
-        self._words = tr("From here on: {model}", model=name)
-        self.setAccessibleName(self._words)
-        self.setToolTip(self._words)
+        self.words = tr("From here on: {model}", model=name)
+        self.setAccessibleName(self.words)
+        self.setToolTip(self.words)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -173,7 +168,7 @@ class ModelChange(QWidget):
         font = self._theme.font(TextStyle.SMALL)
         metrics = QFontMetrics(font)
         room = self.width() - 2 * (_RULE_GAP_PX + _LEAST_RULE_PX)
-        words = metrics.elidedText(self._words, Qt.TextElideMode.ElideMiddle, room)
+        words = metrics.elidedText(self.words, Qt.TextElideMode.ElideMiddle, room)
         width = metrics.horizontalAdvance(words) + 2
         height = self.height() - self._theme.type.px(_RULE_GAP_PX)
         left = (self.width() - width) // 2
@@ -252,11 +247,6 @@ class ReplyView(QWidget):
             self._before = text
             self.blocks.set_text(text + self.message.content)
             self._show_state()
-
-    @property
-    def status_text(self) -> str:
-        """Text of the strip."""
-        return self.strip.status.text
 
     @property
     def notice_texts(self) -> list[str]:
@@ -348,8 +338,6 @@ class ReplyView(QWidget):
         self.buttons.restyle()
         self._changed()
 
-    # --- layout -----------------------------------------------------------------------------------------------
-
     def fit(self, width: int) -> int:
         """Place everything at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
@@ -381,8 +369,6 @@ class ReplyView(QWidget):
     def _changed(self) -> None:
         self._fitted = None
         self.height_changed.emit()
-
-    # --- state ------------------------------------------------------------------------------------------------
 
     def _show_state(self) -> None:
         state = self.message.state

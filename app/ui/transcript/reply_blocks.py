@@ -171,7 +171,7 @@ class ReplyBlocks(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.widgets: list[BlockWidget] = []
         self._splitter = BlockSplitter()
-        self._text = ""
+        self.text: str = ""  # the Markdown so far
         self._blocks: list[Block] = []
         self._frozen = 0
         self._complete = False
@@ -190,11 +190,6 @@ class ReplyBlocks(QWidget):
         self._least_height = 0  # while guesses come and go, so that what is below stays where it is
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.refresh)
-
-    @property
-    def text(self) -> str:
-        """The Markdown so far."""
-        return self._text
 
     @property
     def has_code(self) -> bool:
@@ -222,12 +217,12 @@ class ReplyBlocks(QWidget):
 
     def _take_text(self, text: str) -> None:
         """Split a text; the blocks of what it only adds to are kept."""
-        if not text.startswith(self._text):
+        if not text.startswith(self.text):
             self._splitter = BlockSplitter()
             self._frozen = 0
-            self._text = ""
-        self._splitter.feed(text[len(self._text) :])
-        self._text = text
+            self.text = ""
+        self._splitter.feed(text[len(self.text) :])
+        self.text = text
 
     def _refresh_soon(self) -> None:
         waited_ms = (perf_counter() - self._refreshed_at) * 1000
@@ -248,15 +243,15 @@ class ReplyBlocks(QWidget):
         """Show a caret at the end, lit or dark; None removes it."""
         changed = (lit is None) != (self._caret is None)
         self._caret = lit
-        if changed and not self._text:
+        if changed and not self.text:
             self.refresh()
         else:
             self._show_caret()
 
     def show_unconfirmed(self, text: str) -> None:
         """Show a guess of what follows after the text, in place of the last; it is no part of the text."""
-        if text != self._guess or self._guessed_at != len(self._text):
-            self._guess, self._guessed_at = text, len(self._text)
+        if text != self._guess or self._guessed_at != len(self.text):
+            self._guess, self._guessed_at = text, len(self.text)
             self._refresh_soon()
 
     @property
@@ -267,7 +262,7 @@ class ReplyBlocks(QWidget):
 
     def _show_guess(self) -> None:
         """Show the guess if it goes on from the text that is shown, or take it away."""
-        guess = self._guess if self._guessed_at == len(self._text) and not self._complete else ""
+        guess = self._guess if self._guessed_at == len(self.text) and not self._complete else ""
         if guess and self._unconfirmed is None:
             self._unconfirmed = UnconfirmedText(self.theme, self)
         if self._unconfirmed is not None:
@@ -280,7 +275,7 @@ class ReplyBlocks(QWidget):
         if not stretches and not self._drafted:
             return  # asked four times a second while a reply is written
         self._drafted = bool(stretches)
-        parts = stretches_of_blocks(self._text, [block.text for block in self._blocks], stretches)
+        parts = stretches_of_blocks(self.text, [block.text for block in self._blocks], stretches)
         for widget, part in zip(self.widgets, parts, strict=True):
             if not isinstance(widget, RuleBlock):
                 widget.set_drafted(part)
@@ -346,7 +341,7 @@ class ReplyBlocks(QWidget):
         """Place the guess from where the text ends, or on a line of its own below; return where it ends."""
         last = self.widgets[-1] if self.widgets else None
         line = QRect(0, bottom, 0, 0)
-        if isinstance(last, ProseBlock) and not self._text.endswith("\n"):
+        if isinstance(last, ProseBlock) and not self.text.endswith("\n"):
             line = last.last_line().translated(last.pos())
         height = unconfirmed.fit(line.width(), width - line.left())
         unconfirmed.setGeometry(line.left(), line.top(), width - line.left(), height)

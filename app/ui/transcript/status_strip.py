@@ -164,7 +164,7 @@ class StatusStrip(QAbstractButton):
     def __init__(self, theme: Theme, status: ReplyStatus, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._status = status
+        self.status = status  # content that is shown
         self._reserved: dict[int, float] = {}
         self._rows: list[list[_Placed]] = []
         self._fitted: tuple[int, Typography] | None = None
@@ -178,17 +178,12 @@ class StatusStrip(QAbstractButton):
     def _chevron_px(self) -> int:
         return self._theme.type.px(_CHEVRON_PX)
 
-    @property
-    def status(self) -> ReplyStatus:
-        """Content that is shown."""
-        return self._status
-
     def set_status(self, status: ReplyStatus) -> bool:
         """Show something else; returns whether the strip may need another height."""
-        if status == self._status:
+        if status == self.status:
             return False
-        before = self._status
-        self._status = status
+        before = self.status
+        self.status = status
         self._fitted = None
         self._describe()
         self.update()
@@ -205,11 +200,11 @@ class StatusStrip(QAbstractButton):
                 self._words, self._value, self._widest_digit = self._measured()
             self._lay_out(width)
             self._fitted = (width, self._type)
-        return self._theme.type.px(_ROW_PX) * len(self._rows) + (4 if self._status.live else 0)
+        return self._theme.type.px(_ROW_PX) * len(self._rows) + (4 if self.status.live else 0)
 
     def _lay_out(self, width: int) -> None:
         """Leave out the least important figures until the others fit; the tool tip has all of them."""
-        status = self._status
+        status = self.status
         phrase: list[_Piece] = [status.phrase] if status.phrase else []
         pieces = list(enumerate([*phrase, *status.figures]))
         most_rows = 2 if status.live and width < self._theme.type.px(_ONE_ROW_PX) else 1
@@ -220,8 +215,8 @@ class StatusStrip(QAbstractButton):
             self._rows = self._in_rows(pieces, width)
 
     def _in_rows(self, pieces: list[tuple[int, _Piece]], width: int) -> list[list[_Placed]]:
-        begin = (_PADDING_X_PX if self._status.live else 0) + (_DOT_PX + 8 if self._status.dot else 0)
-        end = width - (_PADDING_X_PX + self._chevron_px if self._status.live else 0)
+        begin = (_PADDING_X_PX if self.status.live else 0) + (_DOT_PX + 8 if self.status.dot else 0)
+        end = width - (_PADDING_X_PX + self._chevron_px if self.status.live else 0)
         rows: list[list[_Placed]] = [[]]
         left = float(begin)
         for index, piece in pieces:
@@ -247,16 +242,16 @@ class StatusStrip(QAbstractButton):
         """Width of everything on one line, in px."""
         self.fit(1 << 20)
         left, _, needed = self._rows[0][-1] if self._rows[0] else (0.0, "", 0.0)
-        return round(left + needed + (_PADDING_X_PX if self._status.live else 0)) + 1
+        return round(left + needed + (_PADDING_X_PX if self.status.live else 0)) + 1
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
-        if self._status.live:
+        if self.status.live:
             paint_box(painter, self._theme, self.rect(), 8, "surf", "line")
             end = self.width() - self._chevron_px - 8
             paint_icon(painter, self._theme, self, "chevron-right", end, self._chevron_px)
         height = self._theme.type.px(_ROW_PX)
-        top = 2.0 if self._status.live else 0.0
+        top = 2.0 if self.status.live else 0.0
         self._paint_dot(painter, top + height / 2)
         for row in self._rows:
             for number, (left, piece, needed) in enumerate(row):
@@ -267,12 +262,12 @@ class StatusStrip(QAbstractButton):
             top += height
 
     def _paint_dot(self, painter: QPainter, middle: float) -> None:
-        if not self._status.dot:
+        if not self.status.dot:
             return
-        inset = _PADDING_X_PX if self._status.live else 0
+        inset = _PADDING_X_PX if self.status.live else 0
         center = painted(self, inset, middle - _DOT_PX / 2, _DOT_PX, _DOT_PX).center()
-        hollow = self._status.dot == "hollow"
-        paint_dot(painter, self._theme, center, _DOT_PX, "acc" if hollow else self._status.dot, hollow)
+        hollow = self.status.dot == "hollow"
+        paint_dot(painter, self._theme, center, _DOT_PX, "acc" if hollow else self.status.dot, hollow)
 
     def _paint_piece(self, painter: QPainter, piece: _Piece, box: QRectF) -> None:
         flags, way = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.layoutDirection()
@@ -298,7 +293,7 @@ class StatusStrip(QAbstractButton):
             painter.drawText(mirrored(self, after), flags, isolated(piece.after, way))
             right -= _SPACE_PX
         painter.setFont(value_font)
-        painter.setPen(self._theme.color("text" if self._status.live else "sub"))
+        painter.setPen(self._theme.color("text" if self.status.live else "sub"))
         inner = QRectF(left, box.top(), right - left + 1, box.height())
         if piece.after:  # the spare room of a changing figure stands before it, not between it and its word
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
@@ -317,7 +312,7 @@ class StatusStrip(QAbstractButton):
             return QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM)).horizontalAdvance(piece)
         plain, strong = self._words, self._value
         needed = strong.horizontalAdvance(piece.value)
-        if self._status.live:
+        if self.status.live:
             texts = [_DIGIT.sub(self._widest_digit, text) for text in (piece.value, piece.widest) if text]
             needed = max(needed, *(strong.horizontalAdvance(text) for text in texts))
             needed = max(needed, self._reserved.get(index, 0.0))
@@ -333,11 +328,11 @@ class StatusStrip(QAbstractButton):
         return before != self._reserved
 
     def _describe(self) -> None:
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._status.text else Qt.FocusPolicy.NoFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self.status.text else Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(
-            tr("Status: {words}", words=self._status.text) if self._status.text else tr("Status")
+            tr("Status: {words}", words=self.status.text) if self.status.text else tr("Status")
         )
-        self.setToolTip(self._status.explanation if self._status.figures else "")
+        self.setToolTip(self.status.explanation if self.status.figures else "")
 
 
 def fit_live_foot(strip: StatusStrip, buttons: MessageActions, width: int, top: int) -> int:

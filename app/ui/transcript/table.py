@@ -188,7 +188,7 @@ class TableGrid(QWidget):
         self._cache: dict[tuple[str, int, bool], TableCell] = {}
         self._widths: list[float] = []
         self._heights: list[float] = []
-        self._right_to_left = False
+        self.right_to_left: bool = False
         self._pattern: re.Pattern[str] | None = None
         self._current: int | None = None
         self._selected = False
@@ -197,8 +197,8 @@ class TableGrid(QWidget):
     def set_markdown(self, markdown: str, keep: bool = True) -> None:
         """Show another table; cells that did not change are kept unless ``keep`` is False."""
         head, delimiter, *body = markdown.split("\n")
-        self._right_to_left = runs_right_to_left(head)
-        leading = Qt.AlignmentFlag.AlignRight if self._right_to_left else Qt.AlignmentFlag.AlignLeft
+        self.right_to_left = runs_right_to_left(head)
+        leading = Qt.AlignmentFlag.AlignRight if self.right_to_left else Qt.AlignmentFlag.AlignLeft
         alignments = [_alignment(cell, leading) for cell in split_cells(delimiter)]
         before = self._cache if keep else {}
         self._cache = {}
@@ -272,15 +272,9 @@ class TableGrid(QWidget):
             top += height
         return QRect()
 
-    @property
-    def right_to_left(self) -> bool:
-        """True if the first column is the one at the right: the head begins with a script that runs that way."""
-        return self._right_to_left
-
     def _lefts(self) -> list[float]:
-        """Left edge of each column, in px."""
         ends = list(accumulate(self._widths))
-        if self._right_to_left:
+        if self.right_to_left:
             return [ends[-1] - end for end in ends]
         return [end - width for end, width in zip(ends, self._widths, strict=True)]
 

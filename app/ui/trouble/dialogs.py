@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.troubles import title_of
-from app.diagnostics.licences import components
+from app.diagnostics.report import components
 from app.ui.bars import HATCHED, LegendBar
 from app.ui.figures import gigabytes
 from app.ui.form_fields import LongTextEdit

@@ -21,5 +21,5 @@ FORMATS: dict[str, ToolFormat] = {
 
 
 def template_format(source: str) -> ToolFormat | None:
-    """The format that a chat template asks its model for; None where it asks for none that is known."""
+    """Return the format that a chat template asks its model for, or None if it asks for none that is known."""
     return next((one for one in FORMATS.values() if one.is_of(source)), None)

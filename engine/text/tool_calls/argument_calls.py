@@ -104,7 +104,7 @@ class Coder(_ArgumentFormat):
     tail_pattern = re.compile(r"\s*</function>")
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return follows(source, "<tool_call>", "<function=")
 
 
@@ -125,7 +125,7 @@ class Glm(_ArgumentFormat):
     tail_pattern = re.compile(r"\s*(?=</tool_call>)")
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return "<tool_call>" in source and "</arg_key><arg_value>" in source
 
 
@@ -139,7 +139,7 @@ class GlmLines(Glm):
     between = "\n"
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return "<tool_call>" in source and follows(source, "</arg_key>", "<arg_value>")
 
 
@@ -180,7 +180,7 @@ class _Reader(CallReader):
         return True
 
     def _may_be_name(self, held: str) -> bool:
-        """True while a name, or the end of the calls, may still come of this."""
+        """Return whether a name, or the end of the calls, may still come of this."""
         return _CLOSE.startswith(held) or self._form.begun_pattern.fullmatch(held) is not None
 
     def _in_call(self) -> bool:

@@ -43,7 +43,7 @@ def as_objects(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 def paired(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The turns with their calls numbered anew, and each result with the number of its call, in the calls' order.
+    """Return the turns with their calls numbered anew, and each result with that of its call, in the calls' order.
 
     Nine digits, as Mistral's templates take no other ids. A result is of the call whose id it names, else of the first
     one without a result of the tool that it names (Ollama's clients send no ids), else of the first one without.
@@ -109,7 +109,7 @@ def _ids(message: ChatMessage) -> list[str]:
 
 
 def with_calls_written(messages: Sequence[ChatMessage], form: ToolFormat) -> list[ChatMessage]:
-    """The turns with earlier calls as part of their texts."""
+    """Return the turns with earlier calls as part of their texts."""
     return [
         replace(message, content="\n".join(filter(None, [message.content, form.written(*calls)])), calls=())
         if (calls := message.calls)
@@ -119,7 +119,7 @@ def with_calls_written(messages: Sequence[ChatMessage], form: ToolFormat) -> lis
 
 
 def described(messages: Sequence[ChatMessage], tools: Sequence[Tool], form: ToolFormat) -> list[ChatMessage]:
-    """The turns with the tools in the system's text, and results in turns of the person.
+    """Return the turns with the tools in the system's text, and results in turns of the user.
 
     The words are those that Hermes and Qwen2.5 learned, which small models follow best.
     """

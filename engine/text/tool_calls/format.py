@@ -28,17 +28,11 @@ _MOST_REFERENCES = 16  # that lead to each other
 
 @dataclass(frozen=True)
 class CallPiece:
-    """A piece of a tool call, as it comes.
+    """A piece of a tool call, as it comes."""
 
-    Attributes:
-        name: Of the tool, in the call's first piece; else empty.
-        arguments: Added to the text of its arguments, which is JSON once all of it has come.
-        index: Number of the call in its reply.
-    """
-
-    name: str = ""
-    arguments: str = ""
-    index: int = 0
+    name: str = ""  # of the tool, in the call's first piece; else empty
+    arguments: str = ""  # added to the text of its arguments, which is JSON once all of it has come
+    index: int = 0  # number of the call in its reply
 
 
 class CallReader(ABC):
@@ -66,7 +60,7 @@ class CallReader(ABC):
         """Read on; False until more has come."""
 
     def _over(self, rest: str) -> bool:
-        """The calls are over."""
+        """End the calls; return False."""
         self.rest, self._held = rest, ""
         return False
 
@@ -90,19 +84,19 @@ class ToolFormat(ABC):
 
     @abstractmethod
     def is_of(self, source: str) -> bool:
-        """True for a chat template that asks its model for calls in this format."""
+        """Return whether a chat template asks its model for calls in this format."""
 
     @abstractmethod
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """A reader of calls of these tools."""
+        """Return a reader of calls of these tools."""
 
     def written(self, *calls: ToolCall) -> str:
-        """Calls in this format, for a template that does not write earlier calls itself."""
+        """Write calls in this format, for a template that does not write earlier calls itself."""
         return (self.between or "").join(map(self._written, calls))
 
     @abstractmethod
     def _written(self, call: ToolCall) -> str:
-        """One of them."""
+        """Write one of them."""
 
     @abstractmethod
     def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
@@ -119,7 +113,7 @@ class ToolFormat(ABC):
 
 
 def one_of(tools: Sequence[Tool], name: str = "call") -> str:
-    """The rule of a call of any of these tools, each of which has a rule with its number."""
+    """Return the rule of a call of any of these tools, each of which has a rule with its number."""
     return f"{name}: {' | '.join(f'call_{at}' for at in range(len(tools)))}"
 
 
@@ -147,18 +141,18 @@ def literal_rules(
 
 
 def follows(source: str, mark: str, text: str) -> bool:
-    """True if a template writes this text on the line behind the mark; its line ends are marked or real."""
+    """Return whether a template writes this text on the line after the mark; its line ends are marked or real."""
     return f"{mark}\\n{text}" in source or f"{mark}\n{text}" in source
 
 
 def schema(tool: Tool) -> dict[str, Any]:
-    """The schema of a tool's arguments, which are an object in any case."""
+    """Return the schema of a tool's arguments, which are an object in any case."""
     found: dict[str, Any] = json.loads(tool.parameters)
     return {"type": "object", **found}
 
 
 def value_rule(name: str, of: object, root: Mapping[str, Any]) -> str:
-    """The rule of one value as JSON, whose schema may name others of the tool's whole schema."""
+    """Return the rule of one value as JSON, whose schema may name others of the tool's whole schema."""
     named = {key: root[key] for key in ("$defs", "definitions") if key in root}
     return f"{name}: %json {json.dumps(named | (of if isinstance(of, dict) else {}) | _JSON)}"
 
@@ -198,13 +192,13 @@ def text_rule(name: str, of: Mapping[str, Any], end: str, end_rule: str) -> tupl
 
 
 def fields(of: object, root: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The properties of an object's schema, with what they refer to in their place."""
+    """Return the properties of an object's schema, with what they refer to in their place."""
     properties = of.get("properties") if isinstance(of, dict) else None
     return {key: resolved(one, root) for key, one in (properties or {}).items()}
 
 
 def resolved(of: object, root: Mapping[str, Any], deep: bool = True) -> dict[str, Any]:
-    """A schema with what it refers to in its place, as far as its kind follows from it."""
+    """Return a schema with what it refers to in its place, as far as its kind follows from it."""
     found: dict[str, Any] = dict(of) if isinstance(of, dict) else {}
     for _ in range(_MOST_REFERENCES):
         path = found.pop("$ref", None)
@@ -224,13 +218,13 @@ def resolved(of: object, root: Mapping[str, Any], deep: bool = True) -> dict[str
 
 
 def branches(of: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schemas that a schema is a choice of; itself where it is none."""
+    """Return the schemas that a schema is a choice of; itself if it is none."""
     found = next((of[union] for union in _UNIONS if isinstance(of.get(union), list) and of[union]), None)
     return [of] if found is None else [inner for one in found for inner in branches(one)]
 
 
 def kinds(of: object) -> set[str]:
-    """Names of the types that a schema allows, a text's where it says nothing."""
+    """Return names of the types that a schema allows, a text's if it says nothing."""
     if not isinstance(of, Mapping):
         return {"string"}
     if len(parts := branches(of)) > 1 or parts[0] is not of:
@@ -245,6 +239,6 @@ def kinds(of: object) -> set[str]:
 
 
 def kind_of(value: object) -> str:
-    """The name of a value's type."""
+    """Return the name of a value's type."""
     names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
     return names.get(type(value), "null")

@@ -28,7 +28,7 @@ class Harmony(ToolFormat):
     marks = MARKS
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return CHANNEL in source and CALL in source
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:

@@ -168,7 +168,7 @@ class _JsonFormat(ToolFormat):
         return JsonCallReader(self.closing)
 
     def written(self, *calls: ToolCall) -> str:
-        """Calls in this format."""
+        """Write calls in this format."""
         if not self.listed:
             return super().written(*calls)
         return f"{self.opening}[{', '.join(f'{self._head(one.name)}{one.arguments}}}' for one in calls)}]{self.closing}"
@@ -199,7 +199,7 @@ class Hermes(_JsonFormat):
     marks = ("<tool_call>", "</tool_call>")
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return follows(source, "<tool_call>", "{") or _IN_TWO_TEXTS.search(source) is not None
 
 
@@ -212,7 +212,7 @@ class ListBehindMark(_JsonFormat):
     marks = ("<|tool_call|>", "<|/tool_call|>")
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return "<|tool_call|>" in source
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
@@ -230,7 +230,7 @@ class ListInMarks(_JsonFormat):
     marks = ("<tool_calls>", "</tool_calls>")
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return "<tool_calls>[" in source
 
 
@@ -243,7 +243,7 @@ class MistralList(_JsonFormat):
     marks = ("[TOOL_CALLS]",)
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return "[TOOL_CALLS]" in source and "[ARGS]" not in source
 
 
@@ -258,5 +258,5 @@ class Llama3(_JsonFormat):
     bare = True
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return "<|start_header_id|>" in source and '"parameters": ' in source

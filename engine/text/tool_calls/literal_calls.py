@@ -81,12 +81,12 @@ class Gemma4(_Marked):
     marks = ("<|tool_call>", "<tool_call|>", _QUOTE)
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return "<|tool_call>call:" in source
 
     @staticmethod
     def calls(text: str) -> list[tuple[str, dict[str, Any]]]:
-        """The one call between two marks."""
+        """Return the one call between two marks."""
         name, begun, inner = text.strip().partition("{")
         if not begun or not name.startswith("call:"):
             raise ValueError(text)
@@ -123,12 +123,12 @@ class Lfm2(_Marked):
     marks = ("<|tool_call_start|>", "<|tool_call_end|>")
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format; LFM2's own does not write calls."""
+        """Return whether a template is of this format; LFM2's own does not write calls."""
         return "<|tool_call_start|>" in source or "List of tools: " in source
 
     @staticmethod
     def calls(text: str) -> list[tuple[str, dict[str, Any]]]:
-        """The calls of a list in Python's notation, or in JSON."""
+        """Return the calls of a list in Python's notation, or in JSON."""
         try:
             objects = json.loads(text)
         except ValueError:
@@ -153,7 +153,7 @@ class Lfm2(_Marked):
         return found
 
     def written(self, *calls: ToolCall) -> str:
-        """Calls in this format."""
+        """Write calls in this format."""
         return f"{self.opening}[{', '.join(map(self._written, calls))}]{self.closing}"
 
     def _written(self, call: ToolCall) -> str:
@@ -179,7 +179,7 @@ class Lfm2(_Marked):
 
 
 def _quoted_text(of: dict[str, Any]) -> str:
-    """A text in single quotes, in the grammar's words; empty where the schema says more of it than its length."""
+    """Return the rule of a text in single quotes; empty if the schema says more of it than its length."""
     if kinds(of) != {"string"} or {"pattern", "format", "anyOf", "oneOf"} & {*of}:
         return ""
     constants = [of["const"]] if "const" in of else of.get("enum")
@@ -202,7 +202,7 @@ class _GemmaRules:
         self._rules, self._quote, self._root = rules, quote, root
 
     def whole(self, of: dict[str, Any], name: str, depth: int = 0) -> str:
-        """An object with the fields of its schema."""
+        """Return the rule of an object with the fields of its schema."""
         parts = {
             key: f"{json.dumps(f'{key}:')} {self._value(inner, f'{name}_{at}', depth)}"
             for at, (key, inner) in enumerate(fields(of, self._root).items())
@@ -283,7 +283,7 @@ def _gemma_value(value: object) -> str:
 
 
 def _as_python(text: str, keys: list[str]) -> str:
-    """Calls as Python takes them: with numbers for the keys, which may be words of Python's, and texts on one line."""
+    """Write calls as Python takes them: numbers for the keys, which may be words of Python's, and texts on one line."""
 
     def replaced(found: re.Match[str]) -> str:
         if found["text"]:
@@ -295,7 +295,7 @@ def _as_python(text: str, keys: list[str]) -> str:
 
 
 def _python_value(node: ast.expr) -> Any:
-    """A value in Python's notation, or in JSON's."""
+    """Return a value in Python's notation, or in JSON's."""
     if isinstance(node, ast.Name) and node.id in ("true", "false", "null"):
         return {"true": True, "false": False, "null": None}[node.id]
     if isinstance(node, ast.List | ast.Tuple):

@@ -23,7 +23,7 @@ class Mistral(ToolFormat):
     marks = (_OPENING, _ID, _ARGUMENTS)
 
     def is_of(self, source: str) -> bool:
-        """True for a template of this format."""
+        """Return whether a template is of this format."""
         return _OPENING in source and _ARGUMENTS in source
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:

@@ -81,7 +81,7 @@ class UnmarkedCalls:
         return len(text), len(text), []
 
     def _read(self, text: str, whole: bool) -> _Read:
-        """The calls that a text begins with, and its length as far as they go."""
+        """Return the calls that a text begins with, and its length as far as they go."""
         line = text.strip(" \t")
         if not whole and any(one.startswith(line) for one in _BEGUN_FENCES):
             return "open"
@@ -119,7 +119,7 @@ class UnmarkedCalls:
         return "open" if not whole and any(one.startswith(rest) for one in _CLOSINGS) else "no"
 
     def _call(self, value: object) -> CallPiece | None:
-        """The call that a value is; None where it is none."""
+        """Return the call that a value is, or None if it is none."""
         if not isinstance(value, dict) or not {*value} <= _KEYS:
             return None
         if isinstance(value.get("function"), dict):
@@ -137,7 +137,7 @@ class UnmarkedCalls:
 
 
 def holds(value: object, of: Mapping[str, Any]) -> bool:
-    """True if a value holds to a schema."""
+    """Return whether a value holds to a schema."""
     matcher = _matcher(json.dumps(of)).deep_copy()
     text = json.dumps(_ordered(value, of, of), ensure_ascii=False).replace("\x7f", "\\u007f")
     tokens = [*text.encode("utf-8", "replace")]
@@ -145,7 +145,7 @@ def holds(value: object, of: Mapping[str, Any]) -> bool:
 
 
 def _ordered(value: object, of: Mapping[str, Any], root: Mapping[str, Any]) -> object:
-    """A value with the keys of its objects in the schema's order, which is the only one that llguidance follows."""
+    """Return a value with the keys of its objects in the schema's order, the only one that llguidance follows."""
     of = resolved(of, root)
     if isinstance(value, list):
         return [_ordered(one, of.get("items") or {}, root) for one in value]

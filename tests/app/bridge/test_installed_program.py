@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge.installed_program import ProgramWatch, installed_by_dpkg, own_program, restart
+from app.bridge.update_check import ProgramWatch, installed_by_dpkg, own_program, restart
 
 
 def test_a_source_checkout_is_nobody_s_package() -> None:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chat.conversation import Message, MessageState, ReplyDetails
-from app.chat.reply import history_for, text_for
+from app.chat.reply import history_for, newest, text_for
 from engine.errors import PromptTooLong
-from engine.messages import Attachment, ChatMessage, ErrorReport, Role
+from engine.messages import MOST_PARTS, Attachment, ChatMessage, ErrorReport, Role
 
 
 def _message(number: int, role: Role, content: str, state: MessageState = MessageState.COMPLETE) -> Message:
@@ -118,3 +119,14 @@ def test_a_text_to_continue_has_a_paragraph_for_each_part_of_the_persons() -> No
     listed = replace(messages[0], attachments=(Attachment("a.txt", 1, "one"),))
     assert text_for(2, [listed]).endswith("Once")
     assert "one" in text_for(2, [listed])
+
+
+@pytest.mark.parametrize("system", [(), (ChatMessage("system", "Be brief."),)])
+@pytest.mark.parametrize("more", [-1, 0, 1, 2, 301])
+def test_no_more_turns_are_sent_than_a_request_may_have(system: tuple[ChatMessage, ...], more: int) -> None:
+    roles: tuple[Role, ...] = ("user", "assistant")
+    turns = [ChatMessage(roles[at % 2], str(at)) for at in range(MOST_PARTS - len(system) + more)]
+    sent, left_out = newest((*system, *turns))
+    assert sent == (*system, *turns[left_out:])
+    assert sent[len(system)].role == "user"
+    assert MOST_PARTS - 1 <= len(sent) <= MOST_PARTS if more >= 0 else left_out == 0

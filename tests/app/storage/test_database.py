@@ -14,8 +14,8 @@ import pytest
 from app.chat.conversation import Conversation, Message, MessageState, MessageTree, ReplyStatistics
 from app.storage import database as database_module
 from app.storage.database import FILE_NAME, open_database, open_in_memory
-from app.storage.failures import storage_error
 from app.storage.schema import MIGRATIONS, VERSION, migrate, version_of
+from app.storage.transaction import storage_error
 from engine.errors import NewerDatabase, StorageError
 from tests.support.databases import close
 

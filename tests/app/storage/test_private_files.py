@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.storage.database import open_database
-from app.storage.private_files import close_to_others
+from app.storage.files import close_to_others
 
 ROOT = Path(__file__).resolve().parents[3]
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows keeps a person's folders to that person")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import text_file
-from app.storage.text_file import read_import, write_export
+from app.storage import files
+from app.storage.files import read_import, write_export
 from engine.errors import FileRefused, ImportInvalid, OutOfDisk
 
 
@@ -16,7 +16,7 @@ def test_what_cannot_be_imported_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "a.json").write_bytes(b"\xff\xfe{}")
     with pytest.raises(ImportInvalid, match="not UTF-8"):
         read_import(tmp_path / "a.json")
-    monkeypatch.setattr(text_file, "_MAX_IMPORT_BYTES", 3)
+    monkeypatch.setattr(files, "_MAX_IMPORT_BYTES", 3)
     with pytest.raises(ImportInvalid, match="larger than"):
         read_import(tmp_path / "a.json")
 

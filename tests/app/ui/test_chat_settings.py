@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_state import EngineState
 from app.ui.chat_settings.dialog import ChatSettingsDialog
+from app.ui.form_fields import NameDialog
 from app.ui.main_window import MainWindow
-from app.ui.name_dialog import NameDialog
 from engine.messages import ModelAdvice, SamplingOptions, Thinking
 from tests.support.scripted_workspace import READY, ScriptedWorkspace
 

@@ -80,7 +80,7 @@ def test_stop(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, wa
     assert workspace.reply(chat).state is MessageState.STOPPED
     assert not window.page.composer.send_button.stops
     reply = window.page.transcript.views[-1]
-    assert "Stopped" in reply.status_text  # type: ignore[union-attr]
+    assert "Stopped" in reply.strip.status.text  # type: ignore[union-attr]
     assert reply.text == "Some text"
 
 
@@ -123,9 +123,9 @@ def test_the_meter_shows_the_context(window: MainWindow, workspace: ScriptedWork
     window.page.open(chat)
     meter = window.page.composer.meter
     assert meter.isVisible()
-    assert meter.text == "500 of 1,000 tokens"
+    assert meter.words.text() == "500 of 1,000 tokens"
     meter.set_usage(1025, 1024)
-    assert meter.text.startswith("1,024")
+    assert meter.words.text().startswith("1,024")
     window.shelf.new_chat()
     assert not meter.isVisible()
 
@@ -138,12 +138,12 @@ def test_the_meter_says_the_context_of_the_model_that_answers_next(
     workspace.change(chat, statistics=figures, model=workspace.settings.model)
     window.page.open(chat)
     meter = window.page.composer.meter
-    assert meter.text == "146 of 8,192 tokens"  # the model was loaded with more since
+    assert meter.words.text() == "146 of 8,192 tokens"  # the model was loaded with more since
     assert workspace.model.report is not None
     workspace.load(replace(workspace.model.report, context=2048))
-    assert meter.text == "146 of 2,048 tokens"
+    assert meter.words.text() == "146 of 2,048 tokens"
     workspace.change(chat, statistics=figures, model="another")
-    assert meter.text == "146 of 1,024 tokens"
+    assert meter.words.text() == "146 of 1,024 tokens"
 
 
 def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -237,7 +237,7 @@ def test_typing_and_sending_while_the_engine_starts(
     workspace.set_engine(EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M"))
     type_and_send(qtbot, window, "Hello")
     reply = window.page.transcript.views[-1]
-    assert reply.status_text == "Warming up"  # type: ignore[union-attr]
+    assert reply.strip.status.text == "Warming up"  # type: ignore[union-attr]
     assert reply.message.state is MessageState.WAITING
 
 

@@ -34,12 +34,12 @@ def test_a_chat_without_labels_is_offered_where_the_model_only_continues_texts(
     assert not line.isVisible()
     load(workspace, only_continues=True)
     assert line.isVisible()
-    assert line.text == "This model only continues texts."
+    assert line.said.text() == "This model only continues texts."
     assert ask(workspace, window, "Hello").raw_prompt is None
     chat = window.page.current
     line.button.click()
     assert window.page.current == chat
-    assert line.text == "The model goes on with your text."
+    assert line.said.text() == "The model goes on with your text."
     assert window.page.composer.prompt.placeholderText() == "Write what comes next"
     assert ask(workspace, window, "Well").raw_prompt == "HelloYes.\n\nWell"
     window.page.open(None)

@@ -54,7 +54,7 @@ def test_every_place_is_marked_and_counted(window: MainWindow, workspace: Script
     assert isinstance(reply, ReplyView)
     found = {type(widget): widget.found for widget in reply.blocks._searched()}
     assert found == {ThoughtBlock: 0, ProseBlock: 2, TableBlock: 1, CodeBlock: 2}
-    assert bar.said == "1 of 6"
+    assert bar.said.text() == "1 of 6"
     assert current_place(window) == (own.message.id, 0)
 
 
@@ -67,14 +67,14 @@ def test_enter_goes_on_and_round_and_shift_enter_back(
     said = []
     for _ in range(6):
         QTest.keyClick(bar.field, Qt.Key.Key_Return)
-        said.append(bar.said)
+        said.append(bar.said.text())
     assert said == ["2 of 6", "3 of 6", "4 of 6", "5 of 6", "6 of 6", "1 of 6"]
     QTest.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert bar.said == "6 of 6"
+    assert bar.said.text() == "6 of 6"
     window.commands["find-previous"].trigger()
-    assert bar.said == "5 of 6"
+    assert bar.said.text() == "5 of 6"
     window.commands["find-next"].trigger()
-    assert bar.said == "6 of 6"
+    assert bar.said.text() == "6 of 6"
 
 
 def test_nothing_found_is_said_and_escape_takes_the_marks_away(
@@ -82,7 +82,7 @@ def test_nothing_found_is_said_and_escape_takes_the_marks_away(
 ) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Which pear?", ANSWER))
     bar = open_find(window, "plum")
-    assert bar.said == "Nothing found"
+    assert bar.said.text() == "Nothing found"
     assert not window.commands["find-next"].isEnabled()
     bar = open_find(window, "pear")
     assert window.page.transcript.views[0].found == 1
@@ -106,7 +106,7 @@ def test_messages_that_are_no_widgets_are_found_and_shown(
 
     bar = open_find(window, "needle")
 
-    assert bar.said.endswith("of 3")
+    assert bar.said.text().endswith("of 3")
     assert current_place(window) == (ids[3], 0)
     view = window.page.transcript.view_of(ids[3])
     assert view is not None
@@ -114,7 +114,7 @@ def test_messages_that_are_no_widgets_are_found_and_shown(
     assert top <= view.y() + view.height() <= top + window.page.transcript.height() + view.height()
     QTest.keyClick(bar.field, Qt.Key.Key_Return)
     assert current_place(window) == (ids[201], 0)
-    assert bar.said == "2 of 3"
+    assert bar.said.text() == "2 of 3"
     assert len(window.page.transcript.views) < 100
 
 
@@ -124,12 +124,12 @@ def test_a_reply_that_is_written_is_searched_too(
     chat = workspace.turns.send(None, "Which pear?")
     window.page.open(chat)
     bar = open_find(window, "pear")
-    assert bar.said == "1 of 1"
+    assert bar.said.text() == "1 of 1"
 
     workspace.stream(chat, "A pear.\n\nAnother pear.\n\n```\npear\n```\n")
     workspace.finish(chat)
 
-    qtbot.waitUntil(lambda: bar.said == "1 of 4", timeout=3_000)
+    qtbot.waitUntil(lambda: bar.said.text() == "1 of 4", timeout=3_000)
 
 
 def test_what_is_selected_is_looked_for(window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -147,7 +147,7 @@ def test_what_is_selected_is_looked_for(window: MainWindow, workspace: ScriptedW
     window.commands["find"].trigger()
 
     assert window.find_in_chat.bar.field.text() == "pear"
-    assert window.find_in_chat.bar.said == "1 of 2"
+    assert window.find_in_chat.bar.said.text() == "1 of 2"
 
 
 def test_the_bar_stays_for_another_chat(window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -155,11 +155,11 @@ def test_the_bar_stays_for_another_chat(window: MainWindow, workspace: ScriptedW
     second = workspace.add_conversation("Two", 0, "pear", "pear pear")
     window.page.open(first)
     bar = open_find(window, "pear")
-    assert bar.said == "1 of 1"
+    assert bar.said.text() == "1 of 1"
 
     window.page.open(second)
 
-    assert bar.said == "1 of 3"
+    assert bar.said.text() == "1 of 3"
 
 
 def test_words_of_a_search_in_all_chats_are_marked_in_the_message_that_is_opened(

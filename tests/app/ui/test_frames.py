@@ -87,11 +87,11 @@ def test_figures_alone_touch_only_the_strip(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat, reply = growing(qtbot, window, workspace)
-    text = reply.status_text
+    text = reply.strip.status.text
     told = []
     reply.blocks.height_changed.connect(lambda: told.append(1))
     workspace.change(chat, statistics=statistics(77))
-    assert reply.status_text != text
+    assert reply.strip.status.text != text
     assert not told
     assert reply.message.state is MessageState.STREAMING
 

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.ui.main_window import MainWindow
 from app.ui.theme import icons
 from app.ui.theme.icons import ICON_FOLDER, tinted_pixmap
+from tests.support.sources import tree_of
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(ICON_FOLDER.glob("*.svg"))
@@ -18,7 +19,7 @@ MAKERS = {"themed_icon", "tinted_pixmap"}
 
 
 def trees() -> list[ast.AST]:
-    return [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "app").rglob("*.py")]
+    return [tree_of(path) for path in (ROOT / "app").rglob("*.py")]
 
 
 def literals(node: ast.AST) -> set[str]:

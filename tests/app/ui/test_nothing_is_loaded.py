@@ -23,6 +23,7 @@ from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.table import TableGrid
 from tests.support.opened_files import AVAILABLE, OpenedFiles
 from tests.support.scripted_workspace import ScriptedWorkspace
+from tests.support.sources import tree_of
 
 ROOT = Path(__file__).resolve().parents[3]
 linux = pytest.mark.skipif(not AVAILABLE, reason="only Linux tells which files are opened")
@@ -187,7 +188,7 @@ def test_every_document_in_the_window_is_one_that_loads_nothing() -> None:
     for path in sorted((ROOT / "app").rglob("*.py")):
         if path.relative_to(ROOT).as_posix() == "app/ui/parts.py":
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         made_inert = "setDocument(InertDocument(" in path.read_text(encoding="utf-8")
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):

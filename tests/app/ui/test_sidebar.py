@@ -246,7 +246,7 @@ def test_running_and_queued_replies_are_marked(
         return str(model.index(row).data(BUSY_ROLE))
 
     assert (mark(first), mark(second)) == ("running", "queued")
-    assert window.page.transcript.views[-1].status_text == "Waiting for the other reply"  # type: ignore[union-attr]
+    assert window.page.transcript.views[-1].strip.status.text == "Waiting for the other reply"  # type: ignore[union-attr]
     assert window.page.composer.send_button.stops
     workspace.finish(first)
     assert mark(first) == ""

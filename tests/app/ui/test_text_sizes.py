@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QToolButton, QWidget
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE, Theme
 from tests.support.scripted_workspace import ScriptedWorkspace
-from tests.support.window_surfaces import SURFACES, opened
+from tests.support.window_surfaces import DIALOGS, PARTS, POPUPS, opened
 
 _SETTLED_MS = 220  # panels have slid in
 
@@ -29,30 +29,38 @@ def _cut(widget: QLabel | QAbstractButton) -> bool:
     return widget.width() < words.width() + beside or widget.height() < words.height()
 
 
+def _cut_words(surface: QWidget) -> list[str]:
+    every: list[QLabel | QAbstractButton] = [
+        *surface.findChildren(QLabel), *surface.findChildren(QAbstractButton)
+    ]  # fmt: skip
+    worded = [
+        widget
+        for widget in every
+        # Some buttons paint themselves, and the one in a field is an icon whose words are its name.
+        if widget.isVisible() and widget.text() and not isinstance(widget.parent(), QLineEdit)
+        if widget.window() is surface.window() and type(widget).__module__.startswith("PySide6")
+    ]
+    return [f"{type(widget).__name__} “{widget.text()}”" for widget in worded if _cut(widget)]
+
+
 @pytest.mark.parametrize(
-    ("scale", "name"),
+    ("scale", "names"),
     [
-        *((LARGEST_SCALE, name) for name in SURFACES),
-        *((SMALLEST_SCALE, name) for name in ("chat", "empty chat", "settings, speed", "models page")),
+        # What lies over the window needs no window of its own.
+        (LARGEST_SCALE, (*DIALOGS, *POPUPS)),
+        *((LARGEST_SCALE, (name,)) for name in PARTS),
+        *((SMALLEST_SCALE, (name,)) for name in ("chat", "empty chat", "settings, speed", "models page")),
     ],
 )
 def test_no_word_is_cut(
-    theme: Theme, window: MainWindow, workspace: ScriptedWorkspace, scale: float, name: str
+    theme: Theme, window: MainWindow, workspace: ScriptedWorkspace, scale: float, names: tuple[str, ...]
 ) -> None:
     window.resize(window.minimumSize())
     theme.set_scale(scale)
-    with opened(name, window, workspace) as surface:
-        QTest.qWait(_SETTLED_MS)
-        every: list[QLabel | QAbstractButton] = [
-            *surface.findChildren(QLabel), *surface.findChildren(QAbstractButton)
-        ]  # fmt: skip
-        worded = [
-            widget
-            for widget in every
-            # Some buttons paint themselves, and the one in a field is an icon whose words are its name.
-            if widget.isVisible() and widget.text() and not isinstance(widget.parent(), QLineEdit)
-            if widget.window() is surface.window() and type(widget).__module__.startswith("PySide6")
-        ]
-        cut = [f"{type(widget).__name__} “{widget.text()}”" for widget in worded if _cut(widget)]
-        assert cut == []
+    cut = {}
+    for name in names:
+        with opened(name, window, workspace) as surface:
+            QTest.qWait(_SETTLED_MS)
+            cut[name] = _cut_words(surface)
     theme.set_scale(1.0)
+    assert cut == {name: [] for name in names}

@@ -243,15 +243,15 @@ def test_the_strip_says_what_happens(
     qtbot.addWidget(view)
     if prefill is not None:
         view.set_prefill(prefill)
-    assert view.status_text == words
+    assert view.strip.status.text == words
 
 
 def test_the_strip_shows_figures_that_do_not_jitter(qtbot: QtBot, theme: Theme) -> None:
     message = Message(1, 1, "assistant", "x", 0.0, MessageState.STREAMING, statistics())
     view = ReplyView(theme, message, READY)
     qtbot.addWidget(view)
-    assert "14.2 tok/s" in view.status_text
-    assert view.status_text == "14.2 tok/s, first token 940 ms, Lookup"
+    assert "14.2 tok/s" in view.strip.status.text
+    assert view.strip.status.text == "14.2 tok/s, first token 940 ms, Lookup"
     view.fit(744)
     places = view.strip.places()
     for speed in (11.1, 88.8, 9.4):

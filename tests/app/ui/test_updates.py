@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from app.bridge.installed_program import ProgramWatch
-from app.bridge.update_check import Release, UpdateCheck
+from app.bridge.update_check import ProgramWatch, Release, UpdateCheck
 from app.ui import updates as module
 from app.ui.main_window import MainWindow
 from app.ui.updates import Updates

@@ -55,7 +55,7 @@ def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: ScriptedWo
     header = window.page.header
     assert header.model_button.y() > header.title.y() + 10
     assert window.page.composer.send_button.sizeHint().width() < wide_stop
-    assert window.page.composer.meter.text == "31 %"
+    assert window.page.composer.meter.words.text() == "31 %"
     qtbot.mouseClick(header.sidebar_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.sidebar.isVisible() and window.sidebar.x() == 0)
     assert window.page.width() == 520

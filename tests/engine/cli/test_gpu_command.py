@@ -190,6 +190,7 @@ def test_ctrl_c_pauses_and_the_same_command_goes_on(server: WheelServer) -> None
     assert ranges[1] is not None
 
 
+@pytest.mark.slow
 def test_other_subcommands_use_it_and_say_where_it_is_switched_off(server: WheelServer) -> None:
     """In a process of its own, as torch is imported here already."""
     put_addon(server, available=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.decoding.round_cost import Settling, settled
+from engine.decoding.costs import Settling, settled
 from engine.messages import RoundRecord
 
 

@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.decoding.round_cost import RoundCost
-from engine.decoding.schedule import WorthwhileNodes
+from engine.decoding.costs import Costs
+from engine.decoding.worth import Worth
 from engine.drafting.drafter import Drafter
 from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
 from engine.drafting.lookup import MatchChances, PromptLookup
@@ -34,7 +34,7 @@ OTHERS = 1000
 class RecordedHead:
     """Stands where a `FeatureDraft` stands, and says what was recorded."""
 
-    hidden_layers = ()
+    hidden_layers = (30,)
 
     def __init__(self, recorded: dict[str, Any], wrong: bool = False) -> None:
         self.asked = 0
@@ -88,7 +88,7 @@ class Machine:
 
     def __init__(self, forward_ms: dict[str, float], step: float) -> None:
         self._ms = {int(rows): ms for rows, ms in forward_ms.items()}
-        self._cost, self._chances, self._matches = RoundCost(step=step), ShareChances(), MatchChances()
+        self._cost, self._chances, self._matches = Costs(step=step), ShareChances(), MatchChances()
         self.asked = 0.0
 
     def decoded(self, recorded: dict[str, Any], wrong: bool = False) -> Replayed:
@@ -107,7 +107,7 @@ class Machine:
                 recorded["prompt"],
                 recorded["reply"],
                 drafter,
-                WorthwhileNodes(15, self._cost),
+                Worth(drafter, 15, self._cost),
                 self._forward_s,
             ),
             draft_s=lambda draft: head_s() if draft.steps else 0.0,

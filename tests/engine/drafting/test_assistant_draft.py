@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import DynamicCache
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.assistant import AssistantDraft, load_assistant, read_assistant
 from engine.drafting.kinds import kind_of
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
@@ -103,7 +103,7 @@ def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     changes: dict[str, Any] = {**all_experts(variant)}
     target = write_checkpoint(tmp_path / "target", variant, **changes)
     write_assistant(tmp_path / "draft", variant, seed=5)
@@ -129,7 +129,7 @@ def test_a_reply_is_the_models_own(
 def test_keys_are_read_in_any_format(
     client: EngineClient, tmp_path: Path, kv_cache: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     target = write_checkpoint(tmp_path / "target", "gemma4")
     write_assistant(tmp_path / "draft")
     settings = {"weights": "q8_0", "kv_cache": kv_cache, "max_tokens": 24}

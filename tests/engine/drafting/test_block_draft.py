@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.block import BlockDraft, BlockDrafter, load_block
 from engine.drafting.head_loader import share
 from engine.drafting.kinds import kind_of
@@ -28,6 +28,7 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder, load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import chosen
 from tests.support.heads import CONFIG, HEADS, HIDDEN, KV_HEADS, VOCABULARY, WIDE, norm
 
 MASK, SIZE, LAYERS, RANK, EACH = 3, 5, 2, 8, HIDDEN // HEADS
@@ -223,12 +224,12 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", chosen(CONFIGS, ("dflash", "dspark-gated")))
 def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     model = write_checkpoint(tmp_path / "llama", num_hidden_layers=7)
     draft = write(tmp_path / "draft", CONFIGS[name], make_state(name))
     settings = {"weights": "fp32", "max_tokens": 40}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.schedule import WorthwhileNodes
 from engine.decoding.sequence import Target, TokenSequence
+from engine.decoding.worth import Worth
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
 from engine.drafting.feature_network import FeatureNetwork
@@ -128,19 +128,21 @@ def test_rows_that_waited_for_long_are_taken_in_by_the_short_way(
 
 def test_a_share_is_worth_what_it_was_seen_to_be() -> None:
     chances = ShareChances()
-    assert chances.chance(0.95) == pytest.approx(0.95)
+    assert chances.of_share(0.95) == pytest.approx(0.95)
     for held in (True, False) * 100:
-        chances.learn([(5, 0.97), (6, 0.02)], 5 if held else 7)
-    assert chances.chance(0.95) == pytest.approx(0.5, abs=0.05)
-    assert chances.chance(0.55) == pytest.approx(0.55)
-    assert chances.chance(0.01) < 0.01
+        chances.learn_from([(5, 0.97), (6, 0.02)], 5 if held else 7)
+    assert chances.of_share(0.95) == pytest.approx(0.5, abs=0.05)
+    assert chances.of_share(0.55) == pytest.approx(0.55)
+    assert chances.of_share(0.01) < 0.01
     assert chances.lately == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("step_ms", [10.0, 40.0])
 def test_a_network_whose_drafts_never_hold_is_hardly_asked(step_ms: float) -> None:
     """A plain round takes 100 ms; of 400 tokens no more than two in a hundred are lost, and the network is tried on."""
-    schedule, seconds, asked = WorthwhileNodes(15), 0.0, 0
+    drafter = PromptLookup()
+    drafter.hidden_layers = (3,)
+    schedule, seconds, asked = Worth(drafter, 15), 0.0, 0
     for position in range(400):
         shape = schedule.shape()
         proposed = Draft((7,), (-1,), (-0.2,), steps=1) if shape.step_worth <= 1.0 else Draft()

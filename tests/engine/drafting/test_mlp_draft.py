@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.kinds import kind_of
 from engine.drafting.mlp import MlpDraft, MlpDrafter, load_mlp, read_mlp
 from engine.drafting.trees import TreeShape
@@ -131,7 +131,7 @@ def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, tied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     model = write_checkpoint(tmp_path / "llama")
     draft = {"draft": str(write(tmp_path / "draft", make_state(tied), tie_weights=tied)), "mode": "dovetail"}
     settings = {"weights": "fp32", "max_tokens": 40}

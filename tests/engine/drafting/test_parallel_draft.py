@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worth import Worth
 from engine.drafting.eagle import ParallelDraft, ParallelDrafter
 from engine.drafting.head_layout import read_layout
 from engine.drafting.head_loader import load_feature_network, share
@@ -96,7 +96,7 @@ def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
     model = write_checkpoint(tmp_path / "llama", num_hidden_layers=7)
     draft = peagle(layout).write(tmp_path / "head", safetensors=True)
     settings = {"weights": "fp32", "max_tokens": 40}

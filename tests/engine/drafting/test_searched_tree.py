@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.fixed_trees import (
@@ -28,6 +27,7 @@ from engine.drafting.fixed_trees import (
     search_tree,
 )
 from engine.drafting.medusa import MedusaDrafter, load_medusa, ranks_of
+from engine.drafting.schedule import FixedShape
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape

@@ -21,7 +21,7 @@ from engine.gguf.tokenizer import SPLITTINGS, read_tokenizer
 from engine.messages import ChatMessage, OutputForm
 from engine.model_file import OpenedModel
 from engine.text import kept_merges
-from engine.text.output_form import FormCompiler, form_grammar
+from engine.text.output_form import TokenMask, form_grammar
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer, check_tokenizer
 from tests.support.checkpoints import SENTENCES, train_tokenizer
@@ -301,11 +301,17 @@ def test_tokens_that_are_no_utf_8_stand_for_their_bytes(tmp_path: Path) -> None:
     half, other = "é".encode()[:1], "é".encode()[1:]
     words = [*sorted(pre_tokenizers.ByteLevel.alphabet()), half, other, b"\xff\xfe", "ab", "</s>"]
     tokens = [word if isinstance(word, bytes) else word.encode() for word in words]
-    tokenizer = Tokenizer(vocabulary_file(tmp_path / "model.gguf", tokens=tokens))
+    path = vocabulary_file(tmp_path / "model.gguf", tokens=tokens)
+    tokenizer = Tokenizer(path)
     assert tokenizer.decode([256, 257]) == "é"
     assert tokenizer.decode([258]) == "\ufffd\ufffd"
     assert tokenizer.encode("\ufffd\ufffd") == [tokenizer.encode("\ufffd")[at % 3] for at in range(6)]
-    assert FormCompiler(tokenizer).mask(*form_grammar(tokenizer, OutputForm("regex", "[a-z]+")))
+    mask = TokenMask(
+        tokenizer, (str(path), str(tmp_path)), *form_grammar(tokenizer, OutputForm("regex", "[a-z]+"))
+    )
+    allowed = mask.allowed()
+    assert allowed is not None
+    assert allowed[tokenizer.encode("a")[0]]
 
 
 def test_parts_of_characters_in_sentence_piece_stand_for_their_bytes(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import HubUnreachable
+from engine.families import GGUF
 from engine.hub.connection import Hub, search
 from tests.support.hub_server import HubServer
 
@@ -60,6 +61,15 @@ def test_results_say_what_they_are_and_whether_tenon_runs_them(hub: Hub, server:
     assert "awq" in str(found["a/llama-awq"].problem)
     assert "MambaForCausalLM" in str(found["a/llama-odd"].problem)
     assert "neither" in str(found["a/llama-bin"].problem)
+
+
+@pytest.mark.parametrize("architecture", sorted(GGUF))
+def test_gguf_files_of_every_family_that_runs_are_offered(
+    architecture: str, hub: Hub, server: HubServer
+) -> None:
+    server.add("a/m-GGUF", {}, tags=(*TEXT, "gguf"), more={"gguf": {"architecture": architecture}})
+    (found,) = search(hub, "m")
+    assert found.problem is None
 
 
 def test_the_format_and_the_number_are_asked_for(hub: Hub, server: HubServer) -> None:

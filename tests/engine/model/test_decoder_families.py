@@ -12,6 +12,7 @@ import torch
 from engine.model.decoder import Decoder
 from tests.support.checkpoints import VARIANTS, all_experts, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, load_reference, prefill
+from tests.support.fast_cases import families
 
 PROMPT_LENGTH = 60
 TOKENS = 64
@@ -77,6 +78,7 @@ def test_prefill_in_pieces_gives_the_logits_of_one_piece(decoder: Decoder) -> No
     torch.testing.assert_close(torch.cat(rows), whole, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("variant", families(VARIANTS), indirect=True)
 def test_greedy_text_is_that_of_transformers(decoder: Decoder, reference: Any) -> None:
     prompt = random_prompt()
     assert greedy(decoder, prompt, TOKENS) == generated(reference, prompt)
@@ -114,6 +116,7 @@ def test_long_prompts_give_the_logits_of_transformers(variant_name: str, tmp_pat
     torch.testing.assert_close(pieces, theirs, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("variant", families(VARIANTS), indirect=True)
 @torch.no_grad()
 def test_bf16_stays_close_to_transformers(
     decoder: Decoder, variant: str, checkpoint_of: Any, tmp_path: Path

@@ -29,6 +29,7 @@ from engine.placement.plan import Room, Sizes, Units
 from engine.planning.machine_speeds import MachineSpeeds, UnitTimes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
+from tests.support.fast_cases import chosen, covering
 from tests.support.packed_models import PACKED, dequantized, load
 from tests.support.replies import run_reply
 from tests.support.sides import DEVICE, HOST, GuardedLink, Sides
@@ -78,7 +79,7 @@ def logits_of(decoder: Decoder) -> list[torch.Tensor]:
     return found
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", chosen(VARIANTS, ("gemma3", "phi3-longrope")))
 def test_logits_and_greedy_text_are_the_resident_model_s(
     variant: str, checkpoint_of: Callable[[str], Path]
 ) -> None:
@@ -146,8 +147,10 @@ def test_drafted_trees_and_other_texts_change_nothing(
         assert run_reply(target, drafter, prompt.tolist(), 60)[0] == greedy(whole, prompt, 60)
 
 
-@pytest.mark.parametrize("ratios", [Ratios.even(0.3), Ratios.even(1.0), UNEVEN])
-@pytest.mark.parametrize("variant", ["llama", "gemma3"])
+@pytest.mark.parametrize(
+    ("variant", "ratios"),
+    covering(["llama", "gemma3"], [Ratios.even(0.3), Ratios.even(1.0), UNEVEN], together=1),
+)
 def test_what_crosses_is_what_was_predicted(
     variant: str, ratios: Ratios, checkpoint_of: Callable[[str], Path]
 ) -> None:

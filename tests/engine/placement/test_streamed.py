@@ -28,7 +28,7 @@ from engine.placement.streamed import Streamed
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import VARIANTS, reference_model, write_checkpoint
-from tests.support.fast_cases import families
+from tests.support.fast_cases import covering, families
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
     PROMPT,
@@ -194,15 +194,13 @@ def test_damage_in_what_stays_is_found_before_it_is_used(name: str, folder: Path
     again.source.release()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("kind", [Kind.Q4_0, Kind.Q4_K, Kind.F16, Kind.F32], ids=lambda kind: kind.name)
-@pytest.mark.parametrize("parts", [0, 7])
 @pytest.mark.parametrize(
-    ("variant", "own"), [("llama", {}), ("qwen3-moe", {"moe_intermediate_size": 256, "head_dim": 64})]
+    ("variant", "parts", "kind"),
+    covering(["llama", "qwen3-moe"], [0, 7], [Kind.Q4_0, Kind.Q4_K, Kind.F16, Kind.F32], together=1),
 )
-def test_a_gguf_file_is_streamed_as_it_is(
-    kind: Kind, parts: int, variant: str, own: dict[str, int], tmp_path: Path
-) -> None:
+def test_a_gguf_file_is_streamed_as_it_is(kind: Kind, parts: int, variant: str, tmp_path: Path) -> None:
     """Its layers lie anywhere in it, or in several files; nothing is written beside it."""
+    own = {"moe_intermediate_size": 256, "head_dim": 64} if variant == "qwen3-moe" else {}
     model = reference_model(variant, hidden_size=256, intermediate_size=256, num_hidden_layers=LAYERS, **own)
     write_gguf(model, tmp_path / "model.gguf", kind, split_max_tensors=parts)
     before = sorted(tmp_path.iterdir())

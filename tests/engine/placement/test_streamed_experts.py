@@ -29,7 +29,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import VARIANTS as CHECKPOINTS
 from tests.support.checkpoints import all_experts, reference_model, write_checkpoint
-from tests.support.fast_cases import families
+from tests.support.fast_cases import covering, families
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
     PROMPT,
@@ -83,8 +83,7 @@ def test_experts_from_the_disk_compute_what_resident_ones_do(
             assert same(decoder, expected), kept
 
 
-@pytest.mark.parametrize("kind", [Kind.Q4_K, Kind.MXFP4, Kind.F32], ids=lambda kind: kind.name)
-@pytest.mark.parametrize("parts", [0, 7])
+@pytest.mark.parametrize(("kind", "parts"), covering([Kind.Q4_K, Kind.MXFP4, Kind.F32], [0, 7], together=1))
 def test_experts_of_a_gguf_file_are_read_as_they_are(kind: Kind, parts: int, tmp_path: Path) -> None:
     sizes = {"hidden_size": 256, "intermediate_size": 256, "moe_intermediate_size": 256, "head_dim": 64}
     model = reference_model("qwen3-moe", num_hidden_layers=LAYERS, **sizes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import psutil
 import pytest
 import torch
 
 from engine.placement.device import half_type
+from engine.planning import hardware
 from engine.planning.hardware import find_gpu, free_device_bytes, held_device_bytes, own_memory
 
 
@@ -52,3 +54,8 @@ def test_sixteen_bits_are_bfloat16_where_the_gpu_computes_fast_in_it(
 def test_the_peak_is_no_less_than_what_is_resident_now() -> None:
     memory = own_memory()
     assert memory.resident_peak_bytes >= memory.resident_bytes > 10_000_000
+
+
+def test_a_budget_is_for_the_processes_that_prepare_requests_too() -> None:
+    own = psutil.Process().memory_info().rss
+    assert hardware.process_bytes() - own == pytest.approx(hardware.PREPARERS_BYTES, abs=8 << 20)

@@ -148,7 +148,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
         yield config, again
 
 
-@pytest.mark.parametrize(("name", "model", "form"), covering(machine_names(), MODELS, FORMATS))
+@pytest.mark.parametrize(("name", "model", "form"), covering(machine_names(), MODELS, FORMATS, together=1))
 def test_what_is_planned_is_what_is_loaded(
     name: str, model: str, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

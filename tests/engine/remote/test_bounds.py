@@ -56,8 +56,8 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("READING_S", "_BETWEEN_S"):
         monkeypatch.setattr(remote_reply, name, 0.5)
     monkeypatch.setattr(remote_reply, "_WHOLE_S", 3.0)
-    monkeypatch.setattr(bounded_http, "MOST_S", 1.0)
-    monkeypatch.setattr(probing, "_LEARNING_S", 1.0)
+    monkeypatch.setattr(bounded_http, "MOST_S", 0.4)
+    monkeypatch.setattr(probing, "_LEARNING_S", 0.4)
 
 
 @pytest.mark.usefixtures("_soon")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
-
-import pytest
 
 from engine.messages import (
     ChatMessage,
@@ -20,8 +17,6 @@ from engine.messages import (
     OutputForm,
     PrefillProgress,
 )
-from engine.process import serve_shared
-from engine.server import engine_link
 from engine.server.engine_link import EngineLink
 
 
@@ -76,20 +71,3 @@ def test_plain_requests_pass_those_that_take_long_to_prepare() -> None:
         await link.close()
 
     asyncio.run(run())
-
-
-def test_a_server_starts_an_engine_that_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-
-    def start(run: partial[None], *rest: object) -> Host:
-        started.append(run.keywords)
-        return Host()
-
-    async def run() -> None:
-        link = EngineLink()
-        link.ask([Generate("1", LoadOptions())])
-        await link.close()
-
-    monkeypatch.setattr(engine_link, "EngineProcess", start)
-    asyncio.run(run())
-    assert started == [{"serve": f"{serve_shared.__module__}:{serve_shared.__name__}"}]

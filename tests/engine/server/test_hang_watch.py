@@ -9,9 +9,8 @@ from typing import cast
 
 import pytest
 
-from engine.server import hang_watch
-from engine.server.engine_link import EngineLink
-from engine.server.hang_watch import PATIENCE_TICKS, START_TICKS, watch
+from engine.server import engine_link
+from engine.server.engine_link import PATIENCE_TICKS, START_TICKS, EngineLink, watch
 
 
 class Link:
@@ -41,7 +40,7 @@ def watched(
         each(link)
 
     # Of this module alone: a server in another thread sleeps too.
-    monkeypatch.setattr(hang_watch, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(engine_link, "asyncio", SimpleNamespace(sleep=sleep))
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(watch(cast(EngineLink, link)))
     return link.killed
@@ -50,7 +49,7 @@ def watched(
 def test_an_engine_that_owes_answers_and_is_silent_is_ended_after_a_minute(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert PATIENCE_TICKS * hang_watch.TICK_S == 60.0
+    assert PATIENCE_TICKS * engine_link.TICK_S == 60.0
     assert watched(monkeypatch, PATIENCE_TICKS) == []
     assert watched(monkeypatch, 30) in ([13, 26], [12, 24], [13, 25])
 
@@ -84,7 +83,7 @@ def test_one_that_owes_nothing_may_be_silent(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_one_that_is_starting_has_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert START_TICKS * hang_watch.TICK_S > 180.0  # it may wait for a child that tries a GPU
+    assert START_TICKS * engine_link.TICK_S > 180.0  # it may wait for a child that tries a GPU
 
     def start(link: Link) -> None:
         link.ready = False

@@ -172,6 +172,57 @@ def test_a_request_without_what_it_needs_is_told_the_field(
         assert answer.json()["error"]["param"] == field
 
 
+BAD = {"type": "colour"}
+HI = {"messages": [{"role": "user", "content": "Hi"}]}
+BAD_TOOL = {
+    "tools": [{"type": "function", "function": {"name": "f", "parameters": BAD}}], "tool_choice": "required",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "field"),
+    [
+        (CHAT, HI | {"grammar": "root ::= ("}, "grammar"),
+        (CHAT, HI | {"json_schema": BAD}, "json_schema"),
+        (
+            CHAT,
+            HI | {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": BAD}}},
+            "response_format",
+        ),
+        (CHAT, HI | BAD_TOOL, "tools"),
+        (CHAT, HI | {"logit_bias": {"999999": 1}}, "logit_bias"),
+        (CHAT, {"messages": [{"role": "user", "content": "a b " * 9000}]}, "messages"),
+        (TEXT, {"prompt": "Hi", "grammar": "root ::= ("}, "grammar"),
+        (TEXT, {"prompt": [999999]}, "prompt"),
+        (TEXT, {"prompt": "Hi", "logit_bias": [[999999, False]]}, "logit_bias"),
+        (
+            RESPONSES,
+            {"input": "Hi", "text": {"format": {"type": "json_schema", "schema": BAD}}},
+            "text.format",
+        ),
+        (
+            MESSAGES,
+            HI | {"max_tokens": 1, "output_config": {"format": {"type": "json_schema", "schema": BAD}}},
+            "output_config.format",
+        ),
+        (OLLAMA, HI | {"format": BAD}, "format"),
+        (OLLAMA, HI | {"options": {"logit_bias": {"999999": 1}}}, "options.logit_bias"),
+        (GENERATE, {"prompt": "Hi", "format": BAD}, "format"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_the_engine_refuses_is_told_with_its_field(
+    server: Running, path: str, sent: dict[str, object], field: str, stream: bool
+) -> None:
+    answer = server.http.post(path, content=json.dumps(sent | {"stream": stream}))
+    assert answer.status_code == 400, answer.text
+    assert sentence(path, answer.json()).endswith(".")
+    if path in (CHAT, TEXT, RESPONSES):
+        assert answer.json()["error"]["param"] == field
+    else:
+        assert field in sentence(path, answer.json())
+
+
 @settings(max_examples=100, suppress_health_check=SHARED)
 @given(ANY_FIELD, NOT_FINITE)
 def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(

@@ -14,7 +14,7 @@ import pytest
 from keyring.backends import fail
 
 from engine.cli import main
-from engine.server.key import own_key
+from engine.server.guard import own_key
 from engine.server.serving import listening
 from tests.engine.hub.conftest import MemoryKeyring, _own_keyring
 from tests.support.model_server import KEY, Running, serve_command

@@ -12,7 +12,17 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Cancelled, InvalidOption, PromptTooLong, RequestTooLarge, TenonError
-from engine.messages import ChatMessage, Generate, LoadOptions, Notice, OutputForm, Thinking, Tool, ToolUse
+from engine.messages import (
+    ChatMessage,
+    ContextTrimmed,
+    Generate,
+    LoadOptions,
+    Notice,
+    OutputForm,
+    Thinking,
+    Tool,
+    ToolUse,
+)
 from engine.preparer import SLOW
 from engine.text import output_form
 from engine.text import preparation as module
@@ -205,6 +215,15 @@ def test_a_text_far_beyond_the_context_is_not_counted_to_its_end(tokenizer: Toke
     assert 200 < len(cut) < 100_000
     assert cut == tokenizer.encode(text[: 1 << 16])[-len(cut) :]
     assert len(tokenizer.encode(" " * 5000 + "long", most=100)) == len(tokenizer.encode(" " * 5000 + "long"))
+
+
+def test_turns_that_the_sender_left_out_are_told_of_too(prepare: Preparation) -> None:
+    turns = [text for at in range(40) for text in (f"long {at} " * 9, "Yes")]
+    found = ready(prepare, chat(*turns, "Hi"), 100)
+    more = ready(prepare, chat(*turns, "Hi", left_out=1000), 100)
+    (told,) = (event for event in found.events if isinstance(event, ContextTrimmed))
+    assert ContextTrimmed("1", told.messages_left_out + 1000) in more.events
+    assert ContextTrimmed("1", 7) in ready(prepare, chat("Hi", left_out=7)).events
 
 
 @pytest.mark.parametrize("kind", FORMS)

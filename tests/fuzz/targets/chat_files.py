@@ -11,7 +11,7 @@ from app.chat.exchange.chat_files import to_json, to_markdown
 from app.chat.exchange.reading import conversations_in, records_of
 from app.settings.settings_file import SettingsFile, import_settings
 from app.storage.database import open_in_memory
-from app.storage.text_file import read_import, write_export
+from app.storage.files import read_import, write_export
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
 from engine.errors import TenonError

@@ -150,7 +150,7 @@ def test_it_shows_a_reply_as_it_is_made(
     assert "22 layers" in panel.places.accessibleName()
     assert not panel.disk.isVisible()
     assert panel.tokens.count == 1 + sum(len(record.emitted) for record in ROUNDS)
-    assert panel.tree_section.detail == "step 8: 3 accepted, 1 corrected"
+    assert panel.tree_section.detail.text() == "step 8: 3 accepted, 1 corrected"
     workspace.load(report(STREAMED))
     panel.update_now()
     assert panel.disk.isVisible()
@@ -267,16 +267,16 @@ def test_the_figures_of_a_continued_reply_say_that_they_are_of_its_last_part(
     workspace.stream(chat, "One, two")
     workspace.replies.stop(chat)
     panel.update_now()
-    assert panel.facts_section.detail == ""
+    assert panel.facts_section.detail.text() == ""
     workspace.turns.continue_last(chat)
     workspace.stream(chat, ", three")
     panel.update_now()
-    assert panel.facts_section.detail == "since Continue"
+    assert panel.facts_section.detail.text() == "since Continue"
     workspace.finish(chat, statistics(2))
     workspace.change(chat, kept_characters=0)  # as after the next start
     panel.update_now()
     assert dict(panel.facts.facts)["Tokens"] == "2"
-    assert panel.facts_section.detail == "since Continue"
+    assert panel.facts_section.detail.text() == "since Continue"
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_weights_say_what_they_are_and_go_on_only_where_there_were_any(
     )
     panel.update_now()
     assert panel.votes_section.isVisibleTo(panel)
-    assert panel.votes_section.detail == detail
+    assert panel.votes_section.detail.text() == detail
     assert "the largest is always 1" in panel.votes_note.text()
     assert 'without "Check the merged tree"' in panel.votes_note.text()
 
@@ -468,9 +468,9 @@ def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     answered(measured=True)
     assert [(row.name, row.predicted) for row in panel.plan.rows[:2]] == [("dovetail", 14.5), ("lookup", 8.9)]
     assert panel.plan.rows[-1].reason
-    assert panel.plan_section.detail == "predicted for this model, then measured"
+    assert panel.plan_section.detail.text() == "predicted for this model, then measured"
     asked = len(workspace.engine.sent)
     workspace.load(report())
     assert [type(command) for command in workspace.engine.sent[asked:]] == [Load, MakePlan]
     answered(measured=False)
-    assert panel.plan_section.detail == "predicted from assumed speeds"
+    assert panel.plan_section.detail.text() == "predicted from assumed speeds"

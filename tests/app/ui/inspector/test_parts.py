@@ -39,7 +39,7 @@ def test_a_line_says_where_it_is_now(qtbot: QtBot, theme: Theme) -> None:
     plot.set_points([(-3.0, 12.0), (-2.0, None), (-1.0, 14.23)], ("plain", 5.9))
     assert plot.latest == 14.23
     assert plot.accessibleName() == "Speed: at the end 14.2 tokens per second, plain 5.9 tokens per second"
-    assert plot.section.detail == "┄ plain 5.9 tok/s"
+    assert plot.section.detail.text() == "┄ plain 5.9 tok/s"
     theme.set_dark(True)
     plot.restyle()
     assert not plot.grab().isNull()

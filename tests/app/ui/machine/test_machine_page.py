@@ -56,7 +56,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(
     workspace: ScriptedWorkspace, page: MachinePage
 ) -> None:
     assert page.cards.isHidden()
-    assert page.plan.notes.startswith("The plan is being made.")
+    assert page.plan.notes.text().startswith("The plan is being made.")
     assert not page.measure.button.isEnabled()
     told(workspace)
     names = [card.accessibleName() for card in page.cards.cards]
@@ -66,7 +66,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(
     assert [row.mode for row in rows if not row.refusal] == ["dovetail", "lookup", "plain"]
     assert [row.mode for row in rows if page.plan.table._reason(row)] == ["dovetail"]
     assert "There is no GPU" in page.plan.table.accessibleDescription()
-    assert page.plan.notes.startswith("Predicted from this machine's speeds.")
+    assert page.plan.notes.text().startswith("Predicted from this machine's speeds.")
     assert page.measure.button.isEnabled()
     assert [bar.predicted for bar in page.measure.bars.bars] == [14.5, 8.9, 5.9]
     assert page.plan.context.words == "Usual, 8,192 tokens"
@@ -120,7 +120,7 @@ def test_speeds_that_were_never_measured_are_said_to_be_assumed(
     workspace: ScriptedWorkspace, page: MachinePage
 ) -> None:
     told(workspace, measured=False)
-    assert page.plan.notes.startswith(
+    assert page.plan.notes.text().startswith(
         "Every figure is assumed: the speeds of this machine were never measured."
     )
     assert "tok/s, assumed" in page.plan.table.column_titles
@@ -180,7 +180,7 @@ def test_settings_that_were_changed_are_planned_with(workspace: ScriptedWorkspac
 def test_a_model_that_cannot_be_planned_says_why(workspace: ScriptedWorkspace, page: MachinePage) -> None:
     asked = workspace.engine.last(MakePlan).request_id
     workspace.tell(Failed(asked, ErrorReport("ModelNotFound", "There is no model in that folder.")))
-    assert page.plan.notes == "There is no model in that folder."
+    assert page.plan.notes.text() == "There is no model in that folder."
     assert not page.measure.button.isEnabled()
 
 

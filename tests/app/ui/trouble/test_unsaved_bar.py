@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QMessageBox
 from app.bridge import journal
 from app.chat.attachment import Unsent
 from app.storage.conversation_store import ConversationStore
-from app.storage.failures import storage_error
+from app.storage.transaction import storage_error
 from app.ui.main_window import MainWindow
 from engine.errors import StorageError
 from tests.support.scripted_workspace import ScriptedWorkspace, refusal, wait_until

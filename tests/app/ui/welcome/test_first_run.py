@@ -9,7 +9,7 @@ from app.ui import figures
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
-from app.ui.welcome.panel import WelcomePanel
+from app.ui.welcome import WelcomePanel
 from engine.messages import DownloadStatus, MachineReported, MeasuringProgress, ModelOutline, ReportMachine
 from tests.support.machine_scene import machine
 from tests.support.scripted_workspace import READY, ScriptedWorkspace

@@ -223,7 +223,7 @@ def test_ghidorah_follows_it_and_says_what_the_model_says(
     if kept:
         digests = Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest()
         keep_calibration(cache_folder(), *digests, KEPT)
-    monkeypatch.setattr("engine.decoding.adaptive_budget.AdaptiveBudget._choose", lambda self: 5)
+    monkeypatch.setattr("engine.decoding.worth.Worth._choose", lambda self: 5)
     options = {"weights": "fp32", "max_tokens": 24, **sampling}
     plain = client.answer(PROMPT, llama_folder, mode="plain", **options)
     client.events.clear()

@@ -17,7 +17,6 @@ import torch
 
 from engine.cli import main
 from engine.decoding.loop import Decoding, Hooks, Recipe
-from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
@@ -26,6 +25,7 @@ from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.medusa import FILE, HeadCalibration, calibration_beside, load_medusa
 from engine.drafting.medusa import MedusaNetwork as EngineHeads
+from engine.drafting.schedule import FixedShape
 from engine.drafting.trees import TreeShape
 from engine.errors import InvalidOption, OutOfDisk
 from engine.model.decoder import Decoder

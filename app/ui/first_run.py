@@ -15,7 +15,7 @@ from app.ui.theme.theme import Theme
 from app.words import tr
 
 if TYPE_CHECKING:
-    from app.ui.welcome.panel import WelcomePanel
+    from app.ui.welcome import WelcomePanel
 
 _NETWORK_PAGE = "downloads"
 
@@ -59,7 +59,7 @@ class FirstRun(QObject):
 
     def _made(self) -> WelcomePanel:
         if self.panel is None:
-            from app.ui.welcome.panel import WelcomePanel  # most starts are no first ones
+            from app.ui.welcome import WelcomePanel  # most starts are no first ones
 
             assert self._commands is not None
             panel = self.panel = WelcomePanel(self._theme, self._workspace)

@@ -6,7 +6,8 @@ from typing import cast
 
 import pytest
 
-from engine.decoding.sequence import AskedRows, SharedWidth, TokenSequence
+from engine.decoding.sequence import AskedRows, TokenSequence
+from engine.decoding.worth import SharedForwards
 from engine.model.token_tree import Draft
 
 NOBODY = cast(TokenSequence, None)
@@ -17,8 +18,8 @@ def asked(*chances: float) -> AskedRows:
     return AskedRows(NOBODY, (1, *draft.tokens), draft, chances=chances)
 
 
-def measured(fixed_s: float, row_s: float, *widths: int, waited_s: float = 0.0) -> SharedWidth:
-    width = SharedWidth()
+def measured(fixed_s: float, row_s: float, *widths: int, waited_s: float = 0.0) -> SharedForwards:
+    width = SharedForwards()
     for rows in widths * 3:
         width.observe(
             rows, max(fixed_s + row_s * rows, waited_s), max(waited_s - fixed_s - row_s * rows, 0.0)
@@ -33,10 +34,10 @@ def nodes(*all_: AskedRows) -> list[int]:
 def test_nodes_are_taken_where_they_gain_most() -> None:
     """Two plain rows give 2 / 1.2 tokens a second, so a row of 0.1 s is worth a chance of a sixth and falling."""
     width = measured(1.0, 0.1, 2, 4, 8, 16)
-    assert width.row_s == pytest.approx(0.1, rel=0.2)
     likely, unlikely = asked(0.9, 0.8, 0.7, 0.2), asked(0.3, 0.05, 0.04)
     width.divide([likely, unlikely])
     assert nodes(likely, unlikely) == [3, 1]
+    assert width.row_s == pytest.approx(0.1, rel=0.2)
     assert likely.tokens == (1, 0, 1, 2)
     assert width.tokens_per_s == pytest.approx(4.7 / width.seconds(6))
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from engine.decoding.schedule import FixedShape
+from engine.drafting.schedule import FixedShape
 from engine.model.token_tree import DraftShape
 from tests.support.fake_machine import FakeMachine
 

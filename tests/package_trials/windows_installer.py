@@ -1,7 +1,7 @@
 """Compiles the Windows installer around a stand-in for a bundle, and compares what is in it with the bundle.
 
-``python -m installers.windows.stand_in BUNDLE`` needs makensis and 7z, and runs on any system: the stand-in has the
-bundle's files by name, with a few bytes in each.
+``python -m tests.package_trials.windows_installer BUNDLE`` needs makensis and 7z, and runs on any system: the
+stand-in has the bundle's files by name, with a few bytes in each.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""Text files of a user's own: those to import and to export to."""
+"""Files of a user: closed to others, read to import, written to export."""
 
 from __future__ import annotations
 
 import errno
+import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from app.words import tr
@@ -11,8 +14,35 @@ from engine.file_trouble import file_trouble
 from engine.outside_file import read_file
 from engine.unfinished_file import write_whole
 
+_OTHERS = 0o077
 # ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.
 _MAX_IMPORT_BYTES = 1 << 30
+
+
+def keep_private() -> None:
+    """From here on, what this process and those that it starts make is for the user alone."""
+    if os.name == "posix":
+        os.umask(_OTHERS)
+
+
+def close_to_others(folder: Path) -> None:
+    """Make a folder of Tenon's own, or take away what others may do with it and with the files in it.
+
+    Models lie in folders of their own in there, which nobody reaches any more.
+
+    Raises:
+        OSError: It cannot be made. What cannot be changed (a file system without permissions) stays as it is.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.name != "posix" or folder.stat().st_mode & stat.S_ISVTX:  # a folder of everybody's, such as /tmp
+        return
+    files = [folder, *folder.iterdir(), *(folder / "backups").glob("*")]
+    for path in files:
+        with suppress(OSError):
+            found = path.lstat()
+            own = stat.S_ISREG(found.st_mode) or path == folder or path.name == "backups"
+            if own and found.st_mode & _OTHERS:
+                path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
 
 
 def read_import(path: Path) -> str:

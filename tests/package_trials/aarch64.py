@@ -1,4 +1,4 @@
-"""Resolves the app's packages for a 64-bit ARM board, from any machine: ``python -m installers.aarch64.check``.
+"""Resolves the app's packages for a 64-bit ARM board, from any machine: ``python -m tests.package_trials.aarch64``.
 
 pip evaluates markers such as ``platform_machine`` for the machine that it runs on, so the packages that are needed are
 worked out here, round by round, and pip only finds their wheels. Nothing is installed.
@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 from installers.components import LEFT_OUT, asked_for, normalized
 from installers.environment import Machine, constraints
 
-RESULT = Path(__file__).with_name("resolution.txt")
+RESULT = Path(__file__).with_suffix(".txt")
 PYTHON = "3.11"
 GLIBC = (2, 31)
 BOARD = Machine("Linux", "aarch64", GLIBC, f"cp{PYTHON.replace('.', '')}")
@@ -115,7 +115,7 @@ def wrong_platform(wheel: Wheel) -> bool:
 
 def main() -> int:
     """Resolve, say what was found and keep it; the exit code."""
-    parser = argparse.ArgumentParser(prog="installers.aarch64.check", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.package_trials.aarch64", description=__doc__)
     parser.add_argument("--keep", action="store_true", help=f"write the result to {RESULT.name}")
     options = parser.parse_args()
     try:
@@ -126,7 +126,8 @@ def main() -> int:
     text = "".join(f"{wheel.file}\n" for wheel in wheels)
     print(text, end="")
     if options.keep:
-        head = f"# Python {PYTHON}, glibc {GLIBC[0]}.{GLIBC[1]}, aarch64: python -m installers.aarch64.check --keep\n"
+        system = f"Python {PYTHON}, glibc {GLIBC[0]}.{GLIBC[1]}, aarch64"
+        head = f"# {system}: python -m tests.package_trials.aarch64 --keep\n"
         RESULT.write_text(head + text, encoding="utf-8")
     strange = [wheel.file for wheel in wheels if wrong_platform(wheel)]
     if strange:

@@ -1,10 +1,10 @@
-"""Tries the package out on a bare system, as its people would: ``sudo python installers/linux/trial.py [PACKAGE]``.
+"""Tries the package out on a bare system, as its users would.
 
-Debian is put into a folder (debootstrap), the package is installed there, and an ordinary user starts it under X and
-under Wayland; it is upgraded under an open window with a chat in it, restarted there and removed. The displays are
-outside (Xvfb, weston), so that no library of theirs hides one that the package forgot. Whatever is mounted lies in a
-mount namespace of its own and goes away with the program; the folder stays, and each run begins with a fresh copy of
-the bare system in it.
+Run ``sudo python tests/package_trials/debian.py [PACKAGE]``. Debian is put into a folder (debootstrap), the package is
+installed there, and an ordinary user starts it under X and under Wayland; it is upgraded under an open window with a
+chat in it, restarted there and removed. The displays are outside (Xvfb, weston), so that no library of theirs hides one
+that the package forgot. Whatever is mounted lies in a mount namespace of its own and goes away with the program; the
+folder stays, and each run begins with a fresh copy of the bare system in it.
 """
 
 from __future__ import annotations
@@ -431,7 +431,7 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
 
 def main() -> int:
     """Build where no package is given, try it out, and print the table; the exit code."""
-    parser = argparse.ArgumentParser(prog="installers/linux/trial.py")
+    parser = argparse.ArgumentParser(prog="tests/package_trials/debian.py")
     parser.add_argument("package", type=Path, nargs="?", help="a .deb (default: one is built)")
     parser.add_argument("--suite", default="bookworm", help="Debian's release (default: bookworm)")
     parser.add_argument("--mirror", default=MIRROR, help=f"where it comes from (default: {MIRROR})")

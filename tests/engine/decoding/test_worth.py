@@ -11,8 +11,8 @@ from statistics import mean
 
 import pytest
 
-from engine.decoding.round_cost import RoundCost
-from engine.decoding.schedule import WorthwhileNodes
+from engine.decoding.costs import Costs
+from engine.decoding.worth import Worth
 from engine.drafting.lookup import MatchChances, PromptLookup
 from engine.messages import RoundRecord
 from engine.model.token_tree import Draft
@@ -46,14 +46,14 @@ def _decoded(
     row: float,
     noise: float = 0.0,
     seed: int = 0,
-    cost: RoundCost | None = None,
+    cost: Costs | None = None,
     chances: MatchChances | None = None,
 ) -> Replayed:
     return replay(
         prompt,
         reply,
         PromptLookup(chances),
-        WorthwhileNodes(cost=cost),
+        Worth(PromptLookup(), cost=cost),
         lambda rows: 1.0 + row * (rows - 1),
         noise,
         seed,
@@ -119,11 +119,11 @@ def _recorded_s(rows: int) -> float:
 )
 def test_no_chat_of_a_real_model_is_slower_than_plain(forward_s: Callable[[int], float]) -> None:
     """Each by itself, and one after the other with what the ones before have taught."""
-    cost, chances = RoundCost(), MatchChances()
+    cost, chances = Costs(), MatchChances()
     assert len(RECORDED["replies"]) >= 18
     for chat in RECORDED["replies"]:
-        alone = replay(chat["prompt"], chat["reply"], PromptLookup(), WorthwhileNodes(), forward_s)
-        drafter, schedule = PromptLookup(chances), WorthwhileNodes(cost=cost)
+        alone = replay(chat["prompt"], chat["reply"], PromptLookup(), Worth(PromptLookup()), forward_s)
+        drafter, schedule = PromptLookup(chances), Worth(PromptLookup(), cost=cost)
         later = replay(chat["prompt"], chat["reply"], drafter, schedule, forward_s)
         chances.keep()
         assert min(alone.speedup, later.speedup) >= 0.97
@@ -145,7 +145,7 @@ def test_plain_decoding_is_measured_now_and_then() -> None:
 
 
 def test_a_reply_need_not_measure_what_an_earlier_one_did() -> None:
-    cost = RoundCost()
+    cost = Costs()
     prompt, _ = _text(1.0, 1, 0)
     _decoded(prompt, prompt, 0.1, cost=cost)
     # The first two find nothing: a match has two tokens.
@@ -153,8 +153,8 @@ def test_a_reply_need_not_measure_what_an_earlier_one_did() -> None:
 
 
 def test_a_target_that_waits_for_its_weights_verifies_all_that_is_likely() -> None:
-    cost = RoundCost(flat=True)
-    schedule = WorthwhileNodes(cost=cost)
+    cost = Costs(flat=True)
+    schedule = Worth(PromptLookup(), cost=cost)
     draft = Draft((1, 2), (-1, 0), (log(0.2), log(0.05)))
     assert schedule.choose(draft) == draft
     schedule.observe(RoundRecord(0, (1, 2), (-1, 0), draft.scores, (), (9,), 0.0, 2000.0, 1900.0))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.decoding.round_cost import RoundCost
-from engine.decoding.schedule import LengthSelector
+from engine.drafting.committee import CommitteeMemory, LengthSelector
 from engine.messages import RoundRecord
 
 
@@ -31,7 +30,7 @@ def judge(selector: LengthSelector, seconds: float, *tokens: int) -> None:
 
 
 def test_nothing_is_judged_before_enough_records_of_a_length() -> None:
-    selector = LengthSelector(12, length=4, decision_threshold=5)
+    selector = LengthSelector(12, CommitteeMemory(), length=4, decision_threshold=5)
     for length in (4, 5):
         for _ in range(4):
             selector.observe(round_of(length, 1.0))
@@ -42,7 +41,7 @@ def test_nothing_is_judged_before_enough_records_of_a_length() -> None:
 
 @pytest.mark.parametrize(("seconds", "length"), [(0.9, 8), (1.1, 3)])
 def test_a_falling_slope_lengthens_and_a_rising_one_shortens(seconds: float, length: int) -> None:
-    selector = LengthSelector(12, length=4, decision_threshold=4, s_reward=2, s_punish=3)
+    selector = LengthSelector(12, CommitteeMemory(), length=4, decision_threshold=4, s_reward=2, s_punish=3)
     judge(selector, 1.0, 1, 1, 1, 1)
     assert selector.length == 6  # no other length was tried
     judge(selector, seconds, 1, 1, 1, 1)
@@ -51,14 +50,14 @@ def test_a_falling_slope_lengthens_and_a_rising_one_shortens(seconds: float, len
 
 def test_verified_tokens_are_averaged_before_they_divide() -> None:
     """The mean of 1 / 1 and 1 / 5 is more than 1 / 2, but two rounds of 6 tokens together take a third of one each."""
-    selector = LengthSelector(12, length=4, decision_threshold=2)
+    selector = LengthSelector(12, CommitteeMemory(), length=4, decision_threshold=2)
     judge(selector, 1.0, 2, 2)
     judge(selector, 1.0, 1, 5)
     assert selector.length == 6
 
 
 def test_a_step_back_that_helped_is_followed_by_another() -> None:
-    selector = LengthSelector(12, length=9, decision_threshold=4)
+    selector = LengthSelector(12, CommitteeMemory(), length=9, decision_threshold=4)
     lengths = []
     for _ in range(12):
         lengths.append(selector.length)
@@ -69,8 +68,8 @@ def test_a_step_back_that_helped_is_followed_by_another() -> None:
 
 def test_the_length_stays_within_its_limits() -> None:
     short, long = (
-        LengthSelector(6, length=1, decision_threshold=2),
-        LengthSelector(6, length=9, decision_threshold=2),
+        LengthSelector(6, CommitteeMemory(), length=1, decision_threshold=2),
+        LengthSelector(6, CommitteeMemory(), length=9, decision_threshold=2),
     )
     assert long.length == 6
     for _ in range(20):
@@ -81,7 +80,7 @@ def test_the_length_stays_within_its_limits() -> None:
 
 
 def test_rounds_without_a_draft_are_no_records() -> None:
-    selector = LengthSelector(6, length=3, decision_threshold=2)
+    selector = LengthSelector(6, CommitteeMemory(), length=3, decision_threshold=2)
     for at in range(10):
         selector.observe(round_of(0, 1.0 - 0.05 * at))
     assert selector.length == 3
@@ -89,7 +88,7 @@ def test_rounds_without_a_draft_are_no_records() -> None:
 
 def test_from_a_short_length_it_settles_at_the_best() -> None:
     """Each token holds with 0.8 and a row adds 0.06 of a forward: 7 tokens take the least time for each that holds."""
-    selector = LengthSelector(16, length=2, decision_threshold=4)
+    selector = LengthSelector(16, CommitteeMemory(), length=2, decision_threshold=4)
     selector.observe(round_of(2, 1.0))  # the first round of all is slow
     lengths = []
     for _ in range(400):
@@ -101,11 +100,11 @@ def test_from_a_short_length_it_settles_at_the_best() -> None:
 
 
 def test_a_reply_begins_with_the_length_that_the_one_before_found() -> None:
-    cost = RoundCost()
-    first = LengthSelector(12, cost, decision_threshold=2)
+    memory = CommitteeMemory()
+    first = LengthSelector(12, memory, decision_threshold=2)
     judge(first, 1.0, 1, 1)
-    assert LengthSelector(3, cost).length == 3
-    second = LengthSelector(12, cost, decision_threshold=2)
+    assert LengthSelector(3, memory).length == 3
+    second = LengthSelector(12, memory, decision_threshold=2)
     assert second.length == first.length == 5
     judge(second, 1.5, 1, 1)
     assert second.length == 4  # by what the first has seen

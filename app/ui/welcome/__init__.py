@@ -1,1 +1,0 @@
-"""Panel of an empty chat at the first start."""
