@@ -147,6 +147,7 @@ class Engine:
                 return
             elif isinstance(command, Unload):
                 self._unload()
+                self._planner = None  # holds the model's tokenizer
             elif isinstance(command, Request):
                 self._scheduler.add(command.request_id, self._serve(command))
                 self._step()

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from engine.errors import WeightsMissing
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
+from engine.gguf.tokenizer import Vocabulary
 from engine.hub.installed import cache_folder, find_model
 from engine.model.config import ModelConfig, read_config
-from engine.text.tokenizer import Tokenizer, check_tokenizer, read_end_ids, read_templates
+from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
 from engine.weights.draft_kind import HeadKind, head_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
-from engine.weights.watched_file import Stamp, stamp
+from engine.weights.watched_file import identity
 
 # Ends of the names of files that are read; Tenon itself writes others beside them.
 _READ = (".bin", ".gguf", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
@@ -37,20 +41,20 @@ class OpenedModel:
     def __init__(self, reference: str, place: Path) -> None:
         self.reference = reference
         self.place = place
-        self._stamps = self._present_stamps()
+        self._identities = self._present_identities()
 
-    def _present_stamps(self) -> dict[str, Stamp]:
+    def _present_identities(self) -> dict[str, tuple[int, ...]]:
         folder = self.place if self.place.is_dir() else self.place.parent
         try:
             with os.scandir(folder) as entries:
-                return {entry.name: stamp(entry.stat()) for entry in entries if entry.name.endswith(_READ)}
+                return {one.name: identity(one.stat()) for one in entries if one.name.endswith(_READ)}
         except OSError:  # whoever reads a part reports it
             return {}
 
     @property
     def changed(self) -> bool:
         """True if one of its files was written, replaced, added or deleted since it was opened."""
-        return self._present_stamps() != self._stamps
+        return self._present_identities() != self._identities
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
@@ -103,9 +107,13 @@ class OpenedModel:
         return Tokenizer(self.place, read_end_ids(self.place), cache_folder())
 
     def check_tokenizer(self) -> None:
-        """Refuse a model whose tokenizer cannot be read, as `check_tokenizer` does."""
-        if "tokenizer" not in vars(self):
-            check_tokenizer(self.place)
+        """Refuse a GGUF file whose tokenizer loading refuses; no time goes into the merges of SentencePiece's.
+
+        A model whose weights are not all here is planned by its config.json, and has nothing to check.
+        """
+        with suppress(WeightsMissing):
+            if self.metadata is not None and "tokenizer" not in vars(self):
+                Vocabulary(self.metadata).tokenizer(lambda *_: np.empty((0, 2), np.int32))
 
     @cached_property
     def generation_config(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.families import LINES
+from engine.gguf.header import Strings
 
 #: Texts of tokens that end a reply in every vocabulary that has them. Source: llama.cpp, src/llama-vocab.cpp.
 END_TEXTS = frozenset(
@@ -34,7 +35,7 @@ _SAMPLING = {
 def read_end_ids(metadata: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the tokens that end a reply: those that the metadata names, and those whose text says so."""
     tokens = metadata.get("tokenizer.ggml.tokens")
-    texts = tokens if isinstance(tokens, list) else []
+    texts = tokens if isinstance(tokens, (list, Strings)) else []
 
     def named(key: str) -> int | None:
         index = metadata.get(f"tokenizer.ggml.{key}_token_id")

@@ -15,11 +15,14 @@ damaged count makes it run until memory is full, and 127,000 tokens with their m
 
 from __future__ import annotations
 
+import hashlib
 import math
 import mmap
 import struct
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -62,8 +65,38 @@ class GgufHeader:
 
     path: Path
     size_bytes: int
-    metadata: dict[str, Any]  # values by key: numbers, strings, lists of them
+    metadata: dict[str, Any]  # values by key: numbers, strings, lists of numbers, `Strings`
     tensors: dict[str, TensorInfo]
+    digest: str  # of the head's bytes
+
+
+class Strings(Sequence[str]):
+    """Strings of an array, made when one is asked for: plans need none of the 300,000 of a vocabulary."""
+
+    def __init__(self, data: bytes, count: int) -> None:
+        self._data, self._count = data, count  # each string's length and bytes; number of the strings
+
+    @cached_property
+    def _made(self) -> list[str]:
+        data, at, read_length, made = self._data, 0, struct.Struct("<Q").unpack_from, []
+        for _ in range(self._count):
+            start = at + 8
+            at = start + read_length(data, at)[0]
+            # Tokens may be parts of characters, and two of them must not become the same text.
+            made.append(data[start:at].decode("utf-8", "surrogateescape"))
+        return made
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._made[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Strings) and self._data == other._data
 
 
 #: Headers by the file's identity: plan, config, weights and tokenizer read the same head.
@@ -145,7 +178,8 @@ class _Reader:
         }
         if len(tensors) < len(table):
             raise _Damaged(say("two tensors have the same name"))
-        return GgufHeader(self._path, len(self._data), metadata, tensors)
+        digest = hashlib.sha256(self._data[: self._at]).hexdigest()
+        return GgufHeader(self._path, len(self._data), metadata, tensors, digest)
 
     def _need(self, count: int, each_bytes: int) -> None:
         if count * each_bytes > len(self._data) - self._at:
@@ -162,20 +196,15 @@ class _Reader:
         self._at += length
         return self._data[self._at - length : self._at].decode("utf-8", errors)
 
-    def _strings(self, count: int) -> list[str]:
-        """Read the strings of an array, of which a vocabulary with its merges has a million: each call counts."""
+    def _strings(self, count: int) -> Strings:
+        """Find the end of an array of strings."""
         data, at, read_length = self._data, self._at, struct.Struct("<Q").unpack_from
-        strings = []
         for _ in range(count):
-            (length,) = read_length(data, at)
-            start = at + 8
-            at = start + length
+            at += 8 + read_length(data, at)[0]
             if at > len(data):
                 raise _Damaged(say("it announces more than it holds"))
-            # Tokens may be parts of characters, and two of them must not become the same text.
-            strings.append(data[start:at].decode("utf-8", "surrogateescape"))
-        self._at = at
-        return strings
+        data_start, self._at = self._at, at
+        return Strings(data[data_start:at], count)
 
     def _value(self, kind: int) -> Any:
         if kind == _STRING:

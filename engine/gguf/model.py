@@ -6,7 +6,6 @@ and llama/compat.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -225,11 +224,8 @@ class GgufFile:
         return shape[1:] if source.parts else shape
 
     def identity(self) -> str:
-        """Return the head as text."""
-        table = [
-            (tensor.name, tensor.kind, tensor.shape, tensor.start) for tensor in self._header.tensors.values()
-        ]
-        return json.dumps([self._header.metadata, table], sort_keys=True)
+        """Return a hash of the head."""
+        return self._header.digest
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tokenizers import Tokenizer as Backend
 from tokenizers import models
 
-from engine.errors import UnsupportedModel, WeightsMissing
+from engine.errors import UnsupportedModel
 from engine.gguf.generation import end_ids_by_text
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
@@ -316,23 +315,6 @@ def _steps(part: dict[str, Any] | None) -> list[dict[str, Any]]:
         return []
     inner = next((part[name] for name in ("normalizers", "pretokenizers", "decoders") if name in part), None)
     return [part] if inner is None else [step for one in inner for step in _steps(one)]
-
-
-def check_tokenizer(path: Path) -> None:
-    """Refuse a GGUF file whose tokenizer loading refuses; SentencePiece's merges, which take seconds, are not made.
-
-    A model whose weights are not all here is planned by its config.json, and has nothing to check.
-
-    Raises:
-        TokenizerInvalid: There is none, or it makes no sense.
-        UnsupportedModel: It is of a kind that Tenon does not know.
-    """
-    try:
-        gguf = find_gguf(path)
-    except WeightsMissing:
-        return
-    if gguf is not None:
-        Vocabulary(read_header(gguf).metadata).tokenizer(lambda *_: np.empty((0, 2), np.int32))
 
 
 def read_templates(path: Path) -> dict[str, str]:

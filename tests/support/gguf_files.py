@@ -13,7 +13,7 @@ import torch
 from gguf import GGMLQuantizationType as Kind
 from torch import Tensor
 
-from engine.gguf.header import read_header
+from engine.gguf.header import Strings, read_header
 
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
@@ -260,8 +260,8 @@ def edit_gguf(
     header = read_header(source)
     writer = gguf.GGUFWriter(str(target), metadata["general.architecture"])
     for key, value in metadata.items():
-        if isinstance(value, list):
-            writer.add_array(key, value)
+        if isinstance(value, (list, Strings)):
+            writer.add_array(key, list(value))
         elif key != "general.architecture":
             writer.add_key_value(key, value, gguf.GGUFValueType.get_type(value))
     for tensor in header.tensors.values():

@@ -23,7 +23,7 @@ from engine.model_file import OpenedModel
 from engine.text import kept_merges
 from engine.text.output_form import TokenMask, form_grammar
 from engine.text.pairing import check_pair
-from engine.text.tokenizer import Tokenizer, check_tokenizer
+from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import SENTENCES, train_tokenizer
 from tests.support.gguf_files import add_vocabulary, finish
 
@@ -255,7 +255,7 @@ def test_other_tokenizers_are_refused_in_a_sentence(
     with pytest.raises(error, match=sentence) as refused:
         Tokenizer(path)
     with pytest.raises(error, match=re.escape(refused.value.message)):
-        check_tokenizer(path)
+        OpenedModel("model", path).check_tokenizer()
 
 
 def test_a_newer_name_is_tried_as_the_familys_own(tmp_path: Path) -> None:

@@ -400,7 +400,7 @@ def test_what_replies_measured_moves_the_plan() -> None:
 
 
 def test_published_figures_stand_in_for_each_kind() -> None:
-    for kind in DRAFT_KINDS:
+    for kind in DRAFT_KINDS.values():
         expected = published_expectation(kind.published)
         assert set(expected) == set(KINDS)
         # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads, speculators and blocks, and of PPD's for

@@ -10,7 +10,6 @@ from engine.hub.installed import cache_folder
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.messages import DraftPair
-from engine.planning import pairs as pairs_module
 from engine.planning.pairs import pairs
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
 
@@ -55,7 +54,7 @@ def test_what_was_worked_out_is_kept_until_a_file_changes(
         raise AssertionError(f"{folder} was read again")
 
     with monkeypatch.context() as patched:
-        patched.setattr(pairs_module, "Tokenizer", no_reading)
+        patched.setattr("engine.model_file.Checkpoint", no_reading)
         assert found() == before
     train_tokenizer().save_pretrained(three)
     (three / "added_tokens.json").unlink(missing_ok=True)
