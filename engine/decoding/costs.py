@@ -91,11 +91,12 @@ class Curve:
     def seconds(self, rows: float) -> float:
         """Return the seconds of a width."""
         if rows not in self._known_s:
-            further = (self._expected(rows) - self._first) * self._factor(rows)
+            further = (self._expected(rows) - self._first) * self.factor(rows)
             self._known_s[rows] = self._level * (self._first + further)
         return self._known_s[rows]
 
-    def _factor(self, rows: float) -> float:
+    def factor(self, rows: float) -> float:
+        """Return what a width takes of the expected seconds, but for a part that is fixed."""
         places, factors = self._rows, self._factors
         above = bisect_left(places, rows)
         if not places or above in (0, len(places)):

@@ -309,64 +309,6 @@ def most_behind(confidences: Sequence[float], lengths: Sequence[int], tokens: in
     return chosen
 
 
-class StepWorth:
-    """Weighs the time of running a node against the tokens that rounds yield.
-
-    LLMCad's threshold weighs nothing: after errors it ends drafts early even if a forward of the target takes a
-    hundred times as long as a step of the draft. A node is worth its time while its expected tokens exceed what a
-    round yields in that time; tokens per second are most at that point (the marginal value theorem, Charnov 1976).
-    The expected tokens are its cumulative confidence, corrected by the ratio of accepted to promised tokens so far.
-
-    Args:
-        clock: Clock in seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
-        self._promised = self._accepted = _PRIOR_TOKENS
-        self._tokens = self._round_s = 0.0
-        self._node_s: float | None = None
-        self._begun = clock()
-
-    def begin(self) -> None:
-        """Begin the first round of a reply."""
-        self._begun = self._clock()
-
-    def round_done(self, emitted: int, scores: Sequence[float]) -> None:
-        """End a round and begin the next.
-
-        Args:
-            emitted: Tokens of the round, the target's own included.
-            scores: Cumulative log-probabilities of the nodes that it drafted.
-        """
-        now = self._clock()
-        self._tokens = _MEMORY * self._tokens + emitted
-        self._round_s = _MEMORY * self._round_s + now - self._begun
-        self._begun = now
-        if scores:
-            self._promised = _MEMORY * self._promised + sum(map(math.exp, scores))
-            self._accepted = _MEMORY * self._accepted + emitted - 1
-
-    def step_done(self, nodes: int, seconds: float) -> None:
-        """Note the time that running these nodes at once took."""
-        each_s = seconds / nodes
-        self._node_s = each_s if self._node_s is None else _MEMORY * self._node_s + (1 - _MEMORY) * each_s
-
-    def is_worth(self, confidence: float) -> bool:
-        """Decide whether to run a node.
-
-        Args:
-            confidence: Cumulative confidence of the node.
-
-        Returns:
-            Whether the node is worth running; False while no round or no step was measured.
-        """
-        if self._node_s is None or self._round_s <= 0.0:
-            return False
-        expected = confidence * self._accepted / self._promised
-        return expected > self._tokens / self._round_s * self._node_s
-
-
 class FallbackThreshold:
     """Alpha: the target verifies once the most confident branch of a draft is less likely than this.
 
@@ -426,7 +368,10 @@ class PacedTree(Drafter):
         self._pacing = pacing
         self._drafted = drafted
         self._threshold = FallbackThreshold(pacing.fallback_threshold)
-        self._worth = StepWorth()
+        # Tokens that were promised by the nodes of drafts and that held, lately, and seconds of running a node.
+        self._promised = self._accepted = _PRIOR_TOKENS
+        self._node_s = 0.0
+        self._tokens_per_s = 0.0
         self._tree = self._empty()
         self._draft = Draft()
         self._confidence = 0.0
@@ -454,16 +399,20 @@ class PacedTree(Drafter):
             self._fresh_prompt = False
             if self._model.room > 0:
                 self._model.read(len(self._model.text) - 1)
-            self._worth.begin()
-        else:
-            self._worth.round_done(len(tokens), self._draft.scores)
+        elif self._draft.scores:
+            self._promised = _MEMORY * self._promised + sum(map(math.exp, self._draft.scores))
+            self._accepted = _MEMORY * self._accepted + len(tokens) - 1
         self._draft = Draft()
 
     def propose(self, shape: DraftShape) -> Draft:
         """Lengthen branches until none is confident enough; draft nothing if the text outgrew the draft's context.
 
-        If it is switched on, nodes that are worth their time are run beyond that: see `StepWorth`.
+        LLMCad's threshold weighs nothing: after errors it ends drafts early even if a forward of the target takes a
+        hundred times as long as a step of the draft. If it is switched on, nodes are run beyond that while their
+        expected tokens exceed what rounds yield in their time: tokens per second are most at that point (the marginal
+        value theorem, Charnov 1976).
         """
+        self._tokens_per_s = shape.second_worth
         self._limit = shape.rows if self._room >= 1 else 0
         if self._limit < 1:
             return Draft()
@@ -522,10 +471,15 @@ class PacedTree(Drafter):
         while self._tree.rows < self._limit:
             most = min(_NODES, self._limit - self._tree.rows)
             ends = self._tree.likeliest_ends(most, self._room)
-            ends = [end for end in ends if self._worth.is_worth(self._tree.confidence_of(end))]
+            ends = [end for end in ends if self._is_worth(self._tree.confidence_of(end))]
             if not ends:
                 return
             self._run(ends)
+
+    def _is_worth(self, confidence: float) -> bool:
+        """Return whether a node of this confidence, corrected by what held, is worth running; not before any was."""
+        worth = self._tokens_per_s * self._node_s
+        return 0.0 < worth < confidence * self._accepted / self._promised
 
     def _run(self, nodes: Sequence[int]) -> None:
         """Run these nodes in one step."""
@@ -533,7 +487,8 @@ class PacedTree(Drafter):
         tokens, depths, sees = self._tree.level(nodes)
         positions = [len(self._model.text) + depth - 1 for depth in depths]
         self._tree.extend(nodes, self._model.run(tokens, positions, sees, self._tree.rows))
-        self._worth.step_done(len(nodes), time.perf_counter() - begun)
+        each_s = (time.perf_counter() - begun) / len(nodes)
+        self._node_s = _MEMORY * self._node_s + (1 - _MEMORY) * each_s if self._node_s else each_s
         self._drafted(self._tree.guess())
 
     def _empty(self) -> BranchTree:

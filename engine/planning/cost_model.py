@@ -17,10 +17,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import fmean
 
 import numpy
 
+from engine.decoding.costs import Curve
 from engine.drafting.kind import DraftKind
 from engine.messages import PromptKind
 from engine.messages.machine import FormatSpeed
@@ -171,23 +171,24 @@ class TargetCost:
         self._position = position
         self._packed = weights.packed
         self._computing_s = cache(self._computed_s)  # of few widths, asked for in each kind of prompt
-        self._factors = {width: each / self.predicted_s(width) for width, each in (measured or {}).items()}
+        self._known = bool(measured)
+        self._curve = Curve(self.predicted_s, measured)
 
     def forward_s(self, width: int) -> float:
         """Return T_V(width)."""
-        return self.predicted_s(width) * _factor(self._factors, width)
+        return self._curve.seconds(width)
 
-    def predicted_s(self, width: int) -> float:
+    def predicted_s(self, width: float) -> float:
         """Return T_V(width) without any measurements of this model."""
         operators = _FUSED_FORWARD_OPERATORS if self._packed else _FORWARD_OPERATORS
         outside = operators * self._speeds.host.operator_s
-        computing, crossing = self._computing_s(width), self._crossing_s(width)
+        computing, crossing = self._computing_s(int(width)), self._crossing_s(int(width))
         return (max(computing, crossing) if self._plan.reads_ahead else computing + crossing) + outside
 
     @property
     def loop_s(self) -> float:
         """Seconds of a round beside forward and draft."""
-        operators = _LOOP_BESIDE_MEASURED if self._factors else _LOOP_OPERATORS
+        operators = _LOOP_BESIDE_MEASURED if self._known else _LOOP_OPERATORS
         return operators * self._speeds.host.operator_s
 
     def waiting_s(self, width: int) -> float:
@@ -275,14 +276,11 @@ class DraftsCost:
 
     def __init__(self, drafts: Sequence[DraftCost], measured: Mapping[int, float] | None = None) -> None:
         self._drafts = drafts
-        self._factors: dict[int, float] = {}
-        self._factors = {nodes: each / self.tree_s(nodes) for nodes, each in (measured or {}).items()}
+        self._curve = Curve(lambda nodes: sum(draft.tree_s(int(nodes)) for draft in drafts), measured)
 
     def forward_s(self, width: int) -> float:
-        """Return T_D(width) of all drafts together."""
-        # One factor suffices: the measured ratio hardly depends on the nodes of a tree.
-        factor = fmean(self._factors.values()) if self._factors else 1.0
-        return factor * sum(draft.forward_s(width) for draft in self._drafts)
+        """Return T_D(width) of all drafts together, as far off as trees of so many nodes are."""
+        return self._curve.factor(width) * sum(draft.forward_s(width) for draft in self._drafts)
 
     @property
     def ahead_holds(self) -> float:
@@ -296,10 +294,7 @@ class DraftsCost:
             nodes: Nodes of the tree.
             paced: True if branches grow step by step (LLMCad), so that a larger tree is deeper too.
         """
-        by_levels = any(draft.by_levels for draft in self._drafts)
-        # Heads take one forward's time, but building the tree takes longer the larger it is.
-        factor = _factor(self._factors, nodes) if not by_levels else fmean(self._factors.values() or [1.0])
-        return factor * sum(draft.tree_s(nodes, paced) for draft in self._drafts)
+        return self._curve.factor(nodes) * sum(draft.tree_s(nodes, paced) for draft in self._drafts)
 
 
 def plain_round(target: TargetCost) -> Round:
@@ -357,9 +352,3 @@ def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: flo
         tokens += given
     count = len(expected)
     return Round(count / seconds, tokens / count, nodes)
-
-
-def _factor(factors: Mapping[int, float], size: int) -> float:
-    """Return the factor at a size: interpolated between the measured ones around it, else the nearest one's."""
-    sizes = sorted(factors)
-    return float(numpy.interp(size, sizes, [factors[one] for one in sizes])) if sizes else 1.0

@@ -13,7 +13,7 @@ import torch
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.kind import Pacing
-from engine.drafting.paced_tree import PacedTree, StepWorth
+from engine.drafting.paced_tree import PacedTree
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
@@ -103,7 +103,7 @@ def test_what_is_kept_of_a_draft_made_ahead_is_what_a_fresh_one_says(
 ) -> None:
     """Pitfall 14: after any verdict, each node that was kept has the probability of a cache made anew."""
     # The worth of a step depends on the clock, and with it the part that is kept.
-    monkeypatch.setattr(StepWorth, "is_worth", lambda self, confidence: True)
+    monkeypatch.setattr(PacedTree, "_is_worth", lambda self, confidence: True)
     draw = random.Random(seed)
     decoder = load_decoder(checkpoint_of(family))
     drafter = drafter_for(decoder)
@@ -228,7 +228,7 @@ def test_without_what_goes_beyond_the_paper_a_draft_is_its_branches(
     adaptive: bool, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However little further nodes would cost, and whatever places are left."""
-    monkeypatch.setattr(StepWorth, "is_worth", lambda self, confidence: True)
+    monkeypatch.setattr(PacedTree, "_is_worth", lambda self, confidence: True)
     decoder = load_decoder(llama_folder)
     drafts = {}
     for beyond in (True, False):
@@ -241,6 +241,24 @@ def test_without_what_goes_beyond_the_paper_a_draft_is_its_branches(
             else:
                 assert max(drafts[beyond].row_depths) == 3
     assert len(drafts[False]) < len(drafts[True])
+
+
+def test_nodes_beyond_the_threshold_must_be_worth_their_time(llama_folder: Path) -> None:
+    """By what the reply makes in a second, and by what drafts that were sure have kept; unknown, it is nothing."""
+    decoder = load_decoder(llama_folder)
+
+    def beyond(tokens_per_s: float, wrong: int = 0) -> int:
+        drafter = drafter_for(decoder, Pacing(1e-3))
+        drafter.reset(PROMPT)
+        drafter.observe([40], None)
+        for _ in range(wrong):
+            guess = drafter.propose(DraftShape(63)).tokens[0]
+            drafter.observe([guess + 1 if guess < 90 else guess - 1], None)
+        return len(drafter.propose(DraftShape(63, second_worth=tokens_per_s)))
+
+    assert beyond(1e-9) > beyond(1e9) == beyond(0.0)
+    # Confidences that promised tokens and kept none are worth less, and 0.0 runs nothing beyond.
+    assert beyond(1e-9, wrong=8) >= beyond(1e9, wrong=8)
 
 
 def test_a_draft_of_fixed_length_has_it(llama_folder: Path) -> None:
