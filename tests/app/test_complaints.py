@@ -52,8 +52,8 @@ CLOSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("engine/planning/test_pairs.py", "test_each_draft_fits_or_has_its_reason"),
     ),
     "5. speculation silently off, or slower than none": (
-        ("engine/decoding/test_adaptive_budget.py", "test_a_useless_draft_costs_a_tenth_at_most"),
-        ("engine/decoding/test_adaptive_budget.py", "test_stops_soon_after_the_text_changes_for_the_worse"),
+        ("engine/decoding/test_worth_without_chances.py", "test_a_useless_draft_costs_a_tenth_at_most"),
+        ("engine/decoding/test_worth_without_chances.py", "test_stops_soon_after_the_text_changes_for_the_worse"),
         ("engine/planning/test_model_planner.py", "test_a_draft_that_does_not_pay_is_not_loaded"),
         ("app/ui/inspector/test_inspector.py", "test_it_shows_a_reply_as_it_is_made"),
     ),
