@@ -8,7 +8,7 @@ profile of the machine as every reply's does (`engine.planning.profile`), with t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.messages import (
     BenchmarkRow,
@@ -103,8 +103,7 @@ class Benchmark:
     """One run over some modes.
 
     Args:
-        options: The model and its draft; the mode is each of ``modes`` in turn.
-        modes: Names of modes.
+        modes: The model with the draft and the memory of each mode, by its name; or why it cannot run.
         submit: Takes commands for an engine.
         on_event: Takes `BenchmarkProgress`, a `BenchmarkRow` after each mode and `BenchmarkFinished` once.
         prompts: By kind.
@@ -113,14 +112,13 @@ class Benchmark:
 
     def __init__(
         self,
-        options: LoadOptions,
-        modes: Sequence[str],
+        modes: Mapping[str, LoadOptions | str],
         submit: Callable[[Generate | Cancel], None],
         on_event: Callable[[BenchmarkEvent], None],
         prompts: Mapping[PromptKind, Sequence[str]] = STANDARD_PROMPTS,
         max_tokens: int = 64,
     ) -> None:
-        self._options = options
+        self._modes = modes
         self._submit = submit
         self._on_event = on_event
         self._max_tokens = max_tokens
@@ -177,11 +175,15 @@ class Benchmark:
             self._on_event(BenchmarkFinished(tuple(self._rows), self._cancelled))
             return
         step = self._step
+        options = self._modes[step.mode]
+        if isinstance(options, str):
+            self._failed(options)
+            return
         self._on_event(BenchmarkProgress(step.mode, self._at, self._total))
         self._submit(
             Generate(
                 self._request_id,
-                replace(self._options, mode=step.mode),
+                options,
                 messages=(ChatMessage("user", step.prompt),),
                 max_tokens=self._max_tokens if step.kind is not None else _WARMING_TOKENS,
                 sampling=_GREEDY,

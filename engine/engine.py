@@ -21,6 +21,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.messages import (
     Cancel,
     CheckDrafts,
+    CheckLoaded,
     Command,
     CountTokens,
     DraftChecked,
@@ -31,6 +32,7 @@ from engine.messages import (
     FindPairs,
     Generate,
     Load,
+    LoadedChecked,
     LoadOptions,
     LoadProgress,
     MachineReported,
@@ -52,7 +54,6 @@ from engine.messages import (
     Working,
 )
 from engine.model_file import open_model
-from engine.modes import descriptors
 from engine.placement.device import is_full
 from engine.planning.hardware import (
     find_gpu,
@@ -63,20 +64,12 @@ from engine.planning.hardware import (
     read_report,
 )
 from engine.planning.pairs import draft_problems, pairs
-from engine.planning.planner import (
-    ModelPlanner,
-    Settled,
-    check_mode,
-    forecast,
-    mode_that_runs,
-    model_planner,
-    predictions,
-    settle,
-)
+from engine.planning.planner import predictions
 from engine.remote.remote_model import RemoteModel
 from engine.remote.remote_reply import RemoteReply
 from engine.reply import ReplyRun
 from engine.request import check_request
+from engine.run import Run, check, forecast, settle
 from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
 
@@ -112,7 +105,6 @@ class Engine:
         self._pings: list[Ping] = []
         self._refused_beside = 0  # open replies when the first that waits could not join them
         self._model: LoadedModel | RemoteModel | None = None
-        self._planner: ModelPlanner | None = None
         self._bare_bytes = 0  # bytes that the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
@@ -135,7 +127,7 @@ class Engine:
 
     def _run(self) -> None:
         # The GPU itself is not asked: that would take memory on it before anything runs there.
-        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or ""), descriptors()))
+        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or "")))
         while True:
             command = self._due()
             if command is None:
@@ -156,7 +148,7 @@ class Engine:
         """Return the command whose turn it is, or None while open replies go on before it.
 
         A command that cannot be served beside the open replies waits until one of these ends, and others wait after
-        it, except a count of tokens, which takes no room.
+        it, except a count of tokens and a look at the memory, which take no room.
         """
         open_ = len(self._scheduler)
         while not self._commands.empty() or not (self._waiting or open_):
@@ -178,7 +170,7 @@ class Engine:
             self._pings.append(command)
             return
         behind = len(self._waiting)
-        if isinstance(command, CountTokens) and len(self._scheduler) and self._joins(command):
+        if isinstance(command, CountTokens | CheckLoaded) and len(self._scheduler) and self._joins(command):
             behind = 0  # it takes no room
         elif not _lets_others_first(command):
             behind = next((at for at, one in enumerate(self._waiting) if _lets_others_first(one)), behind)
@@ -194,18 +186,15 @@ class Engine:
 
     def _joins(self, command: Command) -> bool:
         """Return whether a reply may run beside the open ones: of the same model, with room for its cache."""
+        if isinstance(command, CheckLoaded):
+            return True
         if not isinstance(command, Generate | CountTokens) or self._model is None:
             return False
         if isinstance(command, CountTokens):
             command = command.request
         elif not self._model.has_room(len(self._scheduler)):
             return False
-        if isinstance(self._model, RemoteModel):
-            return self._model.serves(command.options)
-        try:
-            return self._settled(_options(command)) is not None
-        except TenonError:
-            return False
+        return self._in_memory(command.options)
 
     def _step(self) -> None:
         """Take turns until another command comes, or one that waits may have room."""
@@ -220,9 +209,12 @@ class Engine:
         try:
             self._check()
             if isinstance(command, CheckDrafts):
-                for draft, problem in draft_problems(command.options, command.drafts):
-                    self._on_event(DraftChecked(command.request_id, draft, problem))
+                for draft, problem, mode in draft_problems(command.options, command.drafts):
+                    self._on_event(DraftChecked(command.request_id, draft, problem, mode))
                     self._check()
+            elif isinstance(command, CheckLoaded):
+                loaded = self._in_memory(command.options)
+                self._on_event(LoadedChecked(command.request_id, loaded))
             elif isinstance(command, ReportMachine):
                 self._report_machine(command)
             elif isinstance(command, MakePlan):
@@ -238,26 +230,21 @@ class Engine:
             elif is_remote(command.options.model):
                 yield from self._serve_remote(command)
             elif isinstance(command, Load):
-                model, *_ = self._load(command.request_id, mode_that_runs(command.options)[0])
+                model, *_ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))
             elif isinstance(command, CountTokens):
                 check_request(command.request)
-                model, *_ = self._load(command.request_id, _options(command.request))
+                model, *_ = self._load(command.request_id, command.options)
                 ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True)
                 self._on_event(TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
-                if command.fall_back:
-                    options, why = mode_that_runs(command.options)
-                    command = replace(command, options=options)
-                    if why:
-                        self._on_event(Notice(command.request_id, why))
-                model, settled, load_ms = self._load(command.request_id, command.options)
+                model, run, load_ms = self._load(command.request_id, command.options)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
                     self._on_event(Notice(command.request_id, why))
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
-                reply = ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check)
+                reply = ReplyRun(model, command, run, load_ms, self._on_event, self._check)
                 yield from reply.run(alone=len(self._scheduler) == 1)
         except TenonError as error:
             self._fail(command, error)
@@ -295,7 +282,6 @@ class Engine:
             check_request(command if isinstance(command, Generate) else command.request)
         if not isinstance(self._model, RemoteModel) or not self._model.serves(command.options):
             self._unload()
-            self._planner = None
             self._model = RemoteModel(command.options, self._check)
             load_ms = self._model.report.load_ms
             for note in self._model.notes:
@@ -343,16 +329,22 @@ class Engine:
             report = measure_report(progress, self._check, again=True)
         self._on_event(MachineReported(command.request_id, report))
 
-    def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Settled, float | None]:
-        """Return the model for these options, its settled options, and the time of loading it if that was needed."""
-        check_mode(options)
-        settled = self._settled(options)
-        if isinstance(self._model, LoadedModel) and settled is not None:
-            return self._model, settled, None
+    def _in_memory(self, options: LoadOptions) -> bool:
+        """Return whether nothing has to be loaded for these options."""
+        try:
+            return self._model is not None and bool(self._model.serves(options))
+        except TenonError:
+            return False
+
+    def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Run, float | None]:
+        """Return the model for these options, their run, and the time of loading it if that was needed."""
+        check(options)
+        if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
+            return self._model, run, None
+        self._on_event(LoadProgress(request_id, 0, 0))
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
-        self._planner = model_planner(options)
-        settled = settle(options, self._planner)
+        run = settle(options)
         self._bare_bytes = held_bytes()
         last = 0.0
 
@@ -363,18 +355,11 @@ class Engine:
                 last = now
                 self._on_event(LoadProgress(request_id, done, total))
 
-        model = self._model = load_model(settled.options, progress, self._check, self._planner)
+        model = self._model = load_model(run, progress, self._check)
         model.tell = lambda sentence: self._on_event(Notice(self._scheduler.running, sentence))
         for note in model.notes:
             self._on_event(Notice(request_id, note))
-        return model, settled, model.report.load_ms
-
-    def _settled(self, options: LoadOptions) -> Settled | None:
-        """Return options and mode of a request that the loaded model serves, or None if these options need a load."""
-        if not isinstance(self._model, LoadedModel) or self._planner is None:
-            return None
-        settled = settle(options, self._planner)
-        return settled if self._model.serves(settled.options) else None
+        return model, run, model.report.load_ms
 
     def _unload(self) -> None:
         if self._model is not None:
@@ -406,11 +391,6 @@ class Engine:
 def _lets_others_first(command: Command) -> bool:
     """Return whether it is a request of a program, which a user's may overtake."""
     return isinstance(command, Generate) and command.lets_others_first
-
-
-def _options(request: Generate) -> LoadOptions:
-    """Return the load options that a request runs with."""
-    return mode_that_runs(request.options)[0] if request.fall_back else request.options
 
 
 def _traceback(error: Exception) -> str:

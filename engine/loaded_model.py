@@ -6,8 +6,9 @@ import contextlib
 import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from math import inf
 
 import torch
@@ -18,7 +19,7 @@ from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
-from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
+from engine.drafting.kind import DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
 from engine.drafting.lookup import MatchChances
 from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
@@ -29,8 +30,6 @@ from engine.messages import LoadOptions, ModelReport
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
-from engine.model_file import OpenedModel
-from engine.modes import MODES
 from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
 from engine.placement.source import TargetSource
@@ -45,8 +44,8 @@ from engine.planning.hardware import (
 )
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import FULL, GpuInUse, LoadPlan, memory_places
-from engine.planning.planner import ModelPlanner, choose_drafts, model_planner, settle
 from engine.planning.probes.host import usable_cores
+from engine.run import Run, settle
 from engine.sentences import figure, mark, say
 from engine.text.preparation import Preparation
 from engine.text.token_texts import TokenTexts
@@ -58,6 +57,8 @@ _LARGE_BYTES = 128 << 20
 _TINY_BYTES = 32 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
+# Requests whose runs are remembered, so that each is settled once.
+_SETTLED_RUNS = 16
 _WITHOUT_PIPELINE = mark(
     "Drafts of several replies are made between the model's passes and not beside them: the pipeline is off, because "
     "drafts and model compute on one device ({device})."
@@ -95,7 +96,7 @@ class LoadedModel:
     """A model in memory, and the sequences that live on between its replies.
 
     Attributes:
-        options: Options of the load.
+        run: Run that it was loaded for.
         report: Report on the load.
         tokenizer: Tokenizer of the model.
         token_texts: Texts of its tokens, each by itself.
@@ -118,20 +119,16 @@ class LoadedModel:
 
     def __init__(
         self,
-        options: LoadOptions,
+        run: Run,
         plan: LoadPlan,
-        opened: OpenedModel,
-        drafts: Sequence[DraftKind],
         progress: Callable[[int, int], None],
         check: Callable[[], None],
     ) -> None:
         """Load a model as planned.
 
         Args:
-            options: Settled options.
-            plan: Places of target and drafts.
-            opened: Files of the target.
-            drafts: Drafts that the plan has.
+            run: Run that it is loaded for.
+            plan: Places of target and drafts: those of the run, unless a GPU failed with these.
             progress: Called with bytes of weights read, and in all.
             check: Called often, by this load and by the replies that follow; raises `Cancelled` when the running
                 request is to stop.
@@ -140,6 +137,7 @@ class LoadedModel:
             TenonError: The folder, the options or the memory are at fault; no part of the model stays loaded then.
         """
         started = time.perf_counter()
+        options, drafts, opened = run.options, run.drafts, run.planner.opened
         _set_threads(options.threads)
         memory = read_host_memory()
         checkpoint, config = opened.checkpoint, opened.config
@@ -204,7 +202,8 @@ class LoadedModel:
         self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
         self.match_chances = MatchChances()
         self.committee = CommitteeMemory()
-        self.options = options
+        self.run = run
+        self._settled = lru_cache(_SETTLED_RUNS)(run.settled)
         self.folder = opened.place
         self._checkpoint = checkpoint
         self.generation_config = opened.generation_config
@@ -225,23 +224,18 @@ class LoadedModel:
             only_continues=self.tokenizer.template is None,
         )
 
-    def serves(self, options: LoadOptions) -> bool:
-        """Return whether a request with these options needs no new load.
+    def serves(self, options: LoadOptions) -> Run | None:
+        """Return what a request with these options runs with if nothing has to be loaded for it, else None.
 
-        Drafting may differ, and so may the mode if it is not about another part of a GPU. A target that had to
-        leave the GPU stays away from it until other options are asked for. Changed files are another model.
+        A target that had to leave the GPU stays away from it until other options are asked for. Changed files are
+        another model.
+
+        Raises:
+            InvalidOption: A value is out of its range.
+            CheckpointError: A draft does not exist.
         """
-        own = self.options
-        same = replace(options, mode=own.mode, mode_options=own.mode_options)
-        part = _gpu_part(options)
-        return (
-            self._whole
-            and not self._checkpoint.changed
-            and same == own
-            and (part is None or part == _gpu_part(own))
-            and {*choose_drafts(options)} <= {draft.reference for draft in self.drafts}
-            and self._gpu_answers()
-        )
+        there = self._whole and not self._checkpoint.changed and self._gpu_answers()
+        return self._settled(options) if there else None
 
     def _gpu_answers(self) -> bool:
         """Return whether the GPU is still there, if target or drafts compute on it."""
@@ -251,7 +245,7 @@ class LoadedModel:
 
     def has_room(self, sequences: int) -> bool:
         """Return whether memory holds so many sequences and one more, each grown to the whole context."""
-        options, plan, device = self.options, self.plan, self.link.device
+        options, plan, device = self.run.options, self.plan, self.link.device
         sizes = plan.sizes(self.target.config)
         here, there = plan.placement.host(sizes).cache, plan.placement.device(sizes).cache
         # The memory that the present sequences have taken already is theirs.
@@ -319,31 +313,26 @@ class LoadedModel:
 
 
 def load_model(
-    options: LoadOptions,
+    run: Run,
     progress: Callable[[int, int], None] = lambda done, total: None,
     check: Callable[[], None] = lambda: None,
-    planner: ModelPlanner | None = None,
 ) -> LoadedModel:
-    """Plan a model and load it as planned.
+    """Load a model for a run.
 
     A GPU that has less memory than planned leads to a new plan, made as the first one was, and a sentence; one that
     fails leads to a plan without it.
 
     Args:
-        options: Options, which are settled if there is a planner.
+        run: Run that was settled.
         progress: Called with bytes of weights read, and in all.
         check: Called often; raises to cancel.
-        planner: Planner of the model; None to make one now.
 
     Raises:
         TenonError: The folder, the options or the memory are at fault.
     """
-    if planner is None:
-        planner = model_planner(options)
-        options = settle(options, planner).options
-    plan = planner.load_plan(options)
+    plan, options = run.load, run.options
     try:
-        return LoadedModel(options, plan, planner.opened, planner.drafts_for(options), progress, check)
+        return LoadedModel(run, plan, progress, check)
     except RuntimeError as error:
         # Torch raises it when a device is lost, when it is full, or when a kernel fails there.
         if not plan.device:
@@ -351,19 +340,12 @@ def load_model(
         full, reason = is_full(error), first_line(error)
     gc.collect()
     give_back_device_memory()
-    again = model_planner(options).load_plan(options) if full else None
+    again = settle(options).load if full else None
     if again is None or again.on_device.total >= plan.on_device.total:
         # The GPU failed, or its memory is not as free as reported: load without it.
-        again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
+        again = settle(replace(options, vram_budget_bytes=0)).load
     note = say(_LOADED_ANEW[full], reason=reason, summary=again.summary)
-    again = replace(again, notes=(note, *again.notes))
-    return LoadedModel(options, again, planner.opened, planner.drafts_for(options), progress, check)
-
-
-def _gpu_part(options: LoadOptions) -> str | None:
-    """Return the part of a GPU that the mode is about, or None if any will do."""
-    mode = MODES.get(options.mode)
-    return mode.placements[0] if mode is not None and mode.needs_gpu else None
+    return LoadedModel(run, replace(again, notes=(note, *again.notes)), progress, check)
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:

@@ -39,9 +39,9 @@ from engine.messages import (
 from engine.model.sampling import LoggedSampler, MaskedSampler
 from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
-from engine.planning.planner import ModelPlanner, Settled
 from engine.planning.probes.host import OtherWork
 from engine.request import begun_thought, last_question
+from engine.run import Run
 from engine.sentences import mark, say
 from engine.text.output_form import TokenMask
 from engine.text.preparation import Ready, opening
@@ -62,8 +62,7 @@ class ReplyRun:
     Args:
         model: The loaded model, one of whose sequences keeps the text of this reply.
         request: The conversation or raw prompt, and how to sample.
-        settled: Settled options and mode of the request.
-        planner: Learns from the reply; None for none.
+        run: Run of the request, whose planner learns from the reply.
         load_ms: Time the load took, or None if the model was in memory already.
         emit: Takes events.
         check: Raises `Cancelled` if the request is to stop.
@@ -73,8 +72,7 @@ class ReplyRun:
         self,
         model: LoadedModel,
         request: Generate,
-        settled: Settled,
-        planner: ModelPlanner | None,
+        run: Run,
         load_ms: float | None,
         emit: Callable[[Event], None],
         check: Callable[[], None],
@@ -84,9 +82,9 @@ class ReplyRun:
         self._emit = emit
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
-        self._planner = planner
-        self._plan, self._mode = settled.plan, settled.mode
-        self._drafts = self._mode.taken(model.drafts)
+        self._run, self._planner, self._plan, self._mode = run, run.planner, run.plan, run.mode
+        loaded = {draft.reference: draft for draft in model.drafts}
+        self._drafts = [loaded[draft.name] for draft in run.drafts]
         self._chances = model.match_chances
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
@@ -206,12 +204,13 @@ class ReplyRun:
         model = self._model
         self._chances.keep()
         repeats = model.placement.repeats
-        if self._planner is not None and not self._busy:
+        if not self._busy:
             self._planner.learn(
                 [record for record in self._clock.rounds if not record.beside],
                 model.report.weights,
                 model.plan.placement,
-                self._plan.mode,
+                self._mode,
+                self._run.drafts,
                 self._request.options.mode_options,
                 self._request.prompt_kind,
                 self._chances if self._mode.finds_matches(self._values()) else None,
@@ -225,7 +224,7 @@ class ReplyRun:
         """Return the cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
         model = self._model
         cost = model.round_costs[drafting]
-        if self._planner is not None and not cost.measured:
+        if not cost.measured:
             profile = self._planner.profile(model.report.weights)
             cost.expect(profile.forward_seconds(model.plan.placement))
             if not model.match_chances.known:
@@ -235,7 +234,7 @@ class ReplyRun:
     def _plain_s(self, cost: Costs) -> float | None:
         """Return the seconds of a forward without a draft, by this session's replies, else by earlier ones."""
         known = cost.mean_plain_s()
-        if known is not None or self._planner is None:
+        if known is not None:
             return known
         profile = self._planner.profile(self._model.report.weights)
         return profile.plain_seconds(self._model.plan.placement, len(self._prompt))

@@ -6,9 +6,10 @@ Titles that the model gives are asked for after a chat's first reply, while noth
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from app.bridge.engine_client import EngineClient, Question
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
-from app.chat.conversation import Conversation, ConversationOptions, MessageState, Preset
+from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
 from app.chat.library import Library
 from app.chat.modes import model_name
 from app.chat.reply import history_for
@@ -35,6 +36,7 @@ from engine.messages import (
     ChatMessage,
     Finished,
     Generate,
+    LoadOptions,
     SamplingOptions,
     Thinking,
 )
@@ -386,8 +388,14 @@ class Titles(QObject):
             return
         if conversation.title != title_of(messages[0].content) or messages[1].model != self._settings.model:
             return
-        options = self._model.in_memory(conversation.options.mode)
-        if options is None:
+        options = self._model.options_for(self._settings.model, conversation.options)
+        self._question = self._model.check(options, partial(self._ask, conversation, messages, options))
+
+    def _ask(
+        self, conversation: Conversation, messages: Sequence[Message], options: LoadOptions, there: bool
+    ) -> None:
+        """Ask for a title if nothing has to be loaded for it."""
+        if not there:
             return
         self._question = self._client.ask(
             Generate(
@@ -396,7 +404,6 @@ class Titles(QObject):
                 messages=(*history_for(-1, messages), ChatMessage("user", _WISH, searches=False)),
                 max_tokens=_MAX_TOKENS,
                 sampling=SamplingOptions(temperature=0.0),
-                fall_back=True,
                 thinking=Thinking(on=False),
             )
         ).done(lambda finished: self._give(conversation, finished))

@@ -15,10 +15,11 @@ from app.chat.comparison import Agreement, Trial, agreement
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import reply_options
 from app.chat.library import Library
+from app.chat.modes import options_in_mode
 from app.chat.reply import history_for, newest
 from app.settings.settings import Settings
 from app.words import tr
-from engine.errors import EmptyPrompt, EngineStopped, UsageError
+from engine.errors import EmptyPrompt, EngineStopped, InvalidOption, UsageError
 from engine.hub.endpoints import is_remote
 from engine.messages import Attachment, ChatMessage, ErrorReport, Event, Generate, SamplingOptions
 
@@ -166,10 +167,18 @@ class Comparison(QObject):
         self._question = None
         if trial is not None and self._max_tokens:
             self._sent_at = self.clock()
+            options = self._model.options_for(self._settings.model)
+            try:
+                options = options_in_mode(trial.mode, options, self._machine.plans.of(options))
+            except InvalidOption as error:
+                problem = error.message
+                self._change_current(lambda trial: trial.lost(problem))
+                self._send_next()
+                return
             self._question = self._model.ask(
                 Generate(
                     request_id="",
-                    options=self._model.options_for(self._settings.model, trial.mode),
+                    options=options,
                     messages=self._messages,
                     max_tokens=self._max_tokens,
                     sampling=SamplingOptions(temperature=0.0),

@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge import engine_child
-from app.chat.modes import learn
 from app.words import mark, tr
 from engine.engine_process import SERVE, EngineProcess
 from engine.errors import EngineStopped, RemoteError
 from engine.messages import (
     Cancel,
     CheckDrafts,
+    CheckLoaded,
     Command,
     CountTokens,
     DraftChecked,
@@ -31,6 +31,7 @@ from engine.messages import (
     Finished,
     Generate,
     Load,
+    LoadedChecked,
     MachineReported,
     MakePlan,
     ModelLoaded,
@@ -52,6 +53,7 @@ _ANSWERS: dict[type, type] = {
     ReportMachine: MachineReported,
     MakePlan: PlanMade,
     CheckDrafts: DraftChecked,
+    CheckLoaded: LoadedChecked,
     PredictModels: ModelPredicted,
     FindPairs: PairsFound,
 }
@@ -307,8 +309,6 @@ class EngineClient(QObject):
             return
         if isinstance(event, EngineReady):
             self._ready = True
-            if event.modes:
-                learn(event.modes)
             _log.info("Engine %s takes commands as process %d", event.version, event.process_id)
             if self._cancelled:
                 self._cancel_timer.start(self.cancel_timeout_ms)

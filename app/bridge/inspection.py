@@ -11,7 +11,7 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.chat.conversation import Message
-from app.chat.modes import Choice, PlanRow, plan_rows, predicted_speeds
+from app.chat.modes import PlanRow, plan_rows
 from app.chat.reply_trace import ReplyTrace, from_bytes, to_bytes
 from engine.messages import (
     Event,
@@ -34,7 +34,6 @@ class Inspection(QObject):
 
     Args:
         plans: Predictions; asked for while somebody looks.
-        modes: Asked for every mode, with the reason where it cannot run.
         keep: Takes a reply's id and how it was made, once it is finished.
         read: Gives back what `keep` took; nothing where there is none.
     """
@@ -46,7 +45,6 @@ class Inspection(QObject):
         replies: Replies,
         model: ModelInEngine,
         plans: Plans,
-        modes: Callable[[], list[Choice]],
         keep: Callable[[int, bytes], None],
         read: Callable[[int], bytes],
         parent: QObject | None = None,
@@ -54,7 +52,6 @@ class Inspection(QObject):
         super().__init__(parent)
         self._model = model
         self._plans = plans
-        self._modes = modes
         self._keep_on_disk = keep
         self._read = read
         self._traces: dict[int, ReplyTrace] = {}
@@ -100,7 +97,7 @@ class Inspection(QObject):
         if self.elsewhere:
             return []
         self._forget_other_model()
-        return plan_rows(self._modes(), predicted_speeds(self._plans.chosen), self._measured)
+        return plan_rows(self._plans.chosen, self._measured)
 
     @property
     def assumed(self) -> bool:

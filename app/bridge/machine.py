@@ -16,6 +16,7 @@ from app.bridge.worker import Worker
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_options import load_options, planned
 from app.chat.machine import Measuring, Stage, time_left_s
+from app.chat.modes import options_in_mode
 from app.settings.settings import Settings
 from app.storage.kept_values import MeasuredModes
 from app.words import mark, tr
@@ -190,14 +191,12 @@ class Machine(QObject):
             if refusal:
                 self.said.emit(refusal, True)
             return
-        modes = tuple(row.mode for row in rows)
+        modes = {row.mode: options_in_mode(row.mode, self._options, plan) for row in rows}
         self._mode_costs = [1.0 / (row.tokens_per_second or 1.0) for row in rows]
         self._begun_s = self.clock()
         self._rows = ()
-        self._benchmark = Benchmark(
-            self._options, modes, self._submit, self._take, STANDARD_PROMPTS, _MAX_TOKENS
-        )
-        self._show(Measuring(Stage.MODES, modes=modes))
+        self._benchmark = Benchmark(modes, self._submit, self._take, STANDARD_PROMPTS, _MAX_TOKENS)
+        self._show(Measuring(Stage.MODES, modes=tuple(modes)))
         self._benchmark.start()
 
     def _submit(self, command: Cancel | Generate) -> None:

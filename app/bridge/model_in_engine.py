@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient, Question
-from app.chat.engine_options import load_options, same_in_memory
+from app.chat.conversation import ConversationOptions
+from app.chat.engine_options import load_options
 from app.chat.engine_state import EnginePhase, EngineState, ServerPlace
-from app.chat.modes import draft_names, model_name
+from app.chat.modes import model_name
 from app.settings.settings import Settings
 from app.words import mark, tr
+from engine.hub.bundled import bundled_drafts, bundled_model
 from engine.hub.endpoints import is_remote, server_of
 from engine.messages import (
+    CheckLoaded,
     CountTokens,
     EngineReady,
     ErrorReport,
@@ -53,6 +56,7 @@ class ModelInEngine(QObject):
         self._client = client
         self._load: Question | None = None  # in the background
         self._reply: Question | None = None  # a request that may load a model on its way
+        self._check: Question | None = None  # whether the model in memory serves what was chosen
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
         self._measuring = False
@@ -60,7 +64,7 @@ class ModelInEngine(QObject):
         self.context = 0
         self.report: ModelReport | None = None
         self.last_reply: Reply | None = None  # of the model in memory
-        self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), load_options(settings))
+        self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), settings.model)
         self._state_in_memory = self.state
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
@@ -81,21 +85,25 @@ class ModelInEngine(QObject):
             self._show(self.state.starting())
             self._client.start()
 
-    def bring_in(self, reply_runs: bool) -> None:
+    def bring_in(self, reply_runs: Callable[[], bool]) -> None:
         """Load what the settings name now, unless it is there or a reply runs; then it comes after that."""
         options = load_options(self._settings)
-        if self._holds(options):
-            self._load_wanted = False
+        if self._in_memory is not None and self._in_memory.model == options.model != self.state.model_ref:
+            self._show(self._state_in_memory)  # until the engine says that something has to be loaded
+        if self._loading is None or self._loading != options:
+            self._check_chosen(partial(self._bring_in, options, reply_runs))
+
+    def _bring_in(self, options: LoadOptions, reply_runs: Callable[[], bool], there: bool) -> None:
+        self._load_wanted = not there
+        if there:
             self.cancel_load()
             self._show(self._state_in_memory)
-        elif self._loading is None or not same_in_memory(self._loading, options):
-            self._load_wanted = True
-            if reply_runs:
-                idle = replace(self.state, phase=EnginePhase.IDLE)
-                sentence = tr(_MEASURED_FIRST if self._measuring else _LATER)
-                self._show(replace(self._named(idle, options), sentence=sentence))
-            else:
-                self.load_if_chosen()
+        elif reply_runs():
+            idle = replace(self.state, phase=EnginePhase.IDLE)
+            sentence = tr(_MEASURED_FIRST if self._measuring else _LATER)
+            self._show(replace(self._named(idle, options.model), sentence=sentence))
+        else:
+            self._load_chosen(False)
 
     def adopt(self, ref: str) -> None:
         """Make a model the chosen one without loading it: the next message does."""
@@ -103,15 +111,14 @@ class ModelInEngine(QObject):
             return
         self._settings.model = ref
         self._load_wanted = False
-        options = load_options(self._settings)
         if self._loading is not None and self._loading.model != ref:
             self.cancel_load()
-        if self._holds(options):
-            self._show(self._state_in_memory)
-        else:
-            waiting = self.state.phase in (EnginePhase.STARTING, EnginePhase.STOPPED)
-            phase = self.state.phase if waiting else EnginePhase.IDLE
-            self._show(self._named(replace(self.state, phase=phase), options))
+        waiting = self.state.phase in (EnginePhase.STARTING, EnginePhase.STOPPED)
+        phase = self.state.phase if waiting else EnginePhase.IDLE
+        idle = self._named(replace(self.state, phase=phase), ref)
+        if self._in_memory is not None and self._in_memory.model == ref:
+            self._show(self._state_in_memory)  # until the engine says that something has to be loaded
+        self._check_chosen(lambda there: self._show(self._state_in_memory if there else idle))
 
     def load_in_background(self) -> None:
         """Start the engine and load the chosen model ahead of the first message."""
@@ -121,7 +128,12 @@ class ModelInEngine(QObject):
     def load_if_chosen(self) -> None:
         """Load the chosen model if that was asked for and has not been done."""
         wanted, self._load_wanted = self._load_wanted, False
-        if not wanted or self._holds(load_options(self._settings)):
+        if wanted:
+            self._check_chosen(self._load_chosen)
+
+    def _load_chosen(self, there: bool) -> None:
+        self._load_wanted = False
+        if there:
             return
         if self._load is not None:
             self._load.drop()
@@ -129,6 +141,22 @@ class ModelInEngine(QObject):
         options = load_options(self._settings)
         self._expect(options)
         self._load = self._ask(Load("", options)).failed(partial(self._load_failed, options))
+
+    def check(self, options: LoadOptions, then: Callable[[bool], None]) -> Question | None:
+        """Tell whether the model in memory serves a request with these options as it is, which the engine knows.
+
+        Returns:
+            The question to the engine; None if this model is not in memory, and it was told at once.
+        """
+        if self._in_memory is None or self._in_memory.model != options.model:
+            then(False)
+            return None
+        return self._client.ask(CheckLoaded("", options)).done(lambda answer: then(answer.loaded))
+
+    def _check_chosen(self, then: Callable[[bool], None]) -> None:
+        if self._check is not None:
+            self._check.drop()
+        self._check = self.check(load_options(self._settings), then)
 
     def holds_any(self, refs: Collection[str]) -> bool:
         """Return True if one of these is in the engine's memory, as the model or as a draft."""
@@ -151,10 +179,13 @@ class ModelInEngine(QObject):
         self._measuring = measuring
         self._show(self.state)
 
-    def options_for(self, ref: str, mode: str | None = None) -> LoadOptions:
-        """Options of a reply of a model; its mode is that of the settings where None is given."""
-        options = load_options(self._settings, ref)
-        return options if mode is None else replace(options, mode=mode)
+    def options_for(self, ref: str, own: ConversationOptions | None = None) -> LoadOptions:
+        """Options of a reply of a model, in a chat with options of its own."""
+        if own is not None and own.drafts is not None:  # the chat may have another model since
+            shipped = bundled_drafts(ref)
+            drafts = (draft for draft in own.drafts if draft in shipped or bundled_model(draft) is None)
+            own = replace(own, drafts=tuple(drafts))
+        return load_options(self._settings, ref, own)
 
     def ask(self, request: Generate) -> Question:
         """Ask for a reply, which loads its model where that is not in memory.
@@ -163,21 +194,16 @@ class ModelInEngine(QObject):
         """
         if request.options.model != self._settings.model:
             self._load_wanted = True
-        elif not self._holds(request.options):
+        elif self._in_memory is None:
             self._expect(request.options)
         self._reply = self._ask(request)
         return self._reply
 
     def ask_for_program(self, request: Generate | CountTokens) -> Question:
         """Ask for what another program wants, beside what the window wants."""
-        if request.options.model == self._settings.model and not self._holds(request.options):
+        if request.options.model == self._settings.model and self._in_memory is None:
             self._expect(request.options)
         return self._ask(request)
-
-    def in_memory(self, mode: str | None = None) -> LoadOptions | None:
-        """Return the options that the model in memory serves as it is, or None if something would be loaded."""
-        options = self.options_for(self._settings.model, mode)
-        return options if self._holds(options) else None
 
     @property
     def _loading(self) -> LoadOptions | None:
@@ -192,14 +218,11 @@ class ModelInEngine(QObject):
     def _ask(self, command: Load | Generate | CountTokens) -> Question:
         return self._client.ask(command).each(lambda event: self._hear(command.options, event))
 
-    def _holds(self, options: LoadOptions) -> bool:
-        return self._in_memory is not None and same_in_memory(self._in_memory, options)
-
     def _hear(self, asked: LoadOptions, event: Event) -> None:
         """Take an event of a load, or of a reply that may load its model."""
         if isinstance(event, ModelLoaded):
             self._in_memory = asked
-            self._state_in_memory = self._named(self.state, asked).after(event)
+            self._state_in_memory = self._named(self.state, asked.model).after(event)
             self.context = event.report.context
             self.report, self.last_reply = event.report, None
         if isinstance(event, Finished) and event.reply.mode:
@@ -229,17 +252,16 @@ class ModelInEngine(QObject):
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
         self._resting = False
-        self._load = self._reply = self._in_memory = self.report = None
+        self._load = self._reply = self._check = self._in_memory = self.report = None
         self._show(self.state.stopped(sentence))
 
-    def _named(self, state: EngineState, options: LoadOptions) -> EngineState:
-        """Return the state with the names of what is chosen."""
-        ref = options.model
-        return state.with_model(ref, model_name(ref), draft_names(options.drafts), _server_place(ref))
+    def _named(self, state: EngineState, ref: str) -> EngineState:
+        """Return the state with the name of what is chosen."""
+        return state.with_model(ref, model_name(ref), _server_place(ref))
 
     def _expect(self, options: LoadOptions) -> None:
         """Show that a model is about to be loaded, unless the engine itself is still starting."""
-        state = self._named(self.state, options)
+        state = self._named(self.state, options.model)
         self._show(state if state.phase is EnginePhase.STARTING else state.loading())
 
     def _show(self, state: EngineState) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient, Question
 from app.chat.engine_options import load_options, planned
-from app.chat.modes import Choice, draft_choices, draft_names, toggled
+from app.chat.modes import Choice, draft_choices, toggled
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EngineStopped
-from engine.hub.bundled import bundled_drafts, bundled_model, paired_drafts
+from engine.hub.bundled import bundled_drafts, bundled_model
 from engine.hub.endpoints import is_remote
 from engine.hub.installed import installed_models
 from engine.messages import (
@@ -21,11 +22,11 @@ from engine.messages import (
     ErrorReport,
     LoadOptions,
     MakePlan,
-    ModeDescriptor,
     ModelAdvice,
     PlanMade,
     PlanReport,
 )
+from engine.modes import mode_of, named_drafts
 
 
 class Plans(QObject):
@@ -108,30 +109,18 @@ class Drafts(QObject):
         self._look: Question | None = None  # through the drafts of a menu
         self._choice: Question | None = None  # about one that the user wants
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
+        self._modes: dict[str, str] = {}  # that drafts make alone
 
-    def taken_by(self, mode: ModeDescriptor) -> str | None:
-        """Names of the drafts that a mode would take; empty where there is none, None where it takes other kinds."""
-        model = self._settings.model
-        chosen = self._settings.drafts_of(model)
-        if not chosen:
-            return draft_names(paired_drafts(model, mode.drafts, mode.takes_several))
-        # Of drafts that did not ship the engine says whether a mode takes them, when it plans.
-        kinds = {ref: bundled_model(ref) for ref in chosen}
-        taken = [ref for ref, bundled in kinds.items() if bundled is None or bundled.kind in mode.drafts]
-        return draft_names(taken if mode.takes_several else taken[:1]) or None
+    def choices(self, chosen: Sequence[str]) -> list[Choice]:
+        """Return the drafts to choose from: Tenon's choice, none, lookup, and every draft that this computer has.
 
-    @property
-    def chosen_name(self) -> str:
-        """Names of the drafts that were chosen for the model; empty where none was."""
-        return draft_names(self._settings.drafts_of(self._settings.model))
-
-    def choices(self) -> list[Choice]:
-        """Leaving it to Tenon, and every draft that this computer has, with what is known to be wrong with it."""
+        Args:
+            chosen: Drafts in use, which are marked.
+        """
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}
-        return draft_choices(
-            self._references(), bundled_drafts(model), self._settings.drafts_of(model), known
-        )
+        refs = {ref: _bundled_mode(ref) or self._modes.get(ref, "") for ref in self._references()}
+        return draft_choices(refs, bundled_drafts(model), chosen, known)
 
     def look_through(self) -> None:
         """Ask the engine which drafts fit the chosen model; `changed` follows as answers come."""
@@ -140,6 +129,7 @@ class Drafts(QObject):
 
         def looked_at(checked: DraftChecked) -> None:
             self._problems[model, checked.draft] = checked.problem
+            self._modes[checked.draft] = checked.mode
             self.changed.emit()
 
         self._look = self._ask(tuple(self._references())).done(looked_at)
@@ -150,12 +140,12 @@ class Drafts(QObject):
             self._look.drop()
 
     def choose(self, ref: str) -> None:
-        """Use a draft for the chosen model too, if it fits it, or no longer; an empty one for none at all."""
+        """Use a draft for the chosen model too, if it fits it, or no longer; an empty one leaves it to Tenon."""
         if self._choice is not None:
             self._choice.drop()
         model = self._settings.model
         wanted = toggled(self._settings.drafts_of(model), ref)
-        if ref not in wanted:
+        if ref not in named_drafts(wanted):
             self._take(model, wanted)
             return
 
@@ -173,7 +163,7 @@ class Drafts(QObject):
         model = self._settings.model
         installed = (str(model.location) for model in installed_models() if model.is_whole)
         found = [*bundled_drafts(model), *installed, *chain(*self._settings.drafts.values())]
-        return [ref for ref in dict.fromkeys(found) if ref != model]
+        return [ref for ref in dict.fromkeys(named_drafts(found)) if ref != model]
 
     def _ask(self, drafts: tuple[str, ...]) -> Question:
         return self._client.ask(CheckDrafts("", load_options(self._settings), drafts))
@@ -185,3 +175,9 @@ class Drafts(QObject):
     def _take(self, model: str, drafts: tuple[str, ...]) -> None:
         self._settings.remember_drafts(model, drafts)
         self.chosen.emit()
+
+
+def _bundled_mode(ref: str) -> str:
+    """Return the mode that a bundled draft makes alone, or an empty text for every other draft."""
+    draft = bundled_model(ref)
+    return "" if draft is None else mode_of(draft.kind).name

@@ -155,7 +155,6 @@ class SharedEngine(QObject):
                 self._questions[command.request_id].cancel(or_kill=False)
         elif isinstance(command, Generate | CountTokens):
             if isinstance(command, Generate):
-                command = replace(command, fall_back=True)  # as the window asks
                 self.asked.emit()
             number = command.request_id
             question = self._questions[number] = self._model.ask_for_program(command)

@@ -175,7 +175,7 @@ class Replies(QObject):
         )
         request = Generate(
             request_id="",
-            options=self._model.options_for(model, own.mode),
+            options=self._model.options_for(model, own),
             messages=turns,
             left_out=left_out,
             raw_prompt=text_for(ticket.reply_id, messages) if own.continues else None,
@@ -184,7 +184,6 @@ class Replies(QObject):
             verify=options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
             round_texts=True,  # the inspector may be opened when the reply is long done
-            fall_back=True,
             thinking=options.thinking,
             stop_loops=options.stop_loops and not _goes_on_in_a_loop(messages[-1]),
         )

@@ -30,7 +30,7 @@ from app.bridge.typesetter import Typesetter
 from app.bridge.worker import AttachmentReader, LexerMaker, Worker
 from app.chat.conversation import Message
 from app.chat.library import Library
-from app.chat.modes import Choice, mode_choices, model_choices, model_name, with_plan
+from app.chat.modes import Choice, memory_choices, model_choices, model_name, toggled
 from app.chat.search import SearchResults
 from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder
@@ -137,7 +137,7 @@ class Workspace(QObject):
         self._answer_prompts()
         self._know_the_machine()
         self.inspection = Inspection(
-            self.replies, self.model, self.plans, self.modes, self._journal.save_trace, self._read_trace, self
+            self.replies, self.model, self.plans, self._journal.save_trace, self._read_trace, self
         )
         self.gpu_addon = GpuAddon(self)
         self.typesetter = Typesetter(self)
@@ -306,29 +306,38 @@ class Workspace(QObject):
     @Slot()
     def settings_applied(self) -> None:
         """Load again what the settings now ask for otherwise than it is in memory, after the running reply."""
-        self.model.bring_in(reply_runs=self.replies.busy)
+        self.model.bring_in(lambda: self.replies.busy)
 
-    def mode(self) -> str:
-        """Return the name of the mode of the chat that is shown: its own, or that of the settings."""
-        return self.open_chat.options().mode or self.settings.of_model(self.settings.model).mode
+    def draft(self) -> tuple[str, ...]:
+        """Return the drafts of the chat that is shown: its own, or those of the settings."""
+        own = self.open_chat.options().drafts
+        return self.settings.drafts_of(self.settings.model) if own is None else own
 
-    def choose_mode(self, mode: str) -> None:
-        """Use a mode from the next message on; in the chat that is shown alone, where that has a mode of its own.
+    def memory(self) -> str:
+        """Return the place in memory of the chat that is shown: its own, or that of the settings."""
+        return self.open_chat.options().memory or self.settings.of_model(self.settings.model).memory
 
-        Raises:
-            InvalidOption: There is no such mode.
-        """
+    def choose_memory(self, memory: str) -> None:
+        """Use a place in memory from the next message on; in the chat alone, where that has one of its own."""
         options = self.open_chat.options()
-        if options.mode is None:
-            self.settings.choose_for(self.settings.model, "mode", mode)
+        if options.memory is not None:
+            self.open_chat.set_options(replace(options, memory=memory))
         else:
-            self.open_chat.set_options(replace(options, mode=mode))
+            self.settings.choose_for(self.settings.model, "memory", memory)
+            self.settings_applied()
 
-    def modes(self) -> list[Choice]:
-        """Return the modes, each with the reason where it cannot be chosen."""
+    def memories(self, chosen: str) -> list[Choice]:
+        """Return the places in memory, each with the reason where it cannot be chosen."""
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
-        choices = mode_choices(self.drafts.taken_by, self.model.state.gpu, budget)
-        return with_plan(choices, self.plans.chosen)
+        return memory_choices(chosen, self.model.state.gpu, budget, self.plans.chosen)
+
+    def choose_draft(self, ref: str) -> None:
+        """Use a draft from the next message on; in the chat alone, where that has drafts of its own."""
+        options = self.open_chat.options()
+        if options.drafts is not None:
+            self.open_chat.set_options(replace(options, drafts=toggled(options.drafts, ref)))
+        else:
+            self.drafts.choose(ref)
 
     def advice(self) -> ModelAdvice | None:
         """Advice of the chat's model for its replies; None before a load or a plan tells."""

@@ -10,9 +10,20 @@ from enum import Enum
 from heapq import heapify, heappop, heappush
 from typing import Any, get_args
 
-from app.chat.modes import draft_names, known_modes
+from app.chat.modes import draft_names, former_mode
 from engine.json_text import read_json
-from engine.messages import Attachment, Effort, ErrorReport, Reply, Role, SamplingOptions, Thinking, Timings
+from engine.messages import (
+    DEFAULT_MODEL,
+    Attachment,
+    Effort,
+    ErrorReport,
+    Reply,
+    Role,
+    SamplingOptions,
+    Thinking,
+    Timings,
+)
+from engine.modes import MEMORY_TITLES
 
 # A reply shorter than this says little about its mode's speed.
 _FEWEST_TOKENS = 48
@@ -26,7 +37,8 @@ class ConversationOptions:
     max_tokens: int | None = None  # longest reply in tokens; 0 is until the context is full
     # Sampling; a None in it takes the setting, and the model's own where there is none
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
-    mode: str | None = None  # mode of the replies, by its ``--mode`` name
+    drafts: tuple[str, ...] | None = None  # drafts of the replies, as `LoadOptions` has them
+    memory: str | None = None  # place of the model's layers, as `LoadOptions` has it
     thinking: Thinking = field(default_factory=Thinking)  # wish to a model that can think before it answers
     # The chat is one text, which each reply goes on with; nothing in it is labelled as a turn
     continues: bool | None = None
@@ -66,12 +78,18 @@ class ConversationOptions:
         numbers = {name.name: _number(given.get(name.name), name.name) for name in fields(SamplingOptions)}
         system_prompt = values.get("system_prompt")
         most = _number(values.get("max_tokens"), "top_k")
-        mode = values.get("mode")
+        drafts, memory = values.get("drafts"), values.get("memory")
+        former = former_mode(values["mode"], DEFAULT_MODEL) if "mode" in values else None
+        if former is not None:  # of an older version
+            drafts, memory = list(former.drafts), former.memory
+        if not isinstance(drafts, list) or not all(isinstance(draft, str) for draft in drafts):
+            drafts = None
         return cls(
             system_prompt if isinstance(system_prompt, str) else None,
             None if most is None else int(most),
             SamplingOptions(**numbers),  # type: ignore[arg-type]
-            next((one.name for one in known_modes() if one.name == mode), None),
+            None if drafts is None else tuple(drafts),
+            memory if isinstance(memory, str) and memory in MEMORY_TITLES else None,
             _thinking(values.get("thinking")),
             True if values.get("continues") is True else None,
         )

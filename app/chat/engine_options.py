@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from app.chat.conversation import ConversationOptions
-from app.chat.modes import known_modes
 from app.settings.settings import Settings
 from engine.messages import (
     LoadOptions,
@@ -16,31 +15,36 @@ from engine.messages import (
     Reply,
     SamplingOptions,
     Thinking,
-    shared_options,
 )
+from engine.modes import MODES, OFF, mode_options, named_drafts
 
 #: Settings that a model's makers may advise; without a value of the user's that advice holds, else what is usual.
 ADVISED = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 # Settings whose value in use is told; of all others it is the applied one, where there is one.
 TOLD = frozenset({
-    "context", "weights", "kv_cache", "threads", "ram_budget_bytes", "vram_budget_bytes", "drafts", "mode",
+    "context", "weights", "kv_cache", "threads", "ram_budget_bytes", "vram_budget_bytes", "drafts",
     "gpu_layers", "language", *ADVISED,
 })  # fmt: skip
 
 
-def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
+def load_options(
+    settings: Settings, ref: str | None = None, own: ConversationOptions | None = None
+) -> LoadOptions:
     """Load options for a model, as the settings are now for it.
 
-    ``ref`` is another model than the chosen one; its own drafts go along.
+    Args:
+        settings: The settings.
+        ref: Another model than the chosen one; its own drafts go along.
+        own: Options of the chat that come before the settings.
     """
     model = settings.model if ref is None else ref
-    settings = settings.of_model(model)
-    chosen = {name: settings.values.get(name) for name in shared_options(known_modes())}
+    settings, own = settings.of_model(model), own or ConversationOptions()
+    chosen = {name: settings.values.get(name) for name in mode_options()}
     return LoadOptions(
         model=model,
-        drafts=settings.drafts_of(model),
-        mode=settings.mode,
+        drafts=settings.drafts_of(model) if own.drafts is None else own.drafts,
+        memory=settings.memory if own.memory is None else own.memory,
         mode_options={name: value for name, value in chosen.items() if value is not None},
         weights=settings.weights,
         kv_cache=settings.kv_cache,
@@ -54,7 +58,8 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
 
 def planned(options: LoadOptions) -> LoadOptions:
     """Options that a plan depends on: those that differ in nothing else have the same plan."""
-    return replace(options, mode=LoadOptions.mode, mode_options={}, threads=None)
+    named = named_drafts(options.drafts)
+    return replace(options, drafts=named, memory=LoadOptions.memory, mode_options={}, threads=None)
 
 
 @dataclass(frozen=True)
@@ -81,16 +86,6 @@ def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> Rep
         stop_loops=settings.stop_loops,
         thinking=own.thinking,
     )
-
-
-def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
-    """Return True if the weights that another request loaded serve this one; other options may differ.
-
-    A mode that needs a GPU wants its layers there; the other modes take them from where they are.
-    """
-    about_gpu = any(mode.needs_gpu for mode in known_modes() if mode.name == wanted.mode)
-    same = replace(wanted, mode=held.mode, mode_options=held.mode_options) == held
-    return same and (not about_gpu or wanted.mode == held.mode)
 
 
 @dataclass(frozen=True)
@@ -132,22 +127,21 @@ def settings_in_use(
     """
     if report is None or options is None:
         return {}
-    running = options.mode if reply is None else reply.mode
-    usual = {
-        each.name: each.default for mode in known_modes() if mode.name == running for each in mode.options
-    }
+    mode = None if reply is None else MODES.get(reply.mode)
+    usual = {} if mode is None else mode.values({})
     in_use: dict[str, Any] = {
         **usual,
         "context": report.context,
         "weights": report.weights,
         "ram_budget_bytes": options.ram_budget_bytes,
         "vram_budget_bytes": options.vram_budget_bytes,
-        "mode": running,
     }
     if report.threads:
         in_use |= {"kv_cache": report.kv_cache, "threads": report.threads}
-    if reply is not None or options.drafts:
-        in_use["drafts"] = options.drafts if reply is None else reply.drafts
+    if reply is not None:
+        in_use["drafts"] = reply.drafts or (("lookup" if reply.mode == "lookup" else OFF),)
+    elif options.drafts:
+        in_use["drafts"] = options.drafts
     on_gpus = [place for place in report.places if place.place not in ("ram", "disk")]
     if any(share.layers for place in report.places for share in place.shares):
         in_use["gpu_layers"] = sum(share.layers for place in on_gpus for share in place.shares)

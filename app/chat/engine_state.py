@@ -50,7 +50,6 @@ class EngineState:
     fraction: float | None = None  # progress of a load, 0 to 1; None when not loading or not known
     # Reason why it stopped, or why the model could not be loaded, for the user; else empty
     sentence: str = ""
-    draft_name: str = ""  # the draft that was chosen for the model, empty for none
     # The GPU that the engine can use, by torch's name; empty where there is none, None while not known
     gpu: str | None = None
     measuring: bool = False  # True if it is kept free of replies, because this machine is measured
@@ -70,14 +69,11 @@ class EngineState:
         """Return the state when the process is started."""
         return self._anew(phase=EnginePhase.STARTING)
 
-    def with_model(
-        self, ref: str, name: str, draft_name: str, server: ServerPlace | None = None
-    ) -> EngineState:
-        """Return the state after a model and a draft were chosen that are not in memory."""
+    def with_model(self, ref: str, name: str, server: ServerPlace | None = None) -> EngineState:
+        """Return the state after a model was chosen that is not in memory."""
         return self._anew(
             model_ref=ref,
             model_name=name,
-            draft_name=draft_name,
             weights="",
             server=server,
             only_continues=False,

@@ -1,28 +1,30 @@
-"""Choices of models, drafts and modes for menus, and every mode with what it is expected to do, did, or cannot do."""
+"""Choices of models, drafts and memory for menus, and every mode with what it is expected to do, did, or cannot do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.chat.model_entries import InstalledEntry
 from app.words import mark, tr
-from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE, ModeDescriptor, PlanReport
-from engine.modes import descriptors
+from engine.errors import InvalidOption
+from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE, LoadOptions, ModePrediction, PlanReport
+from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, in_mode
+from engine.modes.mode import GPU_PLACEMENTS
 
 BASE_MODEL = mark("Base model: it was not made for chats, and only continues texts")
 
-_NO_DRAFT = mark("Needs a draft: choose one in the menu of models.")
-_OTHER_DRAFT = mark("Needs a draft of another kind: choose one in the menu of models.")
 _NO_GPU = mark("Needs a GPU, and there is none that Tenon can use here.")
 _GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it alone.")
 
 _ON_SERVER = mark("On a server")
 #: What replies of servers have in the place of a mode.
 REMOTE = "remote"
-
-_known = descriptors()
+# Titles of what is no mode.
+_TITLES = {REMOTE: _ON_SERVER, AUTO: mark("Automatic")}
+# Titles of the choices that are no drafts.
+_WORDS = {OFF: mark("Off"), "lookup": MODES["lookup"].title}
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Choice:
     """A row of a menu.
 
     Attributes:
-        key: Value that is told when it is chosen, such as `LoadOptions.model` or ``--mode`` take; empty for none.
+        key: Value that is told when it is chosen, such as `LoadOptions.model` or ``--memory`` take; empty for none.
         title: First line.
         detail: Second line, empty for none.
         checked: True for the one in use.
@@ -92,7 +94,7 @@ def _source_words(entry: InstalledEntry) -> str:
 
 def draft_name(ref: str) -> str:
     """Title of a draft: its own name, or its folder's; of guesses from the text itself, what their mode is called."""
-    return tr("Lookup") if ref == "lookup" else Path(ref).name or ref
+    return tr(_WORDS[ref]) if ref in _WORDS else Path(ref).name or ref
 
 
 def draft_names(refs: Sequence[str]) -> str:
@@ -100,35 +102,76 @@ def draft_names(refs: Sequence[str]) -> str:
     return ", ".join(map(draft_name, refs))
 
 
+def draft_words(refs: Sequence[str]) -> str:
+    """Titles of the drafts that were chosen, or that the choice is left to Tenon."""
+    return draft_names(refs) or tr("Automatic")
+
+
 def toggled(chosen: Sequence[str], ref: str) -> tuple[str, ...]:
     """Return the chosen drafts with another one first, or without it if it was chosen; none for an empty one."""
-    if not ref:
-        return ()
-    others = tuple(one for one in chosen if one != ref)
+    if ref in ("", *_WORDS):
+        return (ref,) if ref else ()
+    others = tuple(one for one in chosen if one != ref and one not in _WORDS)
     return others if ref in chosen else (ref, *others)
 
 
 def draft_choices(
-    refs: Sequence[str], bundled: Sequence[str], chosen: Sequence[str], problems: dict[str, str]
+    refs: Mapping[str, str], bundled: Sequence[str], chosen: Sequence[str], problems: Mapping[str, str]
 ) -> list[Choice]:
-    """Leaving it to Tenon, then the drafts there are, of which any number may be chosen.
+    """Leaving it to Tenon, no draft, matches in the text, then the drafts there are, of which any number may be chosen.
 
     Args:
-        refs: Drafts to offer.
-        bundled: Drafts that ship for the model; a mode that needs a draft takes one if none is chosen.
+        refs: Drafts to offer, each with the mode that it makes alone; empty where that is not known.
+        bundled: Drafts among them that ship for the model.
         chosen: Drafts in use.
         problems: Faults of drafts by their references, as far as they are known.
     """
-    detail = (
-        tr("No draft came with this model: modes that need one cannot run")
-        if not bundled
-        else tr("Modes that need a draft take {draft}", draft=", ".join(bundled))
-    )
-    choices = [Choice("", tr("Automatic"), detail, not chosen)]
-    for ref in refs:
+    choices = [
+        Choice(
+            "", tr("Automatic"), tr("Takes what is fastest for this model and this computer."), not chosen
+        ),
+        Choice(OFF, tr(_WORDS[OFF]), tr(MODES["plain"].help), OFF in chosen),
+        Choice("lookup", tr(_WORDS["lookup"]), tr(MODES["lookup"].help), "lookup" in chosen),
+    ]
+    others = [ref for ref in chosen if ref not in _WORDS]
+    for ref, mode in refs.items():
+        alone = not [other for other in others if other != ref]
         where = tr("Built in") if ref in bundled else _place(ref)
-        choices.append(Choice(ref, draft_name(ref), where, ref in chosen, problem=problems.get(ref, "")))
+        about = _about(mode) if alone else _about("minions")
+        detail = f"{about} {where}" if about else where
+        choices.append(Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, "")))
     return choices
+
+
+def memory_choices(
+    chosen: str, gpu: str | None, vram_budget_bytes: int | None, plan: PlanReport | None
+) -> list[Choice]:
+    """Return the places that a model can have in memory, with what they are for or why they cannot be.
+
+    Args:
+        chosen: The one in use.
+        gpu: The GPU; empty where there is none, None while that is not known.
+        vram_budget_bytes: Most of its memory that may be taken; None for what is free.
+        plan: Plan of the model, if there is one.
+    """
+    refusals = {} if plan is None else {mode.mode: mode.refusal for mode in plan.modes}
+    choices = []
+    for memory, title in MEMORY_TITLES.items():
+        mode = next((mode for mode in MODES.values() if mode.memory == memory != AUTO), None)
+        if mode is None:
+            detail, problem = tr("Takes what is fastest for this model and this computer."), ""
+        elif memory in GPU_PLACEMENTS:
+            left = _NO_GPU if gpu == "" else _GPU_LEFT_ALONE if vram_budget_bytes == 0 else ""
+            detail, problem = tr(mode.help), tr(left) if left else refusals.get(mode.name, "")
+        else:
+            detail, problem = _about(mode.name), ""
+        choices.append(Choice(memory, tr(title), detail, memory == chosen, problem=problem))
+    return choices
+
+
+def _about(name: str) -> str:
+    """Return a mode's name and what it does, or an empty text for none."""
+    return tr("{mode}: {help}", mode=mode_title(name), help=tr(MODES[name].help)) if name else ""
 
 
 def _place(ref: str) -> str:
@@ -136,51 +179,38 @@ def _place(ref: str) -> str:
     return str(folder.parent) if folder.exists() else tr("Not found: {place}", place=folder)
 
 
-def learn(modes: tuple[ModeDescriptor, ...]) -> None:
-    """From now on these are the modes: what an engine has told of itself."""
-    global _known
-    _known = modes
-
-
-def known_modes() -> tuple[ModeDescriptor, ...]:
-    """Every mode, ``auto`` first; before an engine has told, those of this installation."""
-    return _known
-
-
 def mode_title(name: str) -> str:
     """Title of a mode."""
-    if name == REMOTE:
-        return tr(_ON_SERVER)
-    return next((tr(mode.title) for mode in _known if mode.name == name), name.capitalize())
+    title = MODES[name].title if name in MODES else _TITLES.get(name)
+    return name.capitalize() if title is None else tr(title)
 
 
-def mode_choices(
-    draft_of: Callable[[ModeDescriptor], str | None], gpu: str | None, vram_budget_bytes: int | None
-) -> list[Choice]:
-    """Every mode, with the reason where it cannot run.
+def options_in_mode(name: str, options: LoadOptions, plan: PlanReport | None) -> LoadOptions:
+    """Return options with the draft and the memory that a mode's name stands for; ``auto`` leaves both to Tenon.
+
+    Raises:
+        InvalidOption: There is no draft for the mode.
+    """
+    modes = () if plan is None else plan.modes
+    planned = next((mode.drafts for mode in modes if mode.mode == name), ())
+    return in_mode(name, replace(options, drafts=(), memory=AUTO), planned)
+
+
+def former_mode(name: object, model: str, drafts: Sequence[str] = ()) -> LoadOptions | None:
+    """Return what the mode of an older version's file stands for, or None if that is nothing here.
 
     Args:
-        draft_of: Name of the draft that a mode would take; empty where there is none, None where the one that was
-            chosen is of another kind.
-        gpu: The GPU; empty where there is none, None while that is not known.
-        vram_budget_bytes: Most of its memory that may be taken; None for what is free.
+        name: Name in the file.
+        model: Model that it was chosen for.
+        drafts: Drafts that were chosen for the model.
     """
-    return [_choice(mode, draft_of(mode), gpu, vram_budget_bytes) for mode in _known]
-
-
-def _choice(
-    mode: ModeDescriptor, draft: str | None, gpu: str | None, vram_budget_bytes: int | None
-) -> Choice:
-    help_text, problem = tr(mode.help), ""
-    if mode.drafts and draft:
-        help_text = tr("{what} Draft: {draft}", what=help_text, draft=draft)
-    elif mode.drafts:
-        problem = tr(_OTHER_DRAFT if draft is None else _NO_DRAFT)
-    elif mode.needs_gpu and gpu == "":
-        problem = tr(_NO_GPU)
-    elif mode.needs_gpu and vram_budget_bytes == 0:
-        problem = tr(_GPU_LEFT_ALONE)
-    return Choice(mode.name, tr(mode.title), help_text, problem=problem)
+    options = LoadOptions(model=model)
+    if name == AUTO:
+        return replace(options, drafts=tuple(drafts))
+    try:
+        return in_mode(str(name), options, drafts)
+    except InvalidOption:
+        return None
 
 
 @dataclass(frozen=True)
@@ -207,35 +237,20 @@ class PlanRow:
         return self.predicted if self.measured is None else self.measured
 
 
-def predicted_speeds(plan: PlanReport | None) -> dict[str, float]:
-    """Tokens per second by mode, as far as a plan predicts them."""
-    modes = () if plan is None else plan.modes
-    return {mode.mode: mode.tokens_per_second for mode in modes if mode.tokens_per_second is not None}
+def plan_rows(plan: PlanReport | None, measured: Mapping[str, float]) -> list[PlanRow]:
+    """Return the modes: the fastest first, then those without a prediction, then those that cannot run.
 
-
-def with_plan(choices: Iterable[Choice], plan: PlanReport | None) -> list[Choice]:
-    """Modes to choose from, with what a plan says of them: why one cannot run, and what ``auto`` takes."""
-    if plan is None:
-        return list(choices)
-    refusals = {mode.mode: mode.refusal for mode in plan.modes}
-    return [
-        replace(choice, detail=plan.reason)
-        if choice.key == "auto"
-        else replace(choice, problem=choice.problem or refusals.get(choice.key, ""))
-        for choice in choices
-    ]
-
-
-def plan_rows(
-    choices: Iterable[Choice], predicted: Mapping[str, float], measured: Mapping[str, float]
-) -> list[PlanRow]:
-    """Return the rows: the fastest first, then modes without a prediction, then those that cannot run.
-
-    Both mappings have tokens per second by mode: as predicted, and as replies of this model showed it.
+    Args:
+        plan: Plan of the model; None while there is none.
+        measured: Tokens per second that replies of this model had, by mode.
     """
-    rows = [
-        PlanRow(choice.key, choice.title, predicted.get(choice.key), measured.get(choice.key), choice.problem)
-        for choice in choices
-        if choice.key != "auto"
-    ]
+    planned = {} if plan is None else {mode.mode: mode for mode in plan.modes}
+    rows = []
+    for mode in MODES.values():
+        known = planned.get(mode.name, ModePrediction(mode.name))
+        rows.append(
+            PlanRow(
+                mode.name, tr(mode.title), known.tokens_per_second, measured.get(mode.name), known.refusal
+            )
+        )
     return sorted(rows, key=lambda row: (bool(row.reason), -(row.expected or 0.0)))

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.chat.model_entries import Fit, ListedModel, Recommendation, fit_of, fits
-from app.chat.modes import known_modes, mode_title
+from app.chat.modes import mode_title
 from engine.messages import MachineReport, ModePrediction, PlanReport, Prediction
+from engine.modes import MODES
 
 # Slower than this is slower than most people read.
 _READING_TOKENS_PER_S = 5.0
@@ -216,8 +217,8 @@ _WORDS: dict[str, Callable[[HelpFacts], str]] = {
     "largest": _largest,
     "memory": _memory,
     "mode-here": _mode_here,
-    "mode-helps": lambda facts: "\n".join(f"- **{mode.title}**: {mode.help}" for mode in known_modes()),
-    "mode-names": lambda facts: ", ".join(f"`{mode.name}`" for mode in known_modes()),
+    "mode-helps": lambda facts: "\n".join(f"- **{mode.title}**: {mode.help}" for mode in MODES.values()),
+    "mode-names": lambda facts: ", ".join(f"`{mode.name}`" for mode in MODES.values()),
     "model": _model,
     "modes": _modes,
     "recommended": _recommended,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.settings.mode_options import mode_option_settings
 from app.words import mark
+from engine.modes import mode_options
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Section:
     @property
     def items(self) -> tuple[Item, ...]:
         """Everything in it, from top to bottom."""
-        options = mode_option_settings() if self.of_modes else ()
+        options = mode_options() if self.of_modes else ()
         return (*self.own, *(Row(name, advanced=True, per_model=True) for name in options))
 
 
@@ -105,12 +105,12 @@ PAGES = (
         "zap",
         _section(
             mark("Memory"),
+            Row("memory", per_model=True),
             Row("context", per_model=True),
             Row("gpu_layers", per_model=True),
         ),
         _section(
             mark("Speed"),
-            Row("mode", per_model=True),
             Row("drafts"),
             Row("threads", advanced=True, per_model=True),
             Row("verify", advanced=True, per_model=True),

@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.chat.modes import known_modes
-from app.settings.mode_options import mode_option_settings
 from app.settings.setting import (
     Names,
     Number,
@@ -25,7 +23,8 @@ from app.settings.setting import (
     texts_by_name,
 )
 from app.words import mark
-from engine.messages import DEFAULT_MODEL, SERVER_PORT
+from engine.messages import DEFAULT_MODEL, SERVER_PORT, ModeOption
+from engine.modes import AUTO, MEMORY_TITLES, mode_options
 
 RECENT_MODELS = 8
 
@@ -36,6 +35,17 @@ _FORMER_MODEL = "guide"
 REMEMBERED_DRAFTS = 64
 _AUTOMATIC = mark("Automatic")
 _BUDGET = Number(0, 100_000, 1, 0.5, "GB", 10**9, mark("What is free"), slider=(0.5, 64), by_factors=True)
+
+
+def _of_mode(option: ModeOption) -> Setting[Any]:
+    """Return the setting of an option of modes."""
+    setting: Setting[Any] = switch(bool(option.default), option.help, option.title)
+    if not option.is_switch:
+        empty = mark("Usual") if option.default is None else ""
+        ends = option.least, option.most
+        setting = number(option.default, Number(*ends, empty=empty, slider=ends), option.help, option.title)
+    setting.name = option.name
+    return setting
 
 
 def _model(value: Any) -> str:
@@ -85,15 +95,15 @@ class Settings(Remembered):
 
     drafts = texts_by_name(
         REMEMBERED_DRAFTS,
-        mark("Small models that guess words ahead for the large one; each model has its own."),
-        mark("Drafts"),
+        mark("What guesses words ahead, which the model then checks at once; each model has its own."),
+        mark("Draft"),
         Names(offered=True, several=True),
     )
-    mode = Setting(
-        "auto",
-        mark("How replies are generated."),
-        one_of(lambda: [mode.name for mode in known_modes()]),
-        mark("Mode"),
+    memory = Setting(
+        AUTO,
+        mark("Where the model lies while it answers."),
+        one_of(lambda: [*MEMORY_TITLES]),
+        mark("Memory"),
         Names(offered=True),
     )
     weights = choice(
@@ -286,7 +296,7 @@ class Settings(Remembered):
     @classmethod
     def declared(cls) -> dict[str, Setting[Any]]:
         """Every setting by name, with those of the modes' options."""
-        return {**super().declared(), **mode_option_settings()}
+        return {**super().declared(), **{name: _of_mode(option) for name, option in mode_options().items()}}
 
     def forget_models(self, refs: Collection[str]) -> None:
         """Take models that are removed out of what is remembered, as models and as drafts; the chosen one stays."""

@@ -12,11 +12,14 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
+from app.chat.modes import former_mode
 from app.settings.pending import exported_names
 from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.errors import InvalidOption, StorageError
 from engine.json_text import read_json, readable_json
+from engine.messages import DEFAULT_MODEL
+from engine.modes import AUTO
 from engine.outside_file import read_file
 from engine.unfinished_file import set_aside, unfinished_file, write_whole
 
@@ -59,6 +62,28 @@ def _without_removed(stored: Stored) -> Stored:
     )
 
 
+def _two_axes(stored: Stored) -> Stored:
+    """Before version 4 a mode stood for a draft and a place in memory."""
+    general = stored.get("mode", AUTO)
+    drafts, by_model = (
+        dict(found) if isinstance(found := stored.get(name), dict) else {} for name in ("drafts", "by_model")
+    )
+    modes = {model: own["mode"] for model, own in by_model.items() if isinstance(own, dict) and "mode" in own}
+    if "mode" not in stored and not modes:
+        return stored
+    for model in dict.fromkeys((stored.get("model", DEFAULT_MODEL), *drafts, *by_model)):
+        former = former_mode(modes.get(model, general), model, drafts.get(model, ()))
+        if former is not None and former.drafts:
+            drafts[model] = list(former.drafts)
+        if model in modes:
+            own = {name: value for name, value in by_model[model].items() if name != "mode"}
+            by_model[model] = own if former is None else {**own, "memory": former.memory}
+    every = former_mode(general, DEFAULT_MODEL)
+    memory = AUTO if every is None else every.memory
+    others = {name: value for name, value in stored.items() if name != "mode"}
+    return {**others, "drafts": drafts, "by_model": by_model, "memory": memory}
+
+
 def removed_names(stored: Stored) -> tuple[str, ...]:
     """Names of removed settings in a file's content, those of single models among them."""
     found: set[str] = set()
@@ -72,7 +97,7 @@ def removed_names(stored: Stored) -> tuple[str, ...]:
 
 
 # Step i turns a file of version i + 1 into one of version i + 2. Steps are only ever appended.
-MIGRATIONS: tuple[Callable[[Stored], Stored], ...] = (_weights_by_block_type, _without_removed)
+MIGRATIONS: tuple[Callable[[Stored], Stored], ...] = (_weights_by_block_type, _without_removed, _two_axes)
 VERSION = len(MIGRATIONS) + 1
 
 

@@ -21,7 +21,7 @@ from app.chat.comparison import Agreement, Trial, ran_title
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
 from app.ui.chat_page.page import ChatPage
-from app.ui.chat_settings.fields import ModeField
+from app.ui.chat_settings.fields import ChoiceList
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit
 from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button, scrolled
@@ -32,6 +32,7 @@ from app.ui.transcript.prose import wrap_mode
 from app.words import tr
 from engine.errors import TenonError
 from engine.messages import ChatMessage
+from engine.modes import AUTO
 
 # Tokens a step below which guesses have nothing to do with the speed.
 _HARDLY = 1.05
@@ -128,8 +129,8 @@ class TrialColumn(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.difference: int | None = None
-        self.mode = ModeField(theme, name, self)
-        self.mode.show_modes(modes, mode)
+        self.mode = ChoiceList(theme, name, self)
+        self.mode.show_choices(modes, mode)
         card = QFrame(self)
         card.setProperty("kind", "card")
         self.text = QTextEdit(card)
@@ -236,11 +237,14 @@ class ComparisonDialog(RingedDialog):
             tr("After the %n message(s) before it in the chat.", n=turns), self, kind="small", wrap=True
         )
         self.context.setVisible(turns > 0)
-        modes = workspace.modes()
-        own = workspace.mode()
+        rows = workspace.inspection.plan()
+        modes = [
+            Choice(AUTO, mode_title(AUTO)),
+            *(Choice(row.name, row.title, problem=row.reason) for row in rows),
+        ]
         self.columns = (
             TrialColumn(theme, tr("First mode"), modes, "plain", self),
-            TrialColumn(theme, tr("Second mode"), modes, own if own != "plain" else "lookup", self),
+            TrialColumn(theme, tr("Second mode"), modes, AUTO, self),
         )
         self._pair = filled(QHBoxLayout(), *((trial, 1) for trial in self.columns), spacing=12)
         self._make_verdict()
@@ -314,7 +318,7 @@ class ComparisonDialog(RingedDialog):
         if comparison.running:
             comparison.stop()
             return
-        first, second = (column.mode.mode() or "plain" for column in self.columns)
+        first, second = (column.mode.chosen() or "plain" for column in self.columns)
         try:
             comparison.start(
                 self.prompt.toPlainText(),

@@ -156,7 +156,7 @@ class MainWindow(QMainWindow):
         self.trouble.setting_wanted.connect(self.settings.open_row)
         self.settings.erase_wanted.connect(self.erasing.ask)
         self.settings.applied.connect(self.view.take_settings)
-        self.settings.applied.connect(page.show_mode)
+        self.settings.applied.connect(page.show_draft)
         page.said.connect(self._say_of_chat)
         page.went_on.connect(self._take_back)
         page.composer.cancelled.connect(self._escape)
@@ -204,7 +204,7 @@ class MainWindow(QMainWindow):
             self.page.transcript,
             composer.prompt,
             composer.attach_button,
-            composer.mode_button,
+            composer.draft_button,
             composer.send_button,
         ]
         for before, after in pairwise(order):

@@ -44,9 +44,8 @@ from engine.messages import (
     StatisticsUpdated,
     Thinking,
     TokensAdded,
-    shared_options,
 )
-from engine.modes import MODES, check_options, descriptors
+from engine.modes import MODES, check_options, mode_options
 
 _TEMPERATURE = (
     "0 is greedy: always the likeliest token (default: what the model's makers advise; where they advise nothing, 0.8 "
@@ -132,7 +131,7 @@ def add_to(commands: Any) -> None:
 
 def _add_mode_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("options of modes")
-    for option in shared_options(descriptors()).values():
+    for option in mode_options().values():
         if option.is_switch:
             switch = argparse.BooleanOptionalAction
             group.add_argument(_flag(option), action=switch, help=_help(option))
@@ -162,7 +161,7 @@ def _value(option: ModeOption, text: str) -> int | str:
 
 
 def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
-    known = shared_options(descriptors())
+    known = mode_options()
     return {name: value for name, value in vars(options).items() if name in known and value is not None}
 
 
@@ -241,7 +240,6 @@ def _request(options: argparse.Namespace) -> Generate:
         verify=options.verify,
         options=load_options(
             options,
-            mode=options.mode,
             mode_options=_given_mode_options(options),
             threads=options.threads,
             gpu_layers=options.gpu_layers,

@@ -11,8 +11,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, add_load_options, load_options, on_interrupt, show_status
+from engine.errors import InvalidOption
 from engine.messages import Event, LoadOptions
-from engine.modes import MODES
+from engine.modes import MODES, in_mode
 
 if TYPE_CHECKING:
     from engine.benchmark import BenchmarkEvent
@@ -59,7 +60,8 @@ def _bench(options: argparse.Namespace) -> int:
     if options.modes is None or "ghidorah" in options.modes:
         _calibrate(wanted)
     plan = model_planner(wanted, untried=True).plan
-    modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]
+    planned = {mode.mode: mode.drafts for mode in plan.modes if not mode.refusal}
+    modes = {name: _asked(name, wanted, planned.get(name, ())) for name in options.modes or planned}
     events: queue.Queue[Event] = queue.Queue()
     finished: list[BenchmarkFinished] = []
 
@@ -71,7 +73,7 @@ def _bench(options: argparse.Namespace) -> int:
             show_status(f"{event.mode}: {event.done} of {event.total} replies{loading}")
 
     engine = Engine(events.put)
-    benchmark = Benchmark(wanted, modes, engine.submit, told, max_tokens=options.max_tokens)
+    benchmark = Benchmark(modes, engine.submit, told, max_tokens=options.max_tokens)
     with on_interrupt(benchmark.cancel), closing(engine):
         benchmark.start()
         while not benchmark.over:
@@ -82,6 +84,14 @@ def _bench(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_table(finished[0].rows)))
     return 130 if finished[0].cancelled else 0
+
+
+def _asked(mode: str, wanted: LoadOptions, drafts: tuple[str, ...]) -> LoadOptions | str:
+    """Return the draft and the memory of a mode, or why it cannot run."""
+    try:
+        return in_mode(mode, wanted, drafts)
+    except InvalidOption as error:
+        return error.message
 
 
 def _calibrate(wanted: LoadOptions) -> None:

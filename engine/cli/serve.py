@@ -89,7 +89,7 @@ def _serve(options: argparse.Namespace) -> int:
             print(event.text, file=sys.stderr)
 
     serve(
-        load_options(options, mode=options.mode, threads=options.threads),
+        load_options(options, threads=options.threads),
         options.port,
         key,
         ready,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from engine.errors import TenonError
 from engine.hub.installed import find_model
 from engine.messages import DEFAULT_MODEL, LoadOptions
-from engine.modes import MODES
+from engine.modes import AUTO, MEMORY_TITLES, MODES, in_mode
 from engine.sentences import either
 from engine.terminal import Steering
 
@@ -83,8 +83,8 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
         dest="drafts",
         action="append",
         default=[],
-        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; may be "
-        "repeated, for drafts that vote (--mode minions)",
+        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; lookup for "
+        "what followed the same words before, off for nothing; may be repeated, for drafts that vote",
     )
     parser.add_argument(
         "--weights",
@@ -108,8 +108,19 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_mode_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--mode``."""
-    parser.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
+    """Add the places in memory, and modes' names for them and kinds of draft."""
+    parser.add_argument(
+        "--memory",
+        default=AUTO,
+        choices=list(MEMORY_TITLES),
+        help="gpu (as many layers as fit there), gpu-copy (the others are copied there for each token), disk (what "
+        "memory has no room for is read for each token) or auto (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--mode",
+        default=AUTO,
+        help=f"a name for a draft and a memory: {either([AUTO, *MODES])} (default: %(default)s)",
+    )
 
 
 def add_threads_option(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +137,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     """Return the load options of a command line with options of `add_load_options`; ``others`` are further fields."""
-    return LoadOptions(
+    wanted = LoadOptions(
         model=options.model,
         drafts=tuple(options.drafts),
         weights=options.weights,
@@ -134,8 +145,10 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
         context=options.context,
         ram_budget_bytes=options.ram_budget,
         vram_budget_bytes=options.vram_budget,
+        memory=getattr(options, "memory", AUTO),
         **others,
     )
+    return in_mode(getattr(options, "mode", AUTO), wanted)
 
 
 def not_empty(text: str) -> str:

@@ -19,10 +19,9 @@ class BundledModel:
     name: str  # name on the command line, and of its folder in ``assets/models``
     title: str = ""  # name that users see; empty if nobody sees it
     file: str = ""  # name of its one GGUF file in that folder; empty if it is a checkpoint folder
-    # Names of the bundled drafts that were made for it. A mode takes the first one that is there and of a
-    # kind that it takes
+    # Names of the bundled drafts that were made for it, the first of a kind before others of it
     drafts: tuple[str, ...] = ()
-    kind: str = "model"  # kind of draft, as modes name it (`ModeDescriptor.drafts`)
+    kind: str = "model"  # kind of draft, as modes name it (`Mode.drafts`)
 
     @property
     def folder(self) -> Path:

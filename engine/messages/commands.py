@@ -164,9 +164,11 @@ class LoadOptions:
 
     Attributes:
         model: A local folder, a GGUF file, or the name of an installed or a bundled model.
-        drafts: Folders or names of drafts; none, or in a mode that needs one for those that ship with the model. A mode
-            takes the first of its kinds, or all of them where they vote.
-        mode: A name from the table of modes, or ``auto``.
+        drafts: Folders or names of what guesses tokens ahead, which vote if they are several; ``lookup`` for what
+            followed the same words earlier in the text, ``off`` for nothing. Empty, the planner chooses.
+        memory: Place of the layers: ``gpu`` for as many as fit there and the others on the CPU, ``gpu-copy`` for all
+            on the GPU, where those that do not fit are copied for each token, ``disk`` for what memory has no room
+            for, while a draft guesses. ``auto``: the planner chooses.
         mode_options: Values of modes' options by name (`ModeOption`); an option without one has its default.
         weights: ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert.
         kv_cache: Format of keys and values: ``full``, as wide as the activations; ``q8_0``, 8 bits, lossy and half
@@ -180,7 +182,7 @@ class LoadOptions:
 
     model: str = DEFAULT_MODEL
     drafts: tuple[str, ...] = ()
-    mode: str = "auto"
+    memory: str = "auto"
     mode_options: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     weights: str = "auto"
     kv_cache: str = "auto"
@@ -276,10 +278,7 @@ class OutputForm:
 
 @dataclass(frozen=True)
 class Load:
-    """Load a model ahead of the first message. Answered by `ModelLoaded` or `Failed`.
-
-    ``auto`` takes the place of a mode that cannot run with it.
-    """
+    """Load a model ahead of the first message. Answered by `ModelLoaded` or `Failed`."""
 
     request_id: str
     options: LoadOptions
@@ -306,8 +305,6 @@ class Generate:
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
         prompt_kind: Kind of the task, where it is known: the worth of a draft differs by it.
         show_unconfirmed: `TextDrafted` is wanted.
-        fall_back: ``auto`` takes the place of a mode that cannot run with this model, with a notice; else that
-            is an error.
         stop_loops: A reply that repeats itself is ended, with the stop reason ``loop``.
         thinking: Wishes for a model that can think; others take no notice.
         round_texts: Every round is wanted with the texts of its tokens, for whoever draws them.
@@ -333,7 +330,6 @@ class Generate:
     verify: str = "sample-and-match"
     prompt_kind: PromptKind | None = None
     show_unconfirmed: bool = False
-    fall_back: bool = False
     stop_loops: bool = False
     thinking: Thinking = field(default_factory=Thinking)
     round_texts: bool = False
@@ -405,6 +401,17 @@ class CheckDrafts:
 
 
 @dataclass(frozen=True)
+class CheckLoaded:
+    """Say whether the model in memory answers requests with these options as it is. Replies that run go on.
+
+    Answered by `LoadedChecked`.
+    """
+
+    request_id: str
+    options: LoadOptions
+
+
+@dataclass(frozen=True)
 class ReportMachine:
     """Say what this machine has; what is loaded stays.
 
@@ -425,7 +432,7 @@ class MakePlan:
     Answered by `PlanMade`, or by `Failed` where the model cannot be read.
 
     Attributes:
-        options: The model, its draft, and what else is settled; every mode is planned, whichever this names.
+        options: The model, its draft, and what else is settled; every mode is planned, whichever these stand for.
     """
 
     request_id: str
@@ -479,6 +486,16 @@ class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
 
-Request = Load | Generate | CountTokens | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
+Request = (
+    Load
+    | Generate
+    | CountTokens
+    | CheckDrafts
+    | CheckLoaded
+    | ReportMachine
+    | MakePlan
+    | PredictModels
+    | FindPairs
+)
 """Commands that are answered, and can be cancelled until then."""
 Command = Request | Cancel | Unload | Ping | Shutdown

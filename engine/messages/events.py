@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from engine.messages.commands import Generate
 from engine.messages.machine import MachineReport, PlanReport
-from engine.messages.models import ModeDescriptor, ModelPredicted, PairsFound
+from engine.messages.models import ModelPredicted, PairsFound
 from engine.messages.reports import (
     ErrorReport,
     Memory,
@@ -27,13 +27,11 @@ class EngineReady:
 
     Attributes:
         gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
-        modes: Modes in the order of menus, ``auto`` first.
     """
 
     process_id: int
     version: str
     gpu: str = ""
-    modes: tuple[ModeDescriptor, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Working:
 
 @dataclass(frozen=True)
 class LoadProgress:
-    """Bytes of weights read so far."""
+    """Bytes of weights read so far; the first has 0 of 0."""
 
     request_id: str
     done_bytes: int
@@ -76,11 +74,21 @@ class DraftChecked:
 
     Attributes:
         problem: One sentence that says what does not fit; empty where all does.
+        mode: The mode that it makes alone; empty where it does not fit.
     """
 
     request_id: str
     draft: str
     problem: str
+    mode: str = ""
+
+
+@dataclass(frozen=True)
+class LoadedChecked:
+    """Answer to `CheckLoaded`: False if something has to be loaded."""
+
+    request_id: str
+    loaded: bool
 
 
 @dataclass(frozen=True)
@@ -232,6 +240,7 @@ Event = (
     | ModelUnloaded
     | Pong
     | DraftChecked
+    | LoadedChecked
     | TokensCounted
     | MeasuringProgress
     | MachineReported

@@ -1,9 +1,8 @@
-"""Answers about models that need not be loaded, nor even be here, and descriptors of modes as plain data."""
+"""Answers about models that need not be loaded, nor even be here, and options of modes as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 Basis = Literal["guess", "busy", "rest"]
@@ -158,36 +157,3 @@ class ModeOption:
         if self.is_switch or isinstance(value, bool):
             return self.is_switch and isinstance(value, bool)
         return isinstance(value, int) and self.least <= value <= self.most
-
-
-@dataclass(frozen=True)
-class ModeDescriptor:
-    """A mode as a user is told of it.
-
-    Attributes:
-        name: ``--mode`` name.
-        title: Name in the window.
-        help: One sentence.
-        drafts: The kinds of draft that it takes; empty for a mode that needs none.
-        needs_gpu: True if the mode is about a GPU.
-        options: Own options; modes share those of the same name.
-        takes_several: True if it takes all drafts of these kinds, else the first.
-    """
-
-    name: str
-    title: str
-    help: str
-    drafts: tuple[str, ...] = ()
-    needs_gpu: bool = False
-    options: tuple[ModeOption, ...] = ()
-    takes_several: bool = False
-
-
-def shared_options(modes: Iterable[ModeDescriptor]) -> dict[str, ModeOption]:
-    """Return the options of all modes by name, without a default if modes differ in it."""
-    found: dict[str, ModeOption] = {}
-    for option in (option for mode in modes for option in mode.options):
-        known = found.setdefault(option.name, option)
-        if known.default != option.default:
-            found[option.name] = replace(known, default=None)
-    return found

@@ -1,15 +1,24 @@
-"""Modes: each a recipe of parts for the one loop. ``MODES`` is the table of them."""
+"""Modes: what a kind of draft does, in some place in memory, as a recipe of parts for the one loop.
 
-from collections.abc import Mapping
+``MODES`` is the table of them, and `in_mode` says which draft and which memory a mode's name stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from engine.errors import InvalidOption
-from engine.messages import ModeDescriptor, shared_options
+from engine.hub.bundled import paired_drafts
+from engine.messages import LoadOptions, ModeOption
 from engine.modes.drafted import DOVETAIL, GHIDORAH, LLMCAD, LOOKUP, MINIONS, PPD
-from engine.modes.mode import Mode
+from engine.modes.mode import MEMORY_TITLES, Mode
 from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
-from engine.sentences import either, mark, say
+from engine.sentences import either, mark, paragraph, say
 
-_AUTO = ModeDescriptor("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer."))
+AUTO = "auto"
+OFF = "off"
+"""Draft of those who want none."""
 _WHOLE_NUMBER = mark("{option}: choose a whole number from {least} to {most}, not {value}.")
 _SWITCH = mark("{option}: choose true or false, not {value}.")
 # In the order of menus.
@@ -18,12 +27,81 @@ MODES: dict[str, Mode] = {
     for mode in (PLAIN, LOOKUP, DOVETAIL, GHIDORAH, PPD, MINIONS, OFFLOAD, LAYER_OFFLOAD, LLMCAD)
 }
 
-__all__ = ["MODES", "Mode", "check_options", "descriptors"]
+__all__ = [
+    "AUTO",
+    "MEMORY_TITLES",
+    "MODES",
+    "OFF",
+    "Mode",
+    "check_options",
+    "in_mode",
+    "mode_of",
+    "mode_options",
+    "named_drafts",
+]
 
 
-def descriptors() -> tuple[ModeDescriptor, ...]:
-    """Return every mode that a user may choose, ``auto`` first."""
-    return (_AUTO, *(mode.descriptor for mode in MODES.values()))
+def mode_options() -> dict[str, ModeOption]:
+    """Return the options of all modes by name, without a default if modes differ in it."""
+    found: dict[str, ModeOption] = {}
+    for option in (option for mode in MODES.values() for option in mode.options):
+        known = found.setdefault(option.name, option)
+        if known.default != option.default:
+            found[option.name] = replace(known, default=None)
+    return found
+
+
+def named_drafts(drafts: Sequence[str]) -> tuple[str, ...]:
+    """Return those of `LoadOptions.drafts` that are folders or names of drafts."""
+    words = {OFF, *(mode.name for mode in MODES.values() if mode.drafter is not None)}
+    return tuple(draft for draft in drafts if draft not in words)
+
+
+def mode_of(kind: str) -> Mode:
+    """Return the mode that a kind of draft makes alone."""
+    return next(mode for mode in MODES.values() if kind in mode.drafts)
+
+
+def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> LoadOptions:
+    """Return options with the draft and the memory that a mode's name stands for.
+
+    A mode with a draft takes those of the named drafts that are of its kinds, else what ships with the model.
+
+    Args:
+        name: ``--mode`` name.
+        options: Model, drafts and what else is settled.
+        planned: Drafts that a plan has for the mode, which are taken as they are.
+
+    Raises:
+        InvalidOption: There is no such mode, or no draft for it.
+        CheckpointError: A draft does not exist.
+    """
+    if name == AUTO:
+        return options
+    mode = MODES.get(name)
+    if mode is None:
+        raise InvalidOption(
+            "There is no mode {mode}: choose {auto}, {names}.",
+            mode=repr(name),
+            auto=AUTO,
+            names=either(MODES),
+        )
+    if not mode.drafts:
+        return replace(options, drafts=(OFF if mode.drafter is None else name,), memory=mode.memory)
+    drafts = tuple(planned)
+    if not drafts and (drafts := named_drafts(options.drafts)):
+        from engine.drafting.kinds import kind_of  # which needs torch
+        from engine.model_file import open_model
+
+        drafts = tuple(draft for draft in drafts if kind_of(open_model(draft)).kind in mode.drafts)
+    elif not drafts:
+        drafts = paired_drafts(options.model, mode.drafts, mode.takes_several)
+    if not drafts:
+        raise InvalidOption(
+            paragraph(say("The mode {mode} cannot run.", mode=say(mode.title)), say(mode.needs))
+        )
+    drafts = (LOOKUP.name, *drafts) if mode.takes_several else drafts[:1]
+    return replace(options, drafts=drafts, memory=mode.memory)
 
 
 def check_options(given: Mapping[str, object]) -> None:
@@ -32,7 +110,7 @@ def check_options(given: Mapping[str, object]) -> None:
     Raises:
         InvalidOption: An option or a value is wrong in one of these ways.
     """
-    known = shared_options(descriptors())
+    known = mode_options()
     for name, value in given.items():
         option = known.get(name)
         if option is None:

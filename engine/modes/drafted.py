@@ -16,7 +16,7 @@ from engine.modes.mode import (
     searched_trees,
     worthwhile,
 )
-from engine.sentences import mark, say
+from engine.sentences import mark
 
 if TYPE_CHECKING:
     from engine.decoding.costs import Costs
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from engine.drafting.lookup import MatchChances
     from engine.drafting.schedule import Schedule
     from engine.drafting.trees import TreeShape
-    from engine.placement.plan import PlacementPlan
 
 
 def _drafter(chances: MatchChances) -> Drafter:
@@ -44,8 +43,6 @@ LOOKUP = Mode(
     drafter=_drafter,
     schedule=worthwhile,
     looks_up=True,
-    # It needs no second model, and its schedule drafts nothing if drafts do not pay for themselves.
-    usual=mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),
 )
 
 
@@ -75,8 +72,7 @@ DOVETAIL = Mode(
     schedule=worthwhile,
     growth=_tree,
     options=(WIDTH, DEPTH, nodes(15), AS_PUBLISHED),
-    drafts=("model", "head", "medusa", "block"),
-    usual=mark("Auto: a draft is given, so dovetail guesses with it."),
+    drafts=("model", "head", "block"),
 )
 
 # Ghidorah: Medusa heads guess all tokens of a tree at once, whose shape was searched on the model's own
@@ -97,7 +93,7 @@ GHIDORAH = Mode(
     growth=searched_trees,
     options=(WIDTH, nodes(63), AS_PUBLISHED),
     drafts=("medusa",),
-    wrong_draft=mark("It needs Medusa heads as its draft: choose heads that were made for this model."),
+    needs=mark("It needs Medusa heads as its draft: choose heads that were made for this model."),
 )
 
 # Parallel Prompt Decoding: trained embeddings in the model's own forward ask it which tokens come further on.
@@ -119,7 +115,7 @@ PPD = Mode(
     options=(WIDTH, nodes(31), LOOK_UP, AS_PUBLISHED),
     drafts=("prompt-tokens",),
     placements=("offload", "resident"),
-    wrong_draft=mark("It needs prompt tokens as its draft: choose a set that was trained for this model."),
+    needs=mark("It needs prompt tokens as its draft: choose a set that was trained for this model."),
 )
 
 
@@ -168,20 +164,13 @@ MINIONS = Mode(
     drafts=("model", "head", "medusa", "prompt-tokens"),
     takes_several=True,
     placements=("resident", "offload", "offload-experts"),
-    usual=mark("Auto: several drafts are given, so minions lets them vote."),
 )
-
-_FITS = mark("It is for models larger than memory, and this one fits.")
 
 
 def _pacing(values: Values) -> Pacing:
     from engine.drafting.kind import Pacing
 
     return Pacing(draft_beyond=not values[AS_PUBLISHED.name], length=values["draft_depth"])
-
-
-def _fits(placement: PlacementPlan, gpu_layers: int | None) -> str:
-    return "" if placement.streams else say(_FITS)
 
 
 # LLMCad: the target's layers come from the disk, and a small model in memory drafts while they are on their
@@ -199,17 +188,13 @@ LLMCAD = Mode(
         "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses "
         "ahead."
     ),
+    memory="disk",
     drafts_ahead=True,
     schedule=worthwhile,
     growth=_pacing,
     options=(DEPTH, nodes(63), LOOK_UP, AS_PUBLISHED),
     drafts=("model", "medusa", "prompt-tokens"),
-    pointless=_fits,
-    reason_in_memory=mark(
-        "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in "
-        "which the draft could guess; it guesses before each pass only."
-    ),
-    wrong_draft=mark(
+    needs=mark(
         "It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or "
         "what was trained for this one. Other heads cannot guess while the model is read from the disk."
     ),

@@ -1,4 +1,4 @@
-"""Interface of a mode: its parts of the loop, its options, and all sentences and predictions about it.
+"""Interface of a mode: its parts of the loop, its options, and sentences about it.
 
 A mode imports its parts where it makes them, since the window and the command line read the table of modes without
 torch.
@@ -7,11 +7,11 @@ torch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from engine.messages import ModeDescriptor, ModeOption
-from engine.sentences import mark, say
+from engine.messages import ModeOption
+from engine.sentences import mark
 
 if TYPE_CHECKING:
     from engine.decoding.costs import Costs
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engine.drafting.lookup import MatchChances
     from engine.drafting.schedule import Schedule
     from engine.drafting.trees import TreeShape
-    from engine.placement.plan import PlacementPlan
     from engine.verifying.rules import Verifier
 
 OfKind = TypeVar("OfKind", bound="_OfKind")
@@ -37,9 +36,18 @@ class _OfKind(Protocol):
 Values = Mapping[str, Any]
 """The value of each option of a mode, by the option's name."""
 
-_NO_DRAFT = mark(
+NO_DRAFT = mark(
     "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model."
 )
+# Titles of the places in memory that a user may choose.
+MEMORY_TITLES = {
+    "auto": mark("Automatic"),
+    "gpu": mark("GPU"),
+    "gpu-copy": mark("GPU, layer by layer"),
+    "disk": mark("Disk"),
+}
+# The placement that a choice of memory is about, where it is about a GPU.
+GPU_PLACEMENTS = {"gpu": "offload", "gpu-copy": "layer-offload"}
 # Options that modes with a draft share.
 WIDTH = ModeOption(
     "draft_width",
@@ -101,10 +109,17 @@ def searched_trees(values: Values) -> TreeShape:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mode(ModeDescriptor):
-    """A recipe, and its description for users.
+class Mode:
+    """A recipe, and its description for users: what a kind of draft does, in some place in memory.
 
     Attributes:
+        name: ``--mode`` name.
+        title: Name in the window.
+        help: One sentence.
+        drafts: The kinds of draft that it takes; empty for a mode that needs none.
+        memory: Place in memory that it is about, as `LoadOptions.memory` has it.
+        options: Own options; modes share those of the same name.
+        takes_several: True if it takes all drafts of these kinds, else the first.
         reason: Sentence on why it runs, if the user chose it.
         schedule: Makes the schedule of one reply from the mode's options, the cost of rounds so far and the drafter.
         drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
@@ -116,15 +131,17 @@ class Mode(ModeDescriptor):
             about a GPU. A model that fits in none of these is streamed.
         looks_up: True if its drafter finds tokens in the text, so that its worth is that of such matches.
         drafts_ahead: True if the draft goes on while the target waits for its weights.
-        pointless: Reason why it gains nothing with layers in these places and at most so many of them on a GPU;
-            empty if it may.
-        reason_in_memory: Reason to give instead if nothing is read from the disk.
-        usual: Reason why ``auto`` takes it if no speed was measured; empty for a mode that it does not take then.
-        wrong_draft: Reason why it takes only some kinds of draft, and which to choose; empty for a mode that takes
-            all.
+        needs: Sentence on the draft that it needs, where there is none.
     """
 
+    name: str
+    title: str
+    help: str
     reason: str
+    drafts: tuple[str, ...] = ()
+    memory: str = "auto"
+    options: tuple[ModeOption, ...] = ()
+    takes_several: bool = False
     schedule: Callable[[Values, Costs, Drafter], Schedule] = no_drafts
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
@@ -132,33 +149,22 @@ class Mode(ModeDescriptor):
     placements: tuple[str, ...] = ("resident", "offload", "offload-experts", "columns")
     looks_up: bool = False
     drafts_ahead: bool = False
-    pointless: Callable[[PlacementPlan, int | None], str] = lambda placement, gpu_layers: ""
-    reason_in_memory: str = ""
-    usual: str = ""
-    wrong_draft: str = ""
+    needs: str = NO_DRAFT
 
     @property
-    def needs_draft(self) -> bool:
-        """True if the mode runs only with a draft beside the model."""
-        return bool(self.drafts)
-
-    @property
-    def descriptor(self) -> ModeDescriptor:
-        """The mode as the window and the command line describe it."""
-        return ModeDescriptor(
-            self.name, self.title, self.help, self.drafts, self.needs_gpu, self.options, self.takes_several
-        )
-
-    def refusal(self, drafts: Sequence[str]) -> str:
-        """Return why it does not run with drafts of these kinds, or without any; empty if it does."""
-        if not self.drafts or any(kind in self.drafts for kind in drafts):
-            return ""
-        return say(self.wrong_draft or _NO_DRAFT)
+    def needs_gpu(self) -> bool:
+        """True if the mode is about a GPU."""
+        return self.memory in GPU_PLACEMENTS
 
     def taken(self, drafts: Sequence[OfKind]) -> tuple[OfKind, ...]:
         """Return the drafts that it takes: all of its kinds, or the first of them."""
         found = tuple(draft for draft in drafts if draft.kind in self.drafts)
         return found if self.takes_several else found[:1]
+
+    def placed(self, memory: str) -> Mode:
+        """Return the mode with the model in another place."""
+        placements = (GPU_PLACEMENTS[memory], "resident") if memory in GPU_PLACEMENTS else self.placements
+        return replace(self, memory=memory, placements=placements)
 
     def values(self, given: Mapping[str, Any]) -> Values:
         """Return the values of its options: the given one, else the default."""

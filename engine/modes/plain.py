@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.modes.mode import Mode
-from engine.sentences import mark, say
-
-if TYPE_CHECKING:
-    from engine.placement.plan import PlacementPlan
+from engine.sentences import mark
 
 PLAIN = Mode(
     name="plain",
@@ -16,7 +11,6 @@ PLAIN = Mode(
     help=mark("Generates one token after the other."),
     reason=mark("Plain decoding was chosen: one token for each pass."),
 )
-_NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
 
 # The first layers are on the GPU, as many as its memory takes; the others are computed on the CPU.
 OFFLOAD = Mode(
@@ -24,16 +18,9 @@ OFFLOAD = Mode(
     title=mark("Partial offload"),
     help=mark("As many layers as fit run on the GPU, the rest in memory."),
     reason=mark("Partial offload was chosen: the first layers on the GPU, the others on the CPU."),
+    memory="gpu",
     placements=("offload", "resident"),
-    needs_gpu=True,
-    pointless=lambda placement, gpu_layers: say(_NO_LAYERS_WANTED) if gpu_layers == 0 else "",
 )
-_NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
-
-
-def _all_fits(placement: PlacementPlan, gpu_layers: int | None) -> str:
-    return say(_NOTHING_TO_COPY) if placement.device_layers == len(placement.layers) else ""
-
 
 # All layers are computed on the GPU; those that do not fit into its memory are copied there for each forward. It
 # pays if many tokens share a forward, as those of a long prompt do.
@@ -44,7 +31,6 @@ LAYER_OFFLOAD = Mode(
     reason=mark(
         "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
     ),
+    memory="gpu-copy",
     placements=("layer-offload", "resident"),
-    needs_gpu=True,
-    pointless=_all_fits,
 )

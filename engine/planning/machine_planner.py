@@ -5,7 +5,7 @@ The answer has every mode with its prediction, or the reason why it gains nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
@@ -16,7 +16,7 @@ from engine.messages import LoadOptions, MachineReport, ModePrediction, PlanRepo
 from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
-from engine.modes import MODES, Mode
+from engine.modes import MEMORY_TITLES, MODES, Mode
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,
@@ -36,7 +36,7 @@ from engine.planning.load_plan import AUTO, FEWER_BITS, NO_GPU, Drafts, LoadPlan
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.model_facts import TargetFacts
 from engine.planning.profile import Profile, drafter_key
-from engine.sentences import figure, mark, paragraph, say, together
+from engine.sentences import figure, mark, paragraph, say
 from engine.sizes import readable
 
 PROMPT_TOKENS = 512
@@ -48,8 +48,10 @@ _DISK_RESERVE_BYTES = 1 << 30
 # Another mode than the one before must be predicted to be faster by more than the error of predictions.
 _WORTH = 1.02
 
-_GAINS_NOTHING = mark("{mode} was chosen and gains nothing here.")
-_UNUSED_DRAFTS = mark("{mode} drafts with {drafts} alone; not used: {unused}.")
+_GAINS_NOTHING = mark("{memory} was chosen for the model and gains nothing here.")
+_NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
+_NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
+_FITS = mark("It is for models larger than memory, and this one fits.")
 _NO_ROOM = mark(
     "It needs {least} of memory even when its layers are read from the disk, and {free} are free."
 )
@@ -210,7 +212,7 @@ class MachinePlanner:
 
     def _votes_alone(self, mode: Mode) -> bool:
         """Return whether only one draft would be there to vote; ``auto`` then takes that draft's own mode."""
-        return mode.takes_several and len(self.drafts_of(mode)) < 2
+        return mode.takes_several and len(mode.taken(self._drafts)) < 2
 
     def _worth(self, plan: ModePlan) -> float:
         """Return a plan's speed; fewer bits than the file's must gain more than others, as within a mode."""
@@ -218,16 +220,12 @@ class MachinePlanner:
         speed = plan.tokens_per_second or 0.0
         return speed * FEWER_BITS if converted and self._options.weights == AUTO else speed
 
-    def drafts_of(self, mode: Mode) -> tuple[DraftKind, ...]:
-        """Return the drafts that a mode takes, or none if it takes none or there are none of its kinds."""
-        return mode.taken(self._drafts)
-
     def load(self, mode: Mode, drafts: Drafts) -> LoadPlan:
         """Plan the load for a mode that the user chose.
 
         Args:
             mode: The mode.
-            drafts: Drafts that are loaded along, for the mode or for others that may follow.
+            drafts: Its drafts.
 
         Raises:
             InvalidOption: there is no such weight format.
@@ -237,29 +235,27 @@ class MachinePlanner:
         plan = self._loads.plan(mode, weights, drafts)
         if plan is None:
             raise self._loads.shortage(weights, drafts)
-        return replace(plan, notes=(*plan.notes, *self._notes(mode, plan, drafts)))
+        pointless = self._pointless(mode, plan)
+        if not pointless:
+            return plan
+        note = paragraph(say(_GAINS_NOTHING, memory=say(MEMORY_TITLES[mode.memory])), pointless)
+        return replace(plan, notes=(*plan.notes, note))
 
-    def _notes(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> Iterator[str]:
-        """Yield sentences about what a chosen mode leaves undone."""
-        pointless = mode.pointless(load.placement, self._options.gpu_layers)
-        if pointless:
-            yield paragraph(say(_GAINS_NOTHING, mode=say(mode.title)), pointless)
-        taken = mode.taken(drafts)
-        unused = [draft.name for draft in drafts if draft not in taken]
-        if taken and unused:
-            yield say(
-                _UNUSED_DRAFTS,
-                mode=say(mode.title),
-                drafts=together(draft.name for draft in taken),
-                unused=together(unused),
-            )
+    def _pointless(self, mode: Mode, load: LoadPlan) -> str:
+        """Return the reason why a mode gains nothing with layers in these places, or an empty text if it may."""
+        placement = load.placement
+        if mode.memory == "gpu" and self._options.gpu_layers == 0:
+            return say(_NO_LAYERS_WANTED)
+        if mode.memory == "gpu-copy" and placement.device_layers == len(placement.layers):
+            return say(_NOTHING_TO_COPY)
+        return say(_FITS) if mode.memory == "disk" and not placement.streams else ""
 
     def _format(self, mode: Mode, drafts: Drafts) -> WeightFormat:
         def seconds(weights: WeightFormat) -> float:
             if self._seconds is not None:
                 return self._seconds()[weights.measured_as]
             load = self._loads.plan(mode, weights, drafts)
-            suits = drafts or not mode.needs_draft
+            suits = drafts or not mode.drafts
             speed = self._speed(mode, load, drafts) if load and suits else 0.0
             return 1.0 / speed if speed else inf
 
@@ -271,7 +267,7 @@ class MachinePlanner:
         )
 
     def _mode(self, mode: Mode) -> ModePlan:
-        drafts = self.drafts_of(mode)
+        drafts = mode.taken(self._drafts)
         weights = self._format(mode, drafts)
         load = self._loads.plan(mode, weights, drafts)
         refusal = self._refusal(mode, load, weights, drafts)
@@ -307,8 +303,9 @@ class MachinePlanner:
             return no_files
         if mode.needs_gpu and not room.device:
             return say(NO_GPU)
-        pointless = "" if load is None else mode.pointless(load.placement, self._options.gpu_layers)
-        refusal = pointless or mode.refusal([draft.kind for draft in drafts])
+        refusal = "" if load is None else self._pointless(mode, load)
+        if not refusal and mode.drafts and not drafts:
+            refusal = say(mode.needs)
         if refusal:
             return refusal
         if mode.needs_gpu and (load is None or load.placement.name != mode.placements[0]):
@@ -317,7 +314,7 @@ class MachinePlanner:
             )
         if load is None:
             least, free = readable(self._loads.least_bytes(weights)), readable(room.host_bytes)
-            return say(_NO_ROOM_BESIDE_DRAFT if mode.needs_draft else _NO_ROOM, least=least, free=free)
+            return say(_NO_ROOM_BESIDE_DRAFT if mode.drafts else _NO_ROOM, least=least, free=free)
         return self._conversion_refusal(load)
 
     def _speed(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> float:
@@ -341,7 +338,7 @@ class MachinePlanner:
         profile: Profile,
     ) -> Round:
         """Return the round that a mode's schedule arrives at."""
-        if mode.needs_draft and drafting is not None:
+        if mode.drafts and drafting is not None:
             expected = self._expected(mode, drafts, profile)
             if mode.drafts_ahead:
                 return streamed_round(target, drafting, expected)
@@ -377,7 +374,7 @@ class MachinePlanner:
     def _widths(
         self, mode: Mode, load: LoadPlan, target: TargetCost, drafting: DraftsCost | None
     ) -> tuple[WidthSpeed, ...]:
-        drafts = self.drafts_of(mode)
+        drafts = mode.taken(self._drafts)
         if (
             drafting is None
             or mode.takes_several

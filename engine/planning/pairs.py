@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from engine.hub.installed import InstalledModel, cache_folder, installed_models
 from engine.hub.record import ModelKind
 from engine.messages import DraftPair, LoadOptions
 from engine.model_file import OpenedModel, open_model
-from engine.planning.planner import check_mode
+from engine.modes import mode_of
 from engine.weights.draft_kind import draft_kind
 
 _VERSION = 1
@@ -90,8 +90,8 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
     return tuple(found)
 
 
-def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each draft with a sentence that says why it does not fit a model, or an empty one if it does.
+def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each draft with a sentence that says why it does not fit a model and the mode that it makes; one is empty.
 
     Args:
         options: Options that name the model, whose weights are not read.
@@ -103,13 +103,14 @@ def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tupl
     target = open_model(options.model)
     config = target.config
     for draft in drafts:
-        problem = ""
+        problem = mode = ""
         try:
-            read_draft(open_model(draft), config).check(target)
-            check_mode(replace(options, drafts=(draft,)))  # with this draft, not with the draft before
+            found = read_draft(open_model(draft), config)
+            found.check(target)
+            mode = mode_of(found.kind).name
         except TenonError as error:
             problem = error.message
-        yield draft, problem
+        yield draft, problem, mode
 
 
 def _candidates() -> list[_Candidate]:

@@ -172,8 +172,8 @@ def props(served: Served) -> dict[str, Any]:
         "architecture": report.architecture,
         "weights": report.weights,
         "kv_cache": report.kv_cache,
-        "mode": served.options.mode,
         "drafts": list(served.options.drafts),
+        "memory": served.options.memory,
         "thinking": report.advice.thinking,
     }
 

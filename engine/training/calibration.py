@@ -50,6 +50,7 @@ from engine.model_file import OpenedModel, open_model
 from engine.modes.drafted import GHIDORAH, PPD
 from engine.placement.device import Link
 from engine.planning.planner import model_planner
+from engine.run import settle
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import read_end_ids
 from engine.training.making import TextRequest, check_texts, texts_of
@@ -375,15 +376,16 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
         file=out,
         flush=True,
     )
-    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=GHIDORAH.name)
-    placement = model_planner(options).load_plan(options).placement
+    options = LoadOptions(model=request.model, drafts=(request.draft,))
+    run = settle(options)
+    placement = run.load.placement
     if placement.streams:
         keep_calibration(cache_folder(), target.digest, heads.digest, count.calibration)
         print(_NO_TIMES, file=out, flush=True)
         return count.calibration
     if placement.uses_gpu:  # both units must be as busy as they are when replies run
         del decoder  # its memory is needed for the other one
-        planned = load_model(options).target.decoder
+        planned = load_model(run).target.decoder
         assert planned is not None, "a model that was just loaded has its decoder"
         decoder = planned
     times = measure_times(decoder, network, count.calibration, replies)
@@ -393,7 +395,9 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
     drafter = width_drafter(network, decoder, calibration, calibration.follows)
     ends = read_end_ids(target.place)
     measured = measure_speeds(decoder, drafter, [prompt for prompt in prompts if prompt], ends)
-    model_planner(options).calibrate(options, times.forwards, times.drafts[calibration.follows], measured)
+    run = settle(options)
+    drafted = times.drafts[calibration.follows]
+    run.planner.calibrate(run.mode, run.drafts, times.forwards, drafted, measured)
     print(*_speed_lines(times, calibration, options), sep="\n", file=out)
     what = "the searched tree" if calibration.follows else "trees of the heads' own probabilities"
     print(f"The mode {GHIDORAH.name} follows {what} from the next load on.", file=out, flush=True)
@@ -420,8 +424,8 @@ def _calibrate_prompt_tokens(
         flush=True,
     )
     keep_calibration(cache_folder(), target.digest, draft.digest, calibration)
-    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=PPD.name)
-    placement = model_planner(options).load_plan(options).placement
+    options = LoadOptions(model=request.model, drafts=(request.draft,))
+    placement = settle(options).load.placement
     if placement.streams or placement.uses_gpu:
         print(_NO_TIMES, file=out, flush=True)
         return calibration
@@ -430,7 +434,8 @@ def _calibrate_prompt_tokens(
     drafter.limits = TreeShape(10, DEEPEST, WIDTHS[-1] - 1, searched=True)
     ends = read_end_ids(target.place)
     measured = measure_speeds(decoder, drafter, [before for before, _ in replies], ends)
-    model_planner(options).calibrate(options, forwards, {}, measured)
+    run = settle(options)
+    run.planner.calibrate(run.mode, run.drafts, forwards, {}, measured)
     plan = model_planner(options).plan.mode(PPD.name)
     lines = [
         f"{each.rows:>4} rows{each.expected:>10.1f} expected{each.measured or 0.0:>10.1f} measured"

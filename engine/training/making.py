@@ -23,9 +23,10 @@ from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.token_tree import ProbeMask
 from engine.model_file import OpenedModel, open_model
+from engine.modes import OFF
 from engine.placement.resident import Resident
-from engine.planning.planner import model_planner
 from engine.planning.probes.host import usable_cores
+from engine.run import settle
 from engine.text.tokenizer import Tokenizer
 from engine.training.draft_networks import (
     DraftNetwork,
@@ -295,8 +296,8 @@ def _check(request: TrainRequest) -> None:
 
 def _load(target: OpenedModel) -> Decoder:
     """Load the target in its own format, as it will be when the draft is used."""
-    options, config = LoadOptions(model=target.reference, mode="plain"), target.config
-    weights = model_planner(options).load_plan(options).weights
+    config = target.config
+    weights = settle(LoadOptions(model=target.reference, drafts=(OFF,))).load.weights
     if weights.packed:
         return Decoder(config, Resident(load_packed(target.checkpoint, config, weights)))
     cpu = torch.device("cpu")

@@ -102,19 +102,13 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     person.wait(lambda: len(person.workspace.library.alternatives(shown, reply)) == 2)
     person.wait_for_reply()
 
-    # A mode without the draft it needs gives way to auto, with a line that says so.
-    for mode, draft, ran in (
-        ("plain", "", "plain"),
-        ("dovetail", "", "lookup"),
-        ("dovetail", str(TOY_DRAFT), "dovetail"),
-    ):
-        person.workspace.settings.remember_drafts(str(TOY), (draft,))
-        person.workspace.choose_mode(mode)
+    for draft, ran in (("off", "plain"), ("lookup", "lookup"), (str(TOY_DRAFT), "dovetail")):
+        person.workspace.choose_draft(draft)
+        person.wait(lambda draft=draft: person.workspace.draft() == (draft,))
         person.ask("What is a token?")
         reply = person.wait_for_reply()
         assert reply.statistics is not None
         assert reply.statistics.mode == ran
-        assert any("The mode was chosen automatically" in notice for notice in reply.notices) == (mode != ran)
 
     chat = person.window.page.current
     qtbot.keyClick(person.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)

@@ -32,7 +32,7 @@ PROMPTS = (
     "Make a table of animals.",
     "12 + 30",
 )
-MODES = ("auto", "plain", "lookup", "dovetail")
+DRAFTS = ("", "off", "lookup", "smollm2-draft")
 SIZES = ((1280, 820), (700, 600), (380, 560), (1000, 900))
 
 
@@ -84,7 +84,7 @@ def test_hundreds_of_replies_leave_nothing_behind(qtbot: QtBot, qt_warnings: lis
         elif chats and draw.random() < 0.3:
             window.sidebar.list.chosen.emit(draw.choice(chats))
         if draw.random() < 0.1:
-            workspace.choose_mode(draw.choice(MODES))
+            workspace.choose_draft(draw.choice(DRAFTS))
         if draw.random() < 0.1:
             window.resize(*draw.choice(SIZES))
         if draw.random() < 0.05:

@@ -28,6 +28,7 @@ from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
+from engine.run import settle
 from tests.benchmarks.forward import Peer, Row, read, settled
 from tests.benchmarks.large_model import KINDS, LLAMA, write_gguf
 
@@ -109,7 +110,7 @@ def main() -> None:
     path = write_gguf(options.work, options.kind, replace(LLAMA, layers=options.layers))
     context = max(1024, *options.prompts, *options.behind) + 128
     load_options = LoadOptions(model=str(path), weights="auto", threads=options.threads, context=context)
-    model = load_model(load_options)
+    model = load_model(settle(load_options))
     peer = None if options.alone else Peer(path, options.threads, context)
     sequence, layers = model.sequences.open(), model.target.config.layers
     eight_bits = TokenSequence(Target(EightBits(model.target.config, model.placement)), context)

@@ -42,6 +42,7 @@ from engine.messages import LoadOptions, MachineReport
 from engine.model.decoder import Decoder
 from engine.model.weight_format import weight_format
 from engine.model_file import open_model
+from engine.modes import in_mode
 from engine.placement import ColumnsPlan, PlacementPlan, ResidentPlan, SplitPlan
 from engine.placement.columns import NO_COLUMNS
 from engine.placement.device import Link
@@ -57,6 +58,7 @@ from engine.planning.machine_speeds import (
 )
 from engine.planning.model_facts import target_facts
 from engine.planning.probes.host_speed import operator_seconds
+from engine.run import settle
 from engine.training.calibration import forward_seconds
 from engine.weights.checkpoint import Checkpoint
 from tests.support.matrices import matrix
@@ -176,7 +178,7 @@ def divided(model: LoadedModel, folder: Path) -> Decoder:
 
 def operators(model: str, weights: str, threads: int, count: int) -> None:
     """Print what forwards take in the kernel library and on torch's operators."""
-    loaded = load_model(LoadOptions(model=model, mode="plain", weights=weights, threads=threads))
+    loaded = load_model(settle(in_mode("plain", LoadOptions(model=model, weights=weights, threads=threads))))
     config, tokens = loaded.target.config, list(range(3, 3 + _PROMPT_TOKENS))
     sequences = []
     for decoder in (loaded.target.decoder, divided(loaded, find_model(model))):

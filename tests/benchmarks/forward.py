@@ -48,6 +48,7 @@ from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights
+from engine.run import settle
 from tests.benchmarks.large_model import GLM_FLASH, KINDS, LLAMA, QWEN3_MOE, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.benchmarks.memory import ReadRate
@@ -184,7 +185,7 @@ def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     load_options = LoadOptions(
         model=str(path), weights=options.weights, threads=options.threads, context=context
     )
-    model = load_model(load_options)
+    model = load_model(settle(load_options))
     peer = None if options.alone else Peer(path, options.threads, context)
     sequence = model.sequences.open()
     rows = measure(sequence, peer, options)

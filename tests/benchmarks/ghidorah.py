@@ -29,6 +29,8 @@ from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model_file import open_model
+from engine.modes import in_mode
+from engine.run import settle
 from engine.training.calibration import Acceptance, replies_with, round_times, width_drafter
 from engine.training.generation import Turn, Writer
 from engine.training.tree_counts import Replies, count_trees, grown_tokens, network_of, replies_of
@@ -41,7 +43,9 @@ class Bench:
     """A model, its heads, and its prompts by kind."""
 
     def __init__(self, model: str, draft: str, weights: str, prompts: int, tokens: int) -> None:
-        self.model: LoadedModel = load_model(LoadOptions(model=model, mode="plain", weights=weights))
+        self.model: LoadedModel = load_model(
+            settle(in_mode("plain", LoadOptions(model=model, weights=weights)))
+        )
         decoder = self.model.target.decoder
         assert decoder is not None
         self.decoder: Decoder = decoder

@@ -25,6 +25,7 @@ import torch
 
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions
+from engine.run import settle
 from tests.benchmarks.large_model import KINDS, LLAMA, write_gguf
 from tests.benchmarks.memory import forget_peak, resident_bytes
 
@@ -48,7 +49,7 @@ def load_here(path: Path, threads: int) -> Figures:
     idle = resident_bytes("VmRSS")
     options = LoadOptions(model=str(path), weights="auto", threads=threads, context=CONTEXT)
     begun = time.perf_counter()
-    model = load_model(options)
+    model = load_model(settle(options))
     taken = time.perf_counter() - begun
     peak = resident_bytes("VmHWM") - idle
     model.release()

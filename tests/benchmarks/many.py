@@ -48,6 +48,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
+from engine.run import settle
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
 from engine.verifying.rules import SampleAndMatch
@@ -277,7 +278,7 @@ def main() -> None:
         ram_budget_bytes=budget,
         context=1024,
     )
-    model = load_model(options)
+    model = load_model(settle(options))
     prompts = prompts_of(model, chosen.prompts)
     replies = Replies(model, prompts, chosen.tokens)
     runs: dict[tuple[str, int], Callable[[], Taken]] = {}

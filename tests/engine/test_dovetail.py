@@ -15,7 +15,6 @@ from engine.decoding.worth import Worth
 from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.kernels import library
 from engine.messages import Cancel, Finished, Notice, PlanChosen
-from engine.modes import MODES
 from tests.support.checkpoints import VARIANTS, all_experts, write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -159,33 +158,6 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
         assert f"choose a whole number from 1 to {most}, not {value}." in refusal
     # The engine is as it was.
     assert client.answer("a", llama_folder, max_tokens=2).token_ids
-
-
-@pytest.mark.parametrize(
-    ("mode", "reason"),
-    [
-        (
-            "dovetail",
-            "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.",
-        ),
-        (
-            "llmcad",
-            "It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same "
-            "vocabulary, or what was trained for this one. Other heads cannot guess while the model is read from the "
-            "disk.",
-        ),
-    ],
-)
-def test_auto_takes_the_place_of_a_mode_without_its_draft_where_that_is_allowed(
-    client: EngineClient, llama_folder: Path, mode: str, reason: str
-) -> None:
-    client.events.clear()
-    reply = client.answer("a", llama_folder, mode=mode, fall_back=True, max_tokens=4)
-    assert reply.mode == "lookup"
-    assert reply.token_ids == client.answer("a", llama_folder, mode="plain", max_tokens=4).token_ids
-    assert [notice.text for notice in client.seen(Notice)] == [
-        f"The mode was chosen automatically, because {MODES[mode].title} cannot run. {reason}"
-    ]
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())

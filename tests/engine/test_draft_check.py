@@ -53,16 +53,14 @@ def test_each_draft_gets_its_own_sentence(client: EngineClient, tmp_path: Path) 
     )
 
 
-def test_a_draft_is_judged_as_the_one_that_would_run(client: EngineClient, tmp_path: Path) -> None:
-    """Not held against the mode's lack of a draft before, nor against a former draft that is gone."""
+def test_a_draft_is_judged_without_the_one_before(client: EngineClient, tmp_path: Path) -> None:
     model = write_checkpoint(tmp_path / "model", "llama", num_hidden_layers=6)
     head = make_head("eagle").write(tmp_path / "head", safetensors=True)
-    for former in (None, str(tmp_path / "gone")):
-        options = LoadOptions(model=str(model), mode="dovetail", drafts=(former,))
-        client.engine.submit(CheckDrafts("check", options, (str(head),)))
-        checked = client.wait_for(DraftChecked)
-        assert isinstance(checked, DraftChecked)
-        assert checked.problem == ""
+    options = LoadOptions(model=str(model), drafts=(str(tmp_path / "gone"),))
+    client.engine.submit(CheckDrafts("check", options, (str(head),)))
+    checked = client.wait_for(DraftChecked)
+    assert isinstance(checked, DraftChecked)
+    assert checked.problem == ""
 
 
 def test_a_loaded_model_stays(client: EngineClient, tmp_path: Path) -> None:

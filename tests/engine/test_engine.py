@@ -256,7 +256,7 @@ def test_a_model_is_loaded_once_and_again_when_options_change(
     assert len(client.seen(ModelLoaded)) == 1
     client.engine.submit(Load("again", client.request("a", llama_folder, mode="lookup").options))
     client.wait_for(ModelLoaded)
-    assert [one.done_bytes == 0 for one in client.seen(LoadProgress)].count(True) == 1  # one load
+    assert [one.total_bytes == 0 for one in client.seen(LoadProgress)].count(True) == 1  # one load
     client.answer("a", llama_folder, weights="bf16", max_tokens=2)
     assert len(client.seen(ModelLoaded)) == 3
     client.engine.submit(Unload())

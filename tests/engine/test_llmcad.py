@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.drafting.paced_tree import Pacing
+from engine.errors import InvalidOption
 from engine.messages import Finished, Generate, ModelLoaded, Notice, PlanChosen, TextDrafted, TokensAdded
 from engine.model.layer import ModelWeights
 from engine.model.mixture import Repeats
@@ -41,6 +42,7 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
     for other in (llama_folder, draft):
         options = {**LLMCAD, **sampling, "draft": str(other), "max_tokens": 48}
         expected = client.answer(PROMPT, llama_folder, **{**options, "mode": "plain"}).token_ids
+        client.answer(PROMPT, llama_folder, **options)
         client.events.clear()
         techniques = [*product((True, False), (True, False), (True, False), (True,)), (True,) * 3 + (False,)]
         tested = accepted = 0
@@ -130,20 +132,11 @@ def test_medusa_heads_draft_between_two_passes(
     assert reply.timings.draft_n > 0
 
 
-@pytest.mark.parametrize("loaded", [False, True])
-def test_a_head_is_refused_because_it_cannot_guess_ahead(
-    loaded: bool, client: EngineClient, tmp_path: Path
-) -> None:
+def test_a_head_is_refused_because_it_cannot_guess_ahead(client: EngineClient, tmp_path: Path) -> None:
     target = write_checkpoint(tmp_path / "llama", num_hidden_layers=6)
     head = make_head("dovetail").write(tmp_path / "head", safetensors=True)
-    if loaded:
-        client.answer(PROMPT, target, draft=str(head), mode="dovetail", weights="fp32", max_tokens=2)
-    allowed = client.answer(PROMPT, target, **{**LLMCAD, "draft": str(head)}, fall_back=True, max_tokens=2)
-    assert allowed.mode == "dovetail"
-    assert any("heads cannot guess" in notice.text for notice in client.seen(Notice))
-    failed = client.failure(PROMPT, target, **{**LLMCAD, "draft": str(head)})
-    assert "It needs a small model" in failed.error.message
-    assert failed.error.kind == "InvalidOption"
+    with pytest.raises(InvalidOption, match="It needs a small model"):
+        client.request(PROMPT, target, **{**LLMCAD, "draft": str(head)})
 
 
 def test_a_draft_that_fails_ahead_leaves_the_reply_alone(

@@ -17,12 +17,11 @@ from engine.drafting.lookup import MatchChances
 from engine.drafting.paced_tree import Pacing
 from engine.drafting.trees import LARGEST_TREE, TreeShape
 from engine.errors import InvalidOption
-from engine.messages import EngineReady, shared_options
+from engine.messages import LoadOptions
 from engine.model.token_tree import DraftShape
-from engine.modes import MODES, check_options, descriptors
+from engine.modes import MODES, check_options, in_mode, mode_options
 from engine.modes.mode import AS_PUBLISHED, DEPTH, WIDTH
 from tests.support.echo_mode import MODE
-from tests.support.engine_client import engine_client
 from tests.support.machines import machine, machine_names, plan_machine, target
 
 
@@ -35,11 +34,8 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_is_planned_and_told() -> None:
     plan = plan_machine(machine(machine_names()[0]), target("llama-1b"))
     assert plan.mode("echo").tokens_per_second == plan.mode("lookup").tokens_per_second
-    with engine_client() as client:
-        ready = client.wait_for(EngineReady)
-    assert isinstance(ready, EngineReady)
-    assert ready.modes == descriptors()
-    assert ready.modes[-1] == MODE.descriptor
+    assert in_mode("echo", LoadOptions()).drafts == ("echo",)
+    assert list(mode_options())[-2:] == ["echo_length", "echo_on"]
 
 
 @pytest.mark.usefixtures("echo")
@@ -94,7 +90,7 @@ def test_defaults_of_options_are_those_of_the_drafters() -> None:
     assert dovetail.growth(dovetail.values({})) == TreeShape()
     assert llmcad.growth(llmcad.values({})) == Pacing()
     assert WIDTH.most * (DEPTH.most - 1) == LARGEST_TREE
-    assert shared_options(descriptors())["draft_nodes"].default is None
+    assert mode_options()["draft_nodes"].default is None
     assert (dovetail.values({})["draft_nodes"], llmcad.values({})["draft_nodes"]) == (15, 63)
 
 

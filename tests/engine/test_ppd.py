@@ -67,7 +67,9 @@ def test_the_text_is_the_model_s_own(
         options |= streamed_options(target, weights)
     for sampling in ({"temperature": 0.0}, {"temperature": 1.0, "seed": 3}):
         reply = client.answer(PROMPT, target, mode="ppd", draft=draft, **options, **sampling)
-        assert (reply.mode, reply.drafts, reply.devices["draft"]) == ("ppd", (draft,), "cpu")
+        # What is read from the disk leaves time to guess ahead meanwhile.
+        assert reply.mode == ("llmcad" if place == "streamed" else "ppd")
+        assert (reply.drafts, reply.devices["draft"]) == ((draft,), "cpu")
         assert reply.timings.draft_n > 10
         places = {"resident": "cpu", "split": "cpu:0 (5 of 12 layers), cpu", "streamed": "cpu, disk"}
         assert reply.devices["target"] == places[place]

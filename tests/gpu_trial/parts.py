@@ -45,6 +45,7 @@ from engine.messages import (
 from engine.model import linear
 from engine.model.linear import DequantizedLinear, Linear
 from engine.model_file import OpenedModel
+from engine.modes import in_mode
 from engine.placement import ColumnsPlan
 from engine.placement.device import copies_to
 from engine.planning.cost_model import DraftCost, TargetCost
@@ -241,19 +242,17 @@ class Replies:
         report, plan, config = read_report(), model.plan, model.target.config
         gpu = next((one for one in report.gpus if one.device == str(model.link.device)), None)
         speeds = machine_speeds(report, gpu)
-        facts = target_facts(OpenedModel(model.options.model, model.folder))
+        facts = target_facts(OpenedModel(model.run.options.model, model.folder))
         assert facts.config.layers == config.layers
         cost = TargetCost(facts, plan.weights, plan.placement, speeds, len(reply.prompt_ids))
         found = {
             "forward_predicted_ms": 1e3 * cost.forward_s(1 + case.rows),
             "prompt_predicted_ms": 1e3 * cost.prefill_s(max(1, reply.timings.prompt_n), _CHUNK),
         }
-        planner = self._client.engine._planner
-        if case.rows and planner is not None:
-            drafts = planner.drafts_for(model.options)
+        if case.rows:
             costs = [
                 DraftCost(draft, place.weights, speeds, place.on_gpu)
-                for draft, place in zip(drafts, plan.drafts, strict=True)
+                for draft, place in zip(model.run.drafts, plan.drafts, strict=True)
             ]
             found["draft_predicted_ms"] = 1e3 * sum(one.tree_s(case.rows) for one in costs)
         return found
@@ -534,7 +533,7 @@ def full(trial: Trial) -> None:
 def killed(trial: Trial) -> None:
     """The engine's process is killed in the middle of a reply: words are kept, one sentence, the next starts anew."""
     models = make(trial.work / "shapes", "tiny")
-    options = LoadOptions(model=str(models.target), mode="offload", context=2048)
+    options = in_mode("offload", LoadOptions(model=str(models.target), context=2048))
     request = Generate(
         "1",
         options,

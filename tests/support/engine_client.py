@@ -9,8 +9,10 @@ from itertools import count
 from typing import Any, TypeVar
 
 from engine.engine import Engine
+from engine.errors import TenonError
 from engine.messages import (
     ChatMessage,
+    ErrorReport,
     Event,
     Failed,
     Finished,
@@ -18,9 +20,8 @@ from engine.messages import (
     LoadOptions,
     Reply,
     SamplingOptions,
-    shared_options,
 )
-from engine.modes import descriptors
+from engine.modes import in_mode, mode_options
 
 Kind = TypeVar("Kind")
 
@@ -47,7 +48,8 @@ class EngineClient:
             options["drafts"] = (str(values["draft"]),)
         values.pop("draft", None)
         options.setdefault("threads", 1)
-        of_modes = {name: values.pop(name) for name in shared_options(descriptors()) if name in values}
+        mode = values.pop("mode", "auto")
+        of_modes = {name: values.pop(name) for name in mode_options() if name in values}
         sampling = {
             name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__
         }
@@ -55,7 +57,7 @@ class EngineClient:
             sampling["temperature"] = 0.0
         return Generate(
             request_id=str(next(self._ids)),
-            options=LoadOptions(model=str(model), mode_options=of_modes, **options),
+            options=in_mode(mode, LoadOptions(model=str(model), mode_options=of_modes, **options)),
             messages=tuple(prompt) if isinstance(prompt, list) else (),
             raw_prompt=prompt if isinstance(prompt, str) else None,
             sampling=SamplingOptions(**sampling),
@@ -69,8 +71,11 @@ class EngineClient:
         return last.reply
 
     def failure(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Failed:
-        """Run a request that is expected to fail."""
-        last = self.finish(self.request(prompt, model, **values))
+        """Run a request that is expected to fail, perhaps because of the name of its mode."""
+        try:
+            last = self.finish(self.request(prompt, model, **values))
+        except TenonError as error:
+            return Failed("", ErrorReport(type(error).__name__, error.message, exit_code=error.exit_code))
         assert isinstance(last, Failed), last
         return last
 

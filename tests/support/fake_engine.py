@@ -16,7 +16,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     think N     a thought of N words, then an answer of two
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
-    modes       the mode it was given; plain says a token more
+    modes       the draft it was given; where that is none it says a token more
     gpu N       N tokens, and a notice in the middle that the GPU failed
     short       out of memory with more than 2,048 tokens of context
     rounds      whether it was asked for the texts of its rounds
@@ -45,6 +45,7 @@ from engine.hub.catalogue import catalogue_model
 from engine.messages import (
     Cancel,
     CheckDrafts,
+    CheckLoaded,
     Command,
     ContextTrimmed,
     CountTokens,
@@ -57,6 +58,8 @@ from engine.messages import (
     FindPairs,
     Finished,
     Generate,
+    Load,
+    LoadedChecked,
     LoadOptions,
     LoadProgress,
     MachineReported,
@@ -92,6 +95,7 @@ from engine.messages import (
     with_attachments,
 )
 from engine.messages.pipe import receive, send
+from engine.modes import named_drafts
 from tests.support.machine_scene import machine, plan
 
 SERVE = "tests.support.fake_engine:serve"
@@ -151,6 +155,11 @@ def serve_after_a_while(connection: Connection) -> None:
     serve(connection)
 
 
+def needed(options: LoadOptions) -> tuple[object, ...]:
+    """What has to be in memory for these options."""
+    return options.model, named_drafts(options.drafts), options.ram_budget_bytes
+
+
 class FakeEngine:
     """Holds the name of a model and plays scripts."""
 
@@ -173,6 +182,9 @@ class FakeEngine:
             if isinstance(command, CheckDrafts):
                 self.check_drafts(command)
                 return
+            if isinstance(command, CheckLoaded):
+                self.emit(LoadedChecked(command.request_id, needed(command.options) == self.loaded))
+                return
             if isinstance(command, ReportMachine):
                 self.report_machine(command)
                 return
@@ -187,7 +199,11 @@ class FakeEngine:
             if isinstance(command, FindPairs):
                 self.emit(PairsFound(command.request_id, PAIRS))
                 return
-            self.load(command.request_id, command.options)
+            news = self.load(command.request_id, command.options)
+            if news or isinstance(command, Load):
+                name = Path(self.model).name
+                report = ModelReport(name, self.model, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
+                self.emit(ModelLoaded(command.request_id, report))
             if isinstance(command, Generate):
                 self.generate(command)
             elif isinstance(command, CountTokens):
@@ -197,10 +213,11 @@ class FakeEngine:
         except CheckpointError as error:
             self.fail(command.request_id, type(error).__name__, error.message)
 
-    def load(self, request_id: str, options: LoadOptions) -> None:
-        ref, wanted = options.model, (options.model, options.drafts, options.ram_budget_bytes)
+    def load(self, request_id: str, options: LoadOptions) -> bool:
+        """Load a model, unless it is the one in memory; returns whether it was loaded."""
+        ref, wanted = options.model, needed(options)
         if wanted == self.loaded:
-            return
+            return False
         self.unload()
         name = Path(ref).name
         for step in range(600 if name == "long" else 10):
@@ -212,8 +229,7 @@ class FakeEngine:
         if name == "damaged":
             raise WeightsCorrupt("The GGUF file damaged is cut short; download it again.")
         self.model, self.loaded = ref, wanted
-        report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
-        self.emit(ModelLoaded(request_id, report))
+        return True
 
     def report_machine(self, command: ReportMachine) -> None:
         if command.measure:
@@ -251,7 +267,7 @@ class FakeEngine:
         for draft in command.drafts:
             misfit = Path(draft).name == "misfit"
             problem = "The draft was made for another vocabulary." if misfit else ""
-            self.emit(DraftChecked(command.request_id, draft, problem))
+            self.emit(DraftChecked(command.request_id, draft, problem, "" if misfit else "dovetail"))
 
     def generate(self, request: Generate) -> None:
         asked = str(request.raw_prompt or request.messages[-1].content)
@@ -328,8 +344,8 @@ class FakeEngine:
             yield f"draft:{', '.join(request.options.drafts) or None} budget:{request.options.ram_budget_bytes}"
         elif word == "modes":
             yield "same "
-            yield request.options.mode
-            if request.options.mode == "plain":
+            yield ", ".join(request.options.drafts)
+            if request.options.drafts == ("off",):
                 yield " more"
         elif word == "rounds":
             yield f"round_texts:{request.round_texts}"

@@ -23,6 +23,7 @@ from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
 from engine.planning import hardware
 from engine.planning.hardware import process_bytes
+from engine.run import settle
 from engine.weights.checkpoint import Checkpoint
 
 NODES = 64
@@ -42,7 +43,7 @@ def probe(folder: str, context: int, name: str, spare: str) -> dict[str, object]
     least = StreamedPlan.least_bytes(Sizes(config, weights, context))
     budget = None if spare == "resident" else baseline + least + int(spare)
     options = LoadOptions(model=folder, weights=name, context=context, ram_budget_bytes=budget, threads=1)
-    model = load_model(options)
+    model = load_model(settle(options))
     predicted = model.plan.host
     text = [5 + index % 300 for index in range(context - NODES - 2)]
     sequence = model.sequences.open()

@@ -26,7 +26,6 @@ from app.chat.conversation import ConversationOptions, MessageState, Stretches
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.machine import Measuring, Stage
 from app.chat.model_entries import DraftOffer, ImportEntry, ListedModel, Missed, OfferEntry, RemovalEntry
-from app.ui.chat_page.header import DRAFTS
 from app.ui.help.page import HelpPage
 from app.ui.language import speak
 from app.ui.machine.page import MachinePage
@@ -238,29 +237,29 @@ def trouble(camera: Camera) -> None:
 
 
 def menus(camera: Camera) -> None:
-    """The menus of modes, models and drafts, and the one behind the three dots."""
+    """The menus of models, drafts and memory, and the one behind the three dots."""
     workspace = ScriptedWorkspace(replace(LLAMA, gpu=""))
     other = "/models/Qwen2.5 0.5B Instruct"
     workspace.settings.recent_models = ("/models/llama", other)
     with camera.window(workspace, fill(workspace)) as window:
-        window.page.composer.mode_button.click()
-        popup = window.page.composer.mode_button.popup
-        assert popup is not None
-        camera.take(popup, "mode")
-        popup.close()
         window.page.header.model_button.click()
         popup = window.page.header.model_button.popup
         assert popup is not None
         camera.take(popup, "model")
+        popup.close()
         workspace.settings.remember_drafts("/models/other", (other,))
         workspace.settings.remember_drafts("smollm2", ("/models/Llama 3.2 1B Instruct",))
-        popup.choose(DRAFTS)
+        window.page.composer.draft_button.click()
+        popup = window.page.composer.draft_button.popup
+        assert popup is not None
         problem = (
             "The draft was made for another vocabulary: token 139 is 'Ġthe' in the model and 'ĠThe' in the draft; "
             "choose a draft of the same family."
         )
         workspace.tell(DraftChecked(workspace.engine.last(CheckDrafts).request_id, other, problem))
         camera.take(popup, "draft")
+        popup.choose("memory")
+        camera.take(popup, "memory")
         popup.close()
         window.page.header.menu_button.click()
         camera.take(window.menu, "app")

@@ -130,7 +130,7 @@ def pictures(theme: Theme, folder: Path) -> None:
     take_both(run, folder, "models")
 
     run.new_chat()
-    workspace.choose_mode("lookup")
+    workspace.choose_draft("lookup")
     run.ask(CODE)
     window.inspector.show()
     run.ask(CORRECTED, whole=False)

@@ -30,6 +30,7 @@ from engine.messages import (
     Failed,
     Finished,
     Load,
+    LoadOptions,
     Memory,
     ModelAdvice,
     ModelLoaded,
@@ -42,6 +43,7 @@ from engine.messages import (
     Timings,
     TokensAdded,
 )
+from engine.modes import named_drafts
 from tests.support.instant_lexer_maker import InstantLexerMaker
 from tests.support.instant_typesetter import InstantTypesetter
 
@@ -140,6 +142,7 @@ class ScriptedWorkspace(Workspace):
         with patch.object(database, "SYNCHRONOUS", "OFF"):  # a test does not wait for the disk
             super().__init__(folder / "data", folder / "config", self.engine)
         self.engine.setParent(self)
+        self.model.check = self._check  # type: ignore[method-assign]
         self.settings.first_run_done = True
         self.settings.model = state.model_ref
         self.typesetter: Any = InstantTypesetter(self)
@@ -152,6 +155,15 @@ class ScriptedWorkspace(Workspace):
             self.load(ModelReport(name, ref, "Llama", 1, weights, 8_192, 4, 2_300.0, advice=ADVICE))
         self.set_engine(state)
         self.engine.sent.clear()
+
+    def _check(self, options: LoadOptions, then: Callable[[bool], None]) -> None:
+        """The engine's answer, at once: drafts that are not loaded need a load, and every other number of it."""
+        held = self.model.options
+        if held is None:
+            then(False)
+            return
+        alike = replace(options, drafts=held.drafts, memory=held.memory, mode_options=held.mode_options)
+        then(alike == held and set(named_drafts(options.drafts)) <= set(held.drafts))
 
     def close(self) -> None:
         """Close it, and delete its folder. May be called twice."""

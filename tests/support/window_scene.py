@@ -10,9 +10,7 @@ from engine.messages import DownloadStatus, DraftPair, ErrorReport, MemoryShorta
 from engine.sentences import say
 from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, statistics
 
-LLAMA = EngineState(
-    EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "q4_k_m", draft_name="Llama 3.2 1B"
-)
+LLAMA = EngineState(EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "q4_k_m")
 QUESTION = "How do I read a 6 GB CSV on a laptop with 8 GB of RAM?"
 ANSWER = """### Read it in pieces
 

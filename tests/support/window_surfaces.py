@@ -190,7 +190,7 @@ DIALOGS: dict[str, Opening] = {
 # Lists that a button opens; the arrow keys go through them.
 POPUPS: dict[str, Opening] = {
     "models": lambda window, workspace: window.page.header.model_button.click(),
-    "modes": lambda window, workspace: window.page.composer.mode_button.click(),
+    "drafts": lambda window, workspace: window.page.composer.draft_button.click(),
 }
 # Parts of the window itself.
 PARTS: dict[str, Opening] = {

@@ -13,7 +13,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.modes import Choice
 from app.ui import figures
 from app.ui.choice_popup import ChoicePopup
-from app.ui.composer.composer import ModeButton
+from app.ui.composer.composer import DraftButton
 from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, painted, place, smooth
 from app.ui.parts import PlainLabel, icon_button
 from app.ui.theme.icons import themed_icon
@@ -24,8 +24,6 @@ OPEN_FOLDER = "open-folder"
 OPEN_FILE = "open-file"
 MORE_MODELS = "more-models"
 ADD_SERVER = "add-server"
-DRAFTS = "drafts"
-OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
 _LEAST_DETAIL_PX = 60  # less of the words after the name says nothing
 _ICON_PX = 14
@@ -54,9 +52,7 @@ def engine_words(state: EngineState) -> str:
         if state.resting:
             return tr("at rest")
         return tr("not loaded") if state.sentence else ""
-    if not state.draft_name:
-        return state.weights
-    return tr("{weights}, draft {draft}", weights=state.weights, draft=state.draft_name)
+    return state.weights
 
 
 class ModelButton(QAbstractButton):
@@ -68,10 +64,6 @@ class ModelButton(QAbstractButton):
     more_requested = Signal()
     server_requested = Signal()
     menu_requested = Signal()
-    drafts_requested = Signal()
-    draft_chosen = Signal(str)
-    draft_folder_requested = Signal()
-    drafts_closed = Signal()
 
     def __init__(self, theme: Theme, state: EngineState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,7 +71,6 @@ class ModelButton(QAbstractButton):
         self._state = state
         self._compact = False
         self.popup: ChoicePopup | None = None
-        self._lists_drafts = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -111,45 +102,25 @@ class ModelButton(QAbstractButton):
         self.updateGeometry()
         self.update()
 
-    def open_menu(self, choices: list[Choice], draft: str) -> None:
-        """Show the models to choose from, and the way to their drafts.
-
-        Args:
-            choices: The models.
-            draft: Name of the chosen one's draft, empty for none.
-        """
-        rows = self._rows(choices, draft)
-        self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)
+    def open_menu(self, choices: list[Choice]) -> None:
+        """Show the models to choose from."""
+        self.popup = ChoicePopup(self._theme, tr("Models"), self._rows(choices), self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=False)
 
-    def refresh_models(self, choices: list[Choice], draft: str) -> None:
+    def refresh_models(self, choices: list[Choice]) -> None:
         """More is known of the models; their menu may be closed by now."""
-        if self.popup is not None and not self._lists_drafts:
-            self.popup.show_choices(tr("Models"), self._rows(choices, draft))
+        if self.popup is not None:
+            self.popup.show_choices(tr("Models"), self._rows(choices))
 
-    def _rows(self, choices: list[Choice], draft: str) -> list[Choice]:
+    def _rows(self, choices: list[Choice]) -> list[Choice]:
         rows = [replace(choice, checked=choice.key == self._state.model_ref) for choice in choices]
         rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
         rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
         rows.append(Choice(OPEN_FILE, tr("Open a model file..."), "", icon="folder-plus"))
         rows.append(Choice(ADD_SERVER, tr("Add a server..."), "", icon="link"))
-        detail = draft or tr("Automatic")
-        if self._state.server is None:  # what drafts for a server's model is the server's affair
-            rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
         return rows
-
-    def show_drafts(self, choices: list[Choice]) -> None:
-        """Show the drafts to choose from in place of the models."""
-        self._lists_drafts = True
-        self.refresh_drafts(choices)
-
-    def refresh_drafts(self, choices: list[Choice]) -> None:
-        """More is known of the drafts; their menu may be closed by now."""
-        if self.popup is not None and self._lists_drafts:
-            folder = Choice(OPEN_DRAFT_FOLDER, tr("Choose a folder..."), "", icon="folder-open")
-            self.popup.show_choices(tr("Drafts"), [*choices, folder])
 
     def sizeHint(self) -> QSize:
         """Return a size as wide as its words."""
@@ -232,20 +203,12 @@ class ModelButton(QAbstractButton):
             self.more_requested.emit()
         elif key == ADD_SERVER:
             self.server_requested.emit()
-        elif key == OPEN_DRAFT_FOLDER:
-            self.draft_folder_requested.emit()
-        elif key == DRAFTS:
-            self.drafts_requested.emit()
-        elif self._lists_drafts:
-            self.draft_chosen.emit(key)
         else:
             self.model_chosen.emit(key)
 
     @Slot()
     def _forget_popup(self) -> None:
-        if self._lists_drafts:
-            self.drafts_closed.emit()
-        self.popup, self._lists_drafts = None, False
+        self.popup = None
         self.update()
 
 
@@ -373,60 +336,62 @@ class ModelMenus(QObject):
 
     Args:
         workspace: Knows what there is to choose from.
-        model: The button with the models and their drafts.
-        mode: The button with the modes.
+        model: The button with the models.
+        draft: The button with the drafts and the places in memory.
         page: The widget that dialogs stand above.
     """
 
-    def __init__(self, workspace: Workspace, model: ModelButton, mode: ModeButton, page: QWidget) -> None:
+    def __init__(self, workspace: Workspace, model: ModelButton, draft: DraftButton, page: QWidget) -> None:
         super().__init__(page)
         self._workspace = workspace
         self._model = model
-        self._mode = mode
+        self._draft = draft
         self._page = page
         drafts = workspace.drafts
-        mode.mode_chosen.connect(workspace.choose_mode)
-        mode.menu_requested.connect(self._open_modes)
-        workspace.plans.answered.connect(self._plan_made)
         model.menu_requested.connect(self._open_models)
         workspace.model_store.forecasts.changed.connect(self._models_known)
         model.model_chosen.connect(workspace.choose_model)
-        model.drafts_requested.connect(self._open_drafts)
-        model.draft_chosen.connect(drafts.choose)
-        model.draft_folder_requested.connect(self._choose_draft_folder)
-        model.drafts_closed.connect(drafts.stop_looking)
-        drafts.changed.connect(self._drafts_changed)
+        draft.menu_requested.connect(self._open_drafts)
+        draft.memories_requested.connect(self._open_memories)
+        draft.draft_chosen.connect(workspace.choose_draft)
+        draft.memory_chosen.connect(workspace.choose_memory)
+        draft.folder_requested.connect(self._choose_draft_folder)
+        draft.closed.connect(drafts.stop_looking)
+        drafts.changed.connect(self._more_known)
+        workspace.plans.answered.connect(self._more_known)
 
     @Slot()
     def _open_models(self) -> None:
-        self._model.open_menu(self._workspace.models(), self._workspace.drafts.chosen_name)
+        self._model.open_menu(self._workspace.models())
         store = self._workspace.model_store
         store.forecasts.ask_installed(store.installed.entries)  # which tells base models from others
 
     @Slot()
     def _models_known(self) -> None:
-        self._model.refresh_models(self._workspace.models(), self._workspace.drafts.chosen_name)
-
-    @Slot()
-    def _open_modes(self) -> None:
-        self._mode.open_menu(self._workspace.modes())
-        self._workspace.plans.ask_for_chosen()
-
-    @Slot()
-    def _plan_made(self) -> None:
-        self._mode.refresh_menu(self._workspace.modes())
+        self._model.refresh_models(self._workspace.models())
 
     @Slot()
     def _open_drafts(self) -> None:
-        self._model.show_drafts(self._workspace.drafts.choices())
+        self._draft.open_menu(self._drafts())
         self._workspace.drafts.look_through()
 
     @Slot()
-    def _drafts_changed(self) -> None:
-        self._model.refresh_drafts(self._workspace.drafts.choices())
+    def _open_memories(self) -> None:
+        self._draft.show_memories(self._memories())
+        self._workspace.plans.ask_for_chosen()
+
+    @Slot()
+    def _more_known(self) -> None:
+        self._draft.refresh_menu(self._drafts(), self._memories())
+
+    def _drafts(self) -> list[Choice]:
+        return self._workspace.drafts.choices(self._workspace.draft())
+
+    def _memories(self) -> list[Choice]:
+        return self._workspace.memories(self._workspace.memory())
 
     @Slot()
     def _choose_draft_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(self._page, tr("Choose a draft's folder"))
         if folder:
-            self._workspace.drafts.choose(folder)
+            self._workspace.choose_draft(folder)

@@ -62,7 +62,7 @@ class MessageCommands(QObject):
             (messages, "previous-version", tr("Previous version"), lambda: self._step(Action.PREVIOUS), "Alt+Left", ""),
             (messages, "next-version", tr("Next version"), lambda: self._step(Action.NEXT), "Alt+Right", ""),
             (models, "choose-model", tr("Choose a model"), lambda: click(header.model_button), "Ctrl+M", "sparkles"),
-            (models, "choose-mode", tr("Choose a mode"), lambda: click(composer.mode_button), "Ctrl+J", "zap"),
+            (models, "choose-draft", tr("Choose a draft"), lambda: click(composer.draft_button), "Ctrl+J", "zap"),
         ):  # fmt: skip
             commands.add(name, title, slot, group, (keys,) if keys else (), icon)
         self._page.conversation_shown.connect(self.refresh)

@@ -143,7 +143,7 @@ class ChatPage(QWidget):
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(self.transcript)
         self._turns = TurnRequests(workspace, self)
-        self.composer = Composer(theme, workspace.mode(), self)
+        self.composer = Composer(theme, self)
         self._unsent = UnsentText(workspace, self.composer)
         self.attaching = Attaching(workspace, self.composer, self._unsent)
         self.footer = PlainLabel(self, kind="small", wrap=True)
@@ -161,7 +161,7 @@ class ChatPage(QWidget):
         )
         self.footer.setContentsMargins(8, 7, 8, 10)
         self._say_where(engine)
-        ModelMenus(workspace, self.header.model_button, self.composer.mode_button, self)
+        ModelMenus(workspace, self.header.model_button, self.composer.draft_button, self)
         self._connect()
         self.open(None)
 
@@ -216,7 +216,7 @@ class ChatPage(QWidget):
         self.header.set_own_options(not own.empty)
         self.continue_line.show_chat(self._workspace.model.state.only_continues, bool(own.continues))
         self._choose_placeholder()
-        self.show_mode()
+        self.show_draft()
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
@@ -241,7 +241,7 @@ class ChatPage(QWidget):
         workspace.turns.conversation_replaced.connect(self._conversation_replaced)
         workspace.model.changed.connect(self._engine_changed)
         workspace.model.loaded.connect(self._show_last_replies)
-        workspace.model.changed.connect(self.show_mode)
+        workspace.model.changed.connect(self.show_draft)
         self.composer.send_requested.connect(self._send)
         self.help_line.opened.connect(self.help_requested)
         self.continue_line.chosen.connect(self._set_continues)
@@ -261,8 +261,14 @@ class ChatPage(QWidget):
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.message_views.link_activated.connect(self._open_link)
         self.empty_state.example_chosen.connect(self.ask)
-        for chosen in (self.header.model_button.model_chosen, self.composer.mode_button.mode_chosen):
+        for chosen in (self.header.model_button.model_chosen, self.composer.draft_button.draft_chosen):
             chosen.connect(self._focus_composer)  # the next thing is to write
+        for changed in (
+            self._workspace.drafts.chosen,
+            self.composer.draft_button.draft_chosen,
+            self.composer.draft_button.memory_chosen,
+        ):
+            changed.connect(self.show_draft)
         self.empty_state.example_chosen.connect(self._focus_composer)
         self._theme.changed.connect(self._fit)
 
@@ -286,7 +292,7 @@ class ChatPage(QWidget):
         self._set_empty(not messages)
         self._offer_help(messages)
         self.composer.meter.set_usage(0, 0)
-        self.composer.mode_button.set_running("")
+        self.composer.draft_button.set_running("")
         self.composer.set_busy(False)
         self._show_last_replies()
 
@@ -305,15 +311,13 @@ class ChatPage(QWidget):
         name, address = ("", "") if server is None else (server.name, server.address)
         self.footer.setText(tr(words, server=name, address=address))
         set_kind(self.footer, "small" if server is None else "notice")
-        self.composer.mode_button.setVisible(server is None)  # a server has modes of its own
+        self.composer.draft_button.setVisible(server is None)  # a server has drafts of its own
         self._fit()
 
     @Slot()
-    def show_mode(self) -> None:
-        """Show the mode that holds for the chosen model, where the chip shows another."""
-        mode = self._workspace.mode()
-        if mode != self.composer.mode_button.mode:
-            self.composer.mode_button.set_mode(mode)
+    def show_draft(self) -> None:
+        """Show what holds for the chosen model."""
+        self.composer.draft_button.show_choice(self._workspace.draft(), self._workspace.memory())
 
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty
@@ -341,7 +345,7 @@ class ChatPage(QWidget):
             limit = self._workspace.model.context_of(reply.model) or reply.statistics.context_limit
             self.composer.meter.set_usage(reply.statistics.context_used, limit)
             if reply.state.unfinished:  # one that is done may have been asked for in another mode
-                self.composer.mode_button.set_running(reply.statistics.mode)
+                self.composer.draft_button.set_running(reply.statistics.mode)
 
     # --- what the user does ---------------------------------------------------------------------------------
 

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
 from app.bridge.workspace import Workspace
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import ADVISED, sampling_in_force
-from app.chat.modes import mode_title
+from app.chat.modes import Choice, draft_words
 from app.settings.setting import Number
 from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.chat_page.page import ChatPage
-from app.ui.chat_settings.fields import ModeField, PresetRow, ThinkingField
+from app.ui.chat_settings.fields import ChoiceList, PresetRow, ThinkingField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit, TickBox
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
@@ -33,6 +33,7 @@ from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 from engine.messages import ModelAdvice
+from engine.modes import AUTO, MEMORY_TITLES
 
 _WIDTH_PX = 560
 _FIELD_PX = 190
@@ -40,13 +41,14 @@ _SIDE_PX = 20
 _NARROW_PX = 460
 _PROMPT_LINES = 6
 _AS_IN_SETTINGS = mark("As in Settings")
+_SEVERAL = "several"
 
 
 class ChatSettingsDialog(RingedDialog):
     """Changes nothing before Apply, but presets, which are kept at once.
 
     Args:
-        workspace: Presets, modes and the settings that hold where the chat says nothing.
+        workspace: Presets, drafts and the settings that hold where the chat says nothing.
         options: Options that the chat sets now.
         title: The chat's; empty for one that is to come.
     """
@@ -89,8 +91,10 @@ class ChatSettingsDialog(RingedDialog):
         tokens = Number(0, 1 << 24, step=64, unit=mark("tokens"), empty=_AS_IN_SETTINGS)
         self.max_tokens = NumberBox(tokens, page)
         self.max_tokens.setAccessibleName(tr("Longest reply"))
-        self.mode = ModeField(theme, tr("Mode"), page, tr(_AS_IN_SETTINGS))
-        self._modes = workspace.modes()
+        self.draft = ChoiceList(theme, tr("Draft"), page, tr(_AS_IN_SETTINGS))
+        self.memory = ChoiceList(theme, tr("Memory"), page, tr(_AS_IN_SETTINGS))
+        self._drafts = workspace.drafts.choices(options.drafts or ())
+        self._memories = workspace.memories(options.memory or AUTO)
         advice = workspace.advice()
         line = QFrame(page)
         line.setProperty("kind", "rule")
@@ -119,9 +123,18 @@ class ChatSettingsDialog(RingedDialog):
         )
         self._add(
             page,
-            tr("Mode"),
-            tr("How replies are generated. In Settings: {value}.", value=mode_title(settings.mode)),
-            self.mode,
+            tr("Draft"),
+            tr(
+                "What guesses words ahead. In Settings: {value}.",
+                value=draft_words(settings.drafts_of(settings.model)),
+            ),
+            self.draft,
+        )
+        self._add(
+            page,
+            tr("Memory"),
+            tr("Where the model lies. In Settings: {value}.", value=tr(MEMORY_TITLES[settings.memory])),
+            self.memory,
         )
         control = "" if advice is None else advice.thinking
         self.thinking: ThinkingField | None = None
@@ -159,9 +172,16 @@ class ChatSettingsDialog(RingedDialog):
             system_prompt=self.prompt.toPlainText() if self.own_prompt.isChecked() else None,
             max_tokens=None if longest is None else int(longest),
             sampling=replace(self._options.sampling, temperature=self.temperature.number()),
-            mode=self.mode.mode(),
+            drafts=self._chosen_drafts(),
+            memory=self.memory.chosen(),
             thinking=self._options.thinking if self.thinking is None else self.thinking.thinking(),
         )
+
+    def _chosen_drafts(self) -> tuple[str, ...] | None:
+        key = self.draft.chosen()
+        if key == _SEVERAL:
+            return self._options.drafts
+        return None if key is None else (key,) if key else ()
 
     def sizeHint(self) -> QSize:
         room = self.room(40)
@@ -202,7 +222,11 @@ class ChatSettingsDialog(RingedDialog):
         self.prompt.setPlainText(options.system_prompt or "")
         self.temperature.set_number(options.sampling.temperature)
         self.max_tokens.set_number(options.max_tokens)
-        self.mode.show_modes(self._modes, options.mode)
+        drafts, key = self._drafts, None if options.drafts is None else "".join(options.drafts)
+        if options.drafts and len(options.drafts) > 1:  # which the list cannot make
+            drafts, key = [*drafts, Choice(_SEVERAL, draft_words(options.drafts))], _SEVERAL
+        self.draft.show_choices(drafts, key)
+        self.memory.show_choices(self._memories, options.memory)
         if self.thinking is not None:
             self.thinking.show_thinking(options.thinking)
 

@@ -1,4 +1,4 @@
-"""Fields of a chat's own settings: presets, the mode, and whether the model thinks first."""
+"""Fields of a chat's own settings: presets, choices, and whether the model thinks first."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ _CHOICES: dict[ThinkingControl, tuple[tuple[str, Thinking], ...]] = {
 }
 
 
-class ModeField(ListBox):
-    """One of the modes; those that cannot run here are listed with the reason and cannot be chosen."""
+class ChoiceList(ListBox):
+    """One of some choices; those that cannot be are listed with the reason and cannot be chosen."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget, first: str = "") -> None:
         super().__init__(theme, parent, LETTERS)
         self.setAccessibleName(name)
         self._first = first
 
-    def show_modes(self, modes: Sequence[Choice], chosen: str | None) -> None:
-        """Fill the list, and show the chosen mode; None is the first entry, where there is one for no mode."""
+    def show_choices(self, choices: Sequence[Choice], chosen: str | None) -> None:
+        """Fill the list, and show what is chosen; None is the first entry, where there is one for no choice."""
         self.clear()
         if self._first:
             self.addItem(self._first, None)
-        for mode in modes:
-            self.addItem(mode.title, mode.key)
+        for choice in choices:
+            self.addItem(choice.title, choice.key)
             at = self.count() - 1
-            self.setItemData(at, mode.problem or mode.detail, Qt.ItemDataRole.ToolTipRole)
+            self.setItemData(at, choice.problem or choice.detail, Qt.ItemDataRole.ToolTipRole)
             rows = self.model()
-            if mode.problem and mode.key != chosen and isinstance(rows, QStandardItemModel):
+            if choice.problem and choice.key != chosen and isinstance(rows, QStandardItemModel):
                 rows.item(at).setEnabled(False)
         self.setCurrentIndex(max(0, self.findData(chosen)))
 
-    def mode(self) -> str | None:
-        """Return the mode's name, or None for the first entry."""
-        name = self.currentData()
-        return None if name is None else str(name)
+    def chosen(self) -> str | None:
+        """Return the key of the choice, or None for the first entry."""
+        key = self.currentData()
+        return None if key is None else str(key)
 
 
 class PresetRow(QWidget):

@@ -1,14 +1,12 @@
-"""The composer: attached files, the field, the mode, how full the context is, and the button that sends and stops."""
+"""The composer: attached files, the field, the draft, how full the context is, and the button that sends and stops."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.chat.modes import Choice, mode_title
+from app.chat.modes import Choice, draft_words, mode_title
 from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.choice_popup import ChoicePopup
@@ -17,7 +15,11 @@ from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
 from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
+from engine.modes import AUTO, MEMORY_TITLES
 
+OPEN_FOLDER = "open-draft-folder"
+MEMORY = "memory"
+_MOST_WORDS_PX = 260
 _BAR_PX = (56, 4)
 _NEARLY_FULL = 0.9
 _ICON_PX = 14
@@ -71,17 +73,23 @@ class ContextMeter(QWidget):
         self._bar.setAccessibleDescription(whole)
 
 
-class ModeButton(QAbstractButton):
-    """Shows the chosen mode, and after it the one that really ran where that is another."""
+class DraftButton(QAbstractButton):
+    """Shows what guesses ahead, and after it the mode that ran where that was left to Tenon."""
 
-    mode_chosen = Signal(str)
+    draft_chosen = Signal(str)
+    memory_chosen = Signal(str)
+    folder_requested = Signal()
     menu_requested = Signal()
+    memories_requested = Signal()
+    closed = Signal()
 
-    def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.mode = mode  # the chosen mode's name
+        self._drafts: tuple[str, ...] = ()
+        self._memory = AUTO
         self._running = ""
+        self._lists_memories = False
         self.popup: ChoicePopup | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
@@ -96,28 +104,32 @@ class ModeButton(QAbstractButton):
 
     @property
     def words(self) -> str:
-        """The title of the chosen mode, as in ``Auto: Lookup`` once it is known what auto took."""
-        title = mode_title(self.mode)
-        if self._running and self._running != self.mode:
-            return f"{title}: {mode_title(self._running)}"
-        return title
+        """The draft, the mode that ran if it was left to Tenon, and the memory if that was chosen."""
+        words = draft_words(self._drafts)
+        if self._running and not self._drafts:
+            words = f"{words}: {mode_title(self._running)}"
+        if self._memory != AUTO:
+            words = tr("{draft}, {memory}", draft=words, memory=tr(MEMORY_TITLES[self._memory]))
+        return words
 
-    def set_mode(self, mode: str) -> None:
-        """Show a chosen mode."""
-        self.mode = mode
-        self._running = ""
-        self._describe()
+    def show_choice(self, drafts: tuple[str, ...], memory: str) -> None:
+        """Show what was chosen."""
+        if (drafts, memory) != (self._drafts, self._memory):
+            self._drafts, self._memory, self._running = drafts, memory, ""
+            self._describe()
 
     def set_running(self, mode: str) -> None:
-        """Show which mode ``auto`` took; anything else is what was chosen."""
-        running = mode if self.mode == "auto" else ""
-        if running != self._running:
-            self._running = running
+        """Say which mode runs."""
+        if mode != self._running:
+            self._running = mode
             self._describe()
 
     def sizeHint(self) -> QSize:
         words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
-        return QSize(_SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
+        return QSize(
+            _SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + min(words, self._theme.type.px(_MOST_WORDS_PX)) + 2,
+            self._theme.type.px(28),
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
@@ -133,34 +145,56 @@ class ModeButton(QAbstractButton):
         paint_words(painter, self._theme, box, self.words, TextStyle.UI_MEDIUM, "text", elide=elide)
 
     def _describe(self) -> None:
-        self.setAccessibleName(tr("Mode: {mode}", mode=self.words))
-        self.setToolTip(tr("Choose how replies are generated"))
+        self.setAccessibleName(tr("Draft: {draft}", draft=self.words))
+        self.setToolTip(tr("Choose what guesses ahead, and where the model lies"))
         self.updateGeometry()
         self.update()
 
-    def open_menu(self, modes: list[Choice]) -> None:
-        """Show the modes to choose from."""
-        self.popup = ChoicePopup(self._theme, tr("Modes"), self._rows(modes), self)
+    def open_menu(self, drafts: list[Choice]) -> None:
+        """Show the drafts to choose from, and the way to the places in memory."""
+        self._lists_memories = False
+        self.popup = ChoicePopup(self._theme, tr("Draft"), self._rows(drafts), self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=True)
 
-    def refresh_menu(self, modes: list[Choice]) -> None:
-        """More is known of the modes; their menu may be closed by now."""
-        if self.popup is not None:
-            self.popup.show_choices(tr("Modes"), self._rows(modes))
+    def refresh_menu(self, drafts: list[Choice], memories: list[Choice]) -> None:
+        """More is known of the choices; their menu may be closed by now."""
+        if self.popup is None:
+            return
+        if self._lists_memories:
+            self.popup.show_choices(tr("Memory"), memories)
+        else:
+            self.popup.show_choices(tr("Draft"), self._rows(drafts))
 
-    def _rows(self, modes: list[Choice]) -> list[Choice]:
-        return [replace(mode, checked=mode.key == self.mode) for mode in modes]
+    def show_memories(self, memories: list[Choice]) -> None:
+        """Show the places in memory in place of the drafts."""
+        self._lists_memories = True
+        self.refresh_menu([], memories)
+
+    def _rows(self, drafts: list[Choice]) -> list[Choice]:
+        memory = tr(MEMORY_TITLES[self._memory])
+        return [
+            *drafts,
+            Choice(OPEN_FOLDER, tr("Choose a folder..."), "", icon="folder-open"),
+            Choice(MEMORY, tr("Memory..."), memory, icon="chevron-right", leads_on=True),
+        ]
 
     @Slot(str)
-    def _choose(self, mode: str) -> None:
-        self.set_mode(mode)
-        self.mode_chosen.emit(mode)
+    def _choose(self, key: str) -> None:
+        if key == OPEN_FOLDER:
+            self.folder_requested.emit()
+        elif key == MEMORY:
+            self.memories_requested.emit()
+        elif self._lists_memories:
+            self.memory_chosen.emit(key)
+        else:
+            self.draft_chosen.emit(key)
 
     @Slot()
     def _forget_popup(self) -> None:
         self.popup = None
+        self.closed.emit()
         self.update()
 
 
@@ -233,7 +267,7 @@ class Composer(QWidget):
     reading_send_refused = Signal(str)  # name of a file that is still being read
     resized = Signal()
 
-    def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.prompt = PromptEdit(theme, self)
@@ -241,7 +275,7 @@ class Composer(QWidget):
         self.attach_button = icon_button(
             theme, "paperclip", tr("Attach files"), self, self.attach_requested, side_px=28
         )
-        self.mode_button = ModeButton(theme, mode, self)
+        self.draft_button = DraftButton(theme, self)
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
         self.prompt.submitted.connect(self._submit)
@@ -253,7 +287,7 @@ class Composer(QWidget):
         self.send_button.clicked.connect(self._clicked)
         row = filled(
             QHBoxLayout(),
-            *(self.attach_button, -10, self.mode_button, STRETCH, self.meter, self.send_button),
+            *(self.attach_button, -10, self.draft_button, STRETCH, self.meter, self.send_button),
             margins=0,
             spacing=16,
         )

@@ -9,12 +9,13 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
-from app.chat.modes import draft_names, known_modes, model_name
+from app.chat.modes import draft_names, model_name
 from app.ui import figures
 from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.modes import MODES
 from engine.sentences import paragraph
 
 _GAP_PX = 12
@@ -236,7 +237,7 @@ def reply_reason(message: Message) -> str:
     details = message.details
     if details is None:
         return ""
-    drafting = any(mode.drafts for mode in known_modes() if mode.name == details.mode)
+    drafting = details.mode in MODES and bool(MODES[details.mode].drafts)
     rested = drafting and not details.timings.draft_n and details.timings.predicted_n >= _FEWEST_TOKENS
     why = tr("Guessing rested in this reply, because it would not have paid here.") if rested else ""
     # As the engine said it then: only where that was in English, and without figures, can it be said anew.

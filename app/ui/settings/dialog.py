@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from app.bridge.models.servers import HubAccess
 from app.bridge.saved_settings import SettingsDesk
 from app.bridge.workspace import Workspace
-from app.chat.engine_options import load_options, same_in_memory
+from app.chat.engine_options import load_options
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
@@ -28,6 +29,7 @@ from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import InvalidOption
+from engine.messages import LoadOptions
 
 _SIZE = QSize(946, 760)
 _LEAST = QSize(340, 320)
@@ -51,7 +53,7 @@ class ClosingQuestion(PlainQuestion):
 class SettingsDialog(RingedDialog):
     """A page of rows at a time, a search over all of them, and what Apply would do at the foot."""
 
-    applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
+    applied = Signal(bool)  # the settings are others now; whether the model may have to be loaded again
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Settings"), parent)
@@ -61,12 +63,14 @@ class SettingsDialog(RingedDialog):
         self._desk = workspace.settings_desk
         self.pending = PendingSettings(workspace.settings)  # choices that are not in force yet
         self._said = ""
+        self._checked: LoadOptions | None = None
+        self._loads = False  # whether the model has to be loaded again for what was checked
         self.setMinimumSize(_LEAST)
         settings = workspace.settings
         self.head = Head(theme, settings.model, workspace.model.state.model_name, self)
         self.head.level.choose(settings.settings_level)
         self.page_list = PageList(theme, PAGES, self)
-        self.choices = FieldChoices(workspace, self)
+        self.choices = FieldChoices(workspace, self.pending, self)
         self._states = RowStates(workspace, self.pending, self.choices)
         fields = Fields(theme, self._desk.limits(), self.choices.by_name())
         self.stack = PageStack(theme, fields, self)
@@ -200,14 +204,15 @@ class SettingsDialog(RingedDialog):
     def apply(self) -> None:
         """Bring what is chosen into force."""
         self._said = ""
-        loads = self._loads
+        before = load_options(self.pending.applied)
         self.pending.apply()
-        self.applied.emit(loads)
+        self.applied.emit(load_options(self.pending.applied) != before)
         self._refresh()
 
     @Slot()
     def _refresh(self) -> None:
         self._refresh_rows(dict(self.stack.rows()))
+        self._check_memory()
         changes = self.pending.changes()
         state, load_ms = self._workspace.model.state, self._desk.load_ms()
         said = [
@@ -220,10 +225,19 @@ class SettingsDialog(RingedDialog):
             said.insert(0, told)
         self.foot.show_changes(len(changes), [sentence for sentence in said if sentence])
 
-    @property
-    def _loads(self) -> bool:
-        """True if the chosen model has to be loaded again for what is chosen."""
-        return not same_in_memory(load_options(self.pending.applied), load_options(self.pending.chosen))
+    def _check_memory(self) -> None:
+        """Ask whether the model has to be loaded again for what is chosen."""
+        options = load_options(self.pending.chosen)
+        if options == self._checked:
+            return
+        self._checked, self._loads = options, False
+        if options != load_options(self.pending.applied):
+            self._workspace.model.check(options, partial(self._memory_checked, options))
+
+    def _memory_checked(self, options: LoadOptions, there: bool) -> None:
+        if options == self._checked and there == self._loads:
+            self._loads = not there
+            self._refresh()
 
     def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
         in_use = {**self._desk.in_use(), **self._states.numbers_in_force()}
@@ -235,6 +249,7 @@ class SettingsDialog(RingedDialog):
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
+        self._checked = None
         self._states.ask_reasons()
         self._refresh()
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLocale, QPoint, QRect, QRectF, QSignalBlocker, QSize
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
-from app.chat.modes import Choice, draft_names, mode_title, toggled
+from app.chat.modes import Choice, draft_words, toggled
 from app.settings.setting import Names, Number, Setting, SliderScale, Switch, Words
 from app.settings.settings import Settings
 from app.ui.choice_popup import ChoicePopup
@@ -20,6 +20,7 @@ from app.ui.parts import filled
 from app.ui.settings.number_input import NumberBox, Slider
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
+from engine.modes import MEMORY_TITLES
 
 _ICON_PX = 14
 _SIDE_PX = 10
@@ -371,9 +372,9 @@ def value_words(setting: Setting[Any], value: Any) -> str:
     """Value in a few words; empty for an empty text."""
     control = setting.control
     if setting.name == "drafts":
-        return draft_names(value) if value else tr("Automatic")
-    if setting.name == "mode":
-        return mode_title(value)
+        return draft_words(value)
+    if setting.name == "memory":
+        return tr(MEMORY_TITLES[value])
     if isinstance(control, Switch):
         return tr("On") if value else tr("Off")
     if isinstance(control, Names):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal, Slot
@@ -13,11 +12,10 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, Q
 
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import ADVISED, TOLD, InForce, sampling_in_force
-from app.chat.modes import Choice, PlanRow
+from app.chat.modes import Choice
 from app.settings.pages import rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
-from app.ui.figures import speed
 from app.ui.painting import place
 from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
 from app.ui.settings.fields import Field, value_words
@@ -308,29 +306,29 @@ class FieldChoices(QObject):
 
     changed = Signal()  # more is known of the drafts
 
-    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+    def __init__(self, workspace: Workspace, pending: PendingSettings, parent: QObject) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self._pending = pending
         self._looking = False
         workspace.drafts.changed.connect(self.changed)
 
     def by_name(self) -> Mapping[str, Callable[[], list[Choice]]]:
         """Questions to ask, by the names of settings."""
-        return {"mode": self.modes, "drafts": self.drafts}
+        return {"memory": self.memories, "drafts": self.drafts}
 
-    def modes(self) -> list[Choice]:
-        """Every mode, auto first; those that cannot run say why, the others what is known of their speed."""
-        plan = {row.name: row for row in self._workspace.inspection.plan()}
-        return [replace(mode, figure=_figure(plan.get(mode.key))) for mode in self._workspace.modes()]
+    def memories(self) -> list[Choice]:
+        """Return the places in memory; those that cannot be say why."""
+        return self._workspace.memories("")
 
     def drafts(self) -> list[Choice]:
-        """Leaving it to Tenon, and every draft that this computer has for the chosen model."""
+        """Return what can guess ahead for the chosen model."""
         self.look()
-        return self._workspace.drafts.choices()
+        return self._workspace.drafts.choices(self._pending.value("drafts"))
 
     def problem(self, name: str, value: Any) -> str:
         """Reason why the choice cannot be, as far as it is known without asking; empty where it can."""
-        choices = self._workspace.modes() if name == "mode" else ()
+        choices = self.memories() if name == "memory" else ()
         return next((choice.problem for choice in choices if choice.key == value and choice.problem), "")
 
     def look(self) -> None:
@@ -345,15 +343,6 @@ class FieldChoices(QObject):
         if self._looking:
             self._looking = False
             self._workspace.drafts.stop_looking()
-
-
-def _figure(row: PlanRow | None) -> str:
-    """Return a mode's speed and whether it was measured or predicted, or an empty text."""
-    if row is None or row.expected is None:
-        return ""
-    if row.measured is None:
-        return tr("predicted {speed}", speed=speed(row.expected))
-    return tr("measured {speed}", speed=speed(row.expected))
 
 
 class RowStates:

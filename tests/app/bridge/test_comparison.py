@@ -25,7 +25,7 @@ def test_both_modes_answer_and_nothing_is_kept(desk: Desk) -> None:
     assert comparison.running
     desk.wait(lambda: not comparison.running)
     first, second = comparison.trials
-    assert [request.options.mode for request in client.requests] == ["plain", "lookup"]
+    assert [request.options.drafts for request in client.requests] == [("off",), ("lookup",)]
     assert {request.sampling.temperature for request in client.requests} == {0.0}
     assert first.text == second.text == "w0 w1 w2 w3 w4 "
     assert first.seconds is not None

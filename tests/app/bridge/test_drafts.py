@@ -10,7 +10,7 @@ import pytest
 from app.bridge.plans import Drafts
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
-from app.chat.modes import Choice, known_modes
+from app.chat.modes import Choice, draft_names
 from tests.app.bridge.conftest import Desk
 
 
@@ -26,22 +26,14 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "models"
 
 
-MODES_WITH_DRAFTS = ("dovetail", "ghidorah", "ppd", "minions", "llmcad")
-
-
 def _ready(desk: Desk) -> Workspace:
     workspace = desk.open()
     desk.wait_for_phase(workspace, EnginePhase.READY)
     return workspace
 
 
-def _taken(workspace: Workspace) -> dict[str, str | None]:
-    """Drafts that modes would take."""
-    return {mode.name: workspace.drafts.taken_by(mode) for mode in known_modes() if mode.drafts}
-
-
 def _by_name(drafts: Drafts) -> dict[str, Choice]:
-    return {choice.title: choice for choice in drafts.choices()}
+    return {choice.title: choice for choice in drafts.choices(())}
 
 
 def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: Desk, models: Path) -> None:
@@ -49,30 +41,19 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
     other = str(desk.folder / "other")
     small = str(models / "small")
     workspace.drafts.choose(small)
-    desk.wait(lambda: workspace.drafts.chosen_name == "small")
+    desk.wait(lambda: draft_names(workspace.draft()) == "small")
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.model.state.draft_name == "small"
     chat = desk.answer(workspace, "draft")
     assert workspace.library.messages(chat)[-1].content.startswith(f"draft:{small}")
     workspace.choose_model(other)
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert (workspace.drafts.chosen_name, workspace.model.state.draft_name) == ("", "")
-    assert _taken(workspace) == dict.fromkeys(MODES_WITH_DRAFTS, "")
+    assert draft_names(workspace.draft()) == ""
     workspace.choose_model("smollm2")
-    assert workspace.drafts.chosen_name == "small"
-    assert _taken(workspace) == dict.fromkeys(MODES_WITH_DRAFTS, "small")
+    assert draft_names(workspace.draft()) == "small"
     workspace.drafts.choose("")
-    assert workspace.drafts.chosen_name == ""
-    shipped = {
-        "dovetail": "smollm2-draft",
-        "ghidorah": "smollm2-medusa",
-        "ppd": "smollm2-prompt-tokens",
-        "minions": "smollm2-draft, smollm2-medusa, smollm2-prompt-tokens",
-        "llmcad": "smollm2-medusa",
-    }
-    assert _taken(workspace) == shipped
+    assert draft_names(workspace.draft()) == ""
     workspace.drafts.choose(small)
-    desk.wait(lambda: workspace.drafts.chosen_name == "small")
+    desk.wait(lambda: draft_names(workspace.draft()) == "small")
     workspace.close()
     kept = json.loads((desk.folder / "config" / "settings.json").read_text())
     assert kept["drafts"] == {"smollm2": [small]}
@@ -81,16 +62,13 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
 def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Desk, models: Path) -> None:
     workspace = _ready(desk)
     workspace.drafts.choose("smollm2-draft")
-    desk.wait(lambda: workspace.drafts.chosen_name == "smollm2-draft")
-    taken = _taken(workspace)
-    assert {name for name, draft in taken.items() if draft == "smollm2-draft"} == {"dovetail", "minions"}
-    assert {name for name, draft in taken.items() if draft is None} == {"ghidorah", "ppd", "llmcad"}
+    desk.wait(lambda: draft_names(workspace.draft()) == "smollm2-draft")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     loads = len(desk.recorder.states)
     workspace.drafts.choose(str(models / "misfit"))
     desk.wait(lambda: bool(desk.recorder.notices))
     assert desk.recorder.notices == ["The draft was made for another vocabulary."]
-    assert workspace.drafts.chosen_name == "smollm2-draft"
+    assert draft_names(workspace.draft()) == "smollm2-draft"
     assert len(desk.recorder.states) == loads
 
 
@@ -98,20 +76,28 @@ def test_any_number_of_drafts_is_chosen_and_each_goes_out_again(desk: Desk, mode
     workspace = _ready(desk)
     drafts, small = workspace.drafts, str(models / "small")
     drafts.choose("smollm2-medusa")
-    desk.wait(lambda: drafts.chosen_name == "smollm2-medusa")
+    desk.wait(lambda: draft_names(workspace.draft()) == "smollm2-medusa")
     drafts.choose(small)
-    desk.wait(lambda: drafts.chosen_name == "small, smollm2-medusa")
-    assert [choice.title for choice in drafts.choices() if choice.checked] == ["smollm2-medusa", "small"]
-    taken = _taken(workspace)
-    assert (taken["dovetail"], taken["minions"]) == ("small", "small, smollm2-medusa")
+    desk.wait(lambda: draft_names(workspace.draft()) == "small, smollm2-medusa")
+    choices = drafts.choices(workspace.draft())
+    assert [choice.title for choice in choices if choice.checked] == ["smollm2-medusa", "small"]
+    assert all("Minions: " in choice.detail for choice in choices[3:])
+    drafts.choose("lookup")
+    assert workspace.draft() == ("lookup",)
+    drafts.choose(small)
+    desk.wait(lambda: draft_names(workspace.draft()) == "small")
     drafts.choose("smollm2-medusa")
-    assert drafts.chosen_name == "small"
+    desk.wait(lambda: draft_names(workspace.draft()) == "smollm2-medusa, small")
+    drafts.choose("smollm2-medusa")
+    assert draft_names(workspace.draft()) == "small"
 
 
 def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, models: Path) -> None:
     workspace = _ready(desk)
     assert list(_by_name(workspace.drafts)) == [
         "Automatic",
+        "Off",
+        "Lookup",
         "smollm2-draft",
         "smollm2-medusa",
         "smollm2-prompt-tokens",
@@ -121,8 +107,11 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
     workspace.drafts.look_through()
     desk.wait(lambda: bool(_by_name(workspace.drafts)["misfit"].problem))
     assert _by_name(workspace.drafts)["small"].problem == ""
+    details = {name: choice.detail.partition(":")[0] for name, choice in _by_name(workspace.drafts).items()}
+    papers = [details[f"smollm2-{kind}"] for kind in ("draft", "medusa", "prompt-tokens")]
+    assert (papers, details["small"]) == (["Dovetail", "Ghidorah", "PPD"], "Dovetail")
     workspace.choose_model(str(models / "small"))
-    assert list(_by_name(workspace.drafts)) == ["Automatic", "misfit"]
+    assert list(_by_name(workspace.drafts)) == ["Automatic", "Off", "Lookup", "misfit"]
 
 
 def test_looking_stops_when_the_menu_closes_and_a_reply_need_not_wait_for_it(desk: Desk) -> None:
@@ -132,7 +121,7 @@ def test_looking_stops_when_the_menu_closes_and_a_reply_need_not_wait_for_it(des
     workspace.drafts.stop_looking()
     desk.wait(lambda: not workspace.library.messages(chat)[-1].state.unfinished)
     desk.answer(workspace, "say 1", chat)
-    assert all(not choice.problem for choice in workspace.drafts.choices())
+    assert all(not choice.problem for choice in workspace.drafts.choices(()))
 
 
 def test_a_model_that_needs_no_load_again_is_not_loaded_again(desk: Desk) -> None:
@@ -143,7 +132,7 @@ def test_a_model_that_needs_no_load_again_is_not_loaded_again(desk: Desk) -> Non
     assert len(desk.recorder.states) == states
     workspace.settings.ram_budget_bytes = 2_000_000_000
     workspace.settings_applied()
-    assert workspace.model.state.phase is EnginePhase.LOADING
+    desk.wait(lambda: EnginePhase.LOADING in [state.phase for state in desk.recorder.states[states:]])
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "draft")
     assert workspace.library.messages(chat)[-1].content == "draft:None budget:2000000000"
@@ -159,15 +148,14 @@ def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, mo
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "draft")
     loaded = workspace.model.state
-    assert loaded.draft_name == "small"
     workspace.settings.model = "smollm2"
     workspace.open_chat.show(chat)
-    assert workspace.model.state == loaded
+    desk.wait(lambda: workspace.model.state == loaded)
     workspace.open_chat.show(None)
     workspace.choose_model("smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     workspace.open_chat.show(chat)
     state = workspace.model.state
-    assert (state.phase, state.draft_name, state.weights) == (EnginePhase.IDLE, "small", "")
+    assert (state.phase, state.weights) == (EnginePhase.IDLE, "")
     desk.answer(workspace, "draft", chat)
     assert workspace.library.messages(chat)[-1].content.startswith(f"draft:{small}")

@@ -138,15 +138,27 @@ def test_a_blank_chat_takes_options_or_the_preset_for_new_chats(desk: Desk) -> N
     assert shown.options() == ConversationOptions()
 
 
-def test_a_chat_s_own_mode_is_what_is_asked_for(desk: Desk) -> None:
+def test_a_chat_s_own_draft_and_memory_are_what_is_asked_for(desk: Desk) -> None:
     client = Watching(desk)
     workspace = desk.open(client)
-    chat = workspace.turns.send(None, "say 1", options=ConversationOptions(mode="plain"))
+    chat = workspace.turns.send(None, "say 1", options=ConversationOptions(drafts=("off",), memory="disk"))
     desk.wait(lambda: len(client.requests) == 1)
-    workspace.settings.mode = "lookup"
+    workspace.choose_draft("lookup")
     desk.answer(workspace, "say 1")
-    assert [request.options.mode for request in client.requests] == ["plain", "lookup"]
-    assert workspace.library.conversation(chat).options.mode == "plain"  # type: ignore[union-attr]
+    asked = [(request.options.drafts, request.options.memory) for request in client.requests]
+    assert asked == [(("off",), "disk"), (("lookup",), "auto")]
+    assert workspace.library.conversation(chat).options.drafts == ("off",)  # type: ignore[union-attr]
+
+
+def test_a_chat_s_draft_of_another_model_is_left_out(desk: Desk) -> None:
+    client = Watching(desk)
+    workspace = desk.open(client)
+    workspace.turns.send(None, "say 1", options=ConversationOptions.from_json('{"mode": "ghidorah"}'))
+    desk.wait(lambda: len(client.requests) == 1)
+    own = ConversationOptions(drafts=("smollm2-medusa", "/mine"))
+    assert workspace.model.options_for("smollm2", own).drafts == own.drafts
+    assert workspace.model.options_for("/other", own).drafts == ("/mine",)
+    assert client.requests[0].options.drafts == ("smollm2-medusa",)
 
 
 def test_a_reply_of_another_model_than_the_one_before_is_named(desk: Desk) -> None:

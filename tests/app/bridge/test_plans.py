@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.messages import ErrorReport, Failed, LoadOptions, MakePlan, PlanMade
+from engine.modes import in_mode
 from tests.app.bridge.conftest import Desk
 from tests.support.machine_scene import FITS, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -15,7 +16,7 @@ def test_a_plan_is_asked_for_once_at_a_time_and_kept(workspace: ScriptedWorkspac
     answered: list[LoadOptions] = []
     plans.answered.connect(answered.append)
     plans.ask_for_chosen()
-    plans.ask(LoadOptions(mode="plain", threads=3))  # of which no plan depends
+    plans.ask(in_mode("plain", LoadOptions(threads=3)))  # of which no plan depends
     assert len(talk.sent) == 1
     asked = talk.last(MakePlan)
     assert plans.chosen is None
@@ -48,7 +49,7 @@ def test_a_model_without_a_plan_has_a_sentence(workspace: ScriptedWorkspace) -> 
     assert (plans.of(options), plans.problem(options)) == (plan(), "")
 
 
-def test_the_menu_of_modes_and_the_inspector_have_the_predictions(desk: Desk) -> None:
+def test_the_menu_of_memory_and_the_inspector_have_the_predictions(desk: Desk) -> None:
     workspace = desk.open()
     inspection = workspace.inspection
     assert all(row.predicted is None for row in inspection.plan())
@@ -58,9 +59,9 @@ def test_the_menu_of_modes_and_the_inspector_have_the_predictions(desk: Desk) ->
     assert rows["dovetail"].predicted == 14.5
     assert rows["llmcad"].reason == FITS
     assert inspection.assumed  # this engine has measured nothing yet
-    modes = {mode.key: mode for mode in workspace.modes()}
-    assert modes["llmcad"].problem == FITS
-    assert modes["auto"].detail.startswith("Auto: dovetail")
+    memories = {choice.key: choice for choice in workspace.memories("")}
+    assert memories["gpu"].problem.startswith("Needs a GPU")
+    assert memories["disk"].detail.startswith("LLMCad: For models larger than memory")
     workspace.choose_model(str(desk.folder / "other"))
     assert workspace.plans.chosen is None
     desk.wait(lambda: workspace.plans.chosen is not None)  # its load brought it

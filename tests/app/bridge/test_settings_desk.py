@@ -28,17 +28,17 @@ def imported(desk: Desk, settings_desk: SettingsDesk, path: Path) -> tuple[Impor
     return signal.args[0], str(signal.args[1])
 
 
-def test_what_is_in_use_is_told_once_a_model_is_loaded_and_the_mode_once_it_replied(desk: Desk) -> None:
+def test_what_is_in_use_is_told_once_a_model_is_loaded_and_the_draft_once_it_replied(desk: Desk) -> None:
     workspace = desk.open()
     settings_desk = workspace.settings_desk
     assert workspace.settings_desk is settings_desk
     assert (settings_desk.in_use(), settings_desk.load_ms()) == ({"language": "en"}, None)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert settings_desk.in_use()["weights"] == "fp32"
-    assert settings_desk.in_use()["mode"] == "auto"
+    assert "drafts" not in settings_desk.in_use()
     assert settings_desk.load_ms() is not None
     desk.answer(workspace, "say 2")
-    assert settings_desk.in_use()["mode"] == "lookup"
+    assert settings_desk.in_use()["drafts"] == ("lookup",)
     assert settings_desk.limits()["threads"] >= 1
 
 
@@ -174,23 +174,20 @@ def test_a_backup_is_made_once_a_day_as_soon_as_it_is_wanted(
     assert made == [date.today()]
 
 
-def _mode_of_last_load(workspace: Workspace) -> str:
-    options = workspace.model.options
-    return "" if options is None else options.mode
-
-
-def test_the_chip_of_the_mode_changes_what_holds_for_the_model(desk: Desk) -> None:
+def test_the_chip_changes_what_holds_for_the_model(desk: Desk) -> None:
     workspace = desk.open(start=False)
-    workspace.settings.set_for_model("smollm2", "mode", "plain")
-    assert workspace.mode() == "plain"
-    workspace.choose_mode("lookup")
-    assert (workspace.mode(), workspace.settings.mode) == ("lookup", "auto")
-    workspace.settings.forget_for_model("smollm2", "mode")
-    workspace.choose_mode("plain")
-    assert workspace.settings.mode == "plain"
-    workspace.start()
+    workspace.settings.set_for_model("smollm2", "memory", "disk")
+    assert workspace.memory() == "disk"
+    workspace.choose_memory("auto")
+    assert (workspace.memory(), workspace.settings.memory) == ("auto", "auto")
+    workspace.settings.forget_for_model("smollm2", "memory")
+    workspace.choose_memory("disk")
+    workspace.choose_draft("lookup")
+    assert workspace.settings.memory == "disk"
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert _mode_of_last_load(workspace) == "plain"
+    options = workspace.model.options
+    assert options is not None
+    assert (options.drafts, options.memory) == (("lookup",), "disk")
 
 
 def test_a_models_own_budget_is_what_it_is_loaded_with(desk: Desk) -> None:

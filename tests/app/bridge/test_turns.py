@@ -132,7 +132,6 @@ def test_what_a_chat_says_of_thinking_reaches_the_engine(desk: Desk) -> None:
     workspace.shelf.set_options(chat, ConversationOptions(thinking=Thinking(on=False)))
     desk.answer(workspace, "say 1", chat)
     assert [request.thinking for request in client.requests] == [Thinking(), Thinking(on=False)]
-    assert all(request.fall_back for request in client.requests)
 
 
 def test_a_reply_that_repeats_itself_is_stopped_and_let_go_on(desk: Desk) -> None:

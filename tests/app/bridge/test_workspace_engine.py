@@ -186,6 +186,24 @@ def test_the_loaded_model_is_not_loaded_again(desk: Desk) -> None:
     assert desk.recorder.states == []
 
 
+def test_another_draft_is_loaded_ahead_and_no_draft_is_no_load(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    desk.recorder.states.clear()
+    workspace.choose_draft("smollm2-medusa")
+    desk.wait(lambda: EnginePhase.LOADING in [state.phase for state in desk.recorder.states])
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    desk.answer(workspace, "say 1")
+    workspace.choose_draft("")
+    desk.wait(lambda: workspace.model.options is not None and not workspace.model.options.drafts)
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    desk.recorder.states.clear()
+    workspace.choose_draft("off")
+    workspace.choose_memory("disk")
+    desk.answer(workspace, "say 1")
+    assert desk.recorder.states == []
+
+
 def test_a_model_chosen_during_a_reply_comes_after_it(desk: Desk) -> None:
     workspace = desk.open()
     chat = workspace.turns.send(None, "slow 30")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from app.chat.model_entries import Fit, fit_of
-from app.chat.modes import known_modes
 from app.help.facts import HelpFacts
 from app.help.library import Article, help_library, read_articles
 from app.settings.pages import PAGES
@@ -22,6 +21,7 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser
 from engine.families import SUPPORTED
+from engine.modes import MODES
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_scene import stock
@@ -132,7 +132,7 @@ def test_keys_buttons_and_pages_are_the_window_s(window: MainWindow, source: str
     for command in window.commands:
         keys |= {shortcut.toString().replace("Return", "Enter") for shortcut in command.action.shortcuts()}
     pages = {page.title for page in PAGES}
-    modes = {mode.title for mode in known_modes()}
+    modes = {mode.title for mode in MODES.values()}
     for article in ARTICLES:
         for words in BOLD.findall(article.body):
             known = words in keys | pages | modes or f'"{words}"' in source

@@ -26,7 +26,7 @@ def _changed() -> Settings:
 
 def test_what_was_changed_comes_back_on_another_computer() -> None:
     there = Settings()
-    there.window_geometry, there.mode = "xyz", "plain"
+    there.window_geometry, there.memory = "xyz", "disk"
     pending = PendingSettings(there)
     found = import_settings(export_settings(_changed()))
     assert found.rejected == ()
@@ -35,7 +35,7 @@ def test_what_was_changed_comes_back_on_another_computer() -> None:
     pending.apply()
     assert (there.threads, there.temperature, there.system_prompt) == (4, 0.3, "Sei knapp. Ω")
     assert (there.drafts_of("/m"), there.of_model("/m").context) == (("/d",), 4096)
-    assert there.mode == "auto"  # as the file has it: at its usual value
+    assert there.memory == "auto"  # as the file has it: at its usual value
     assert (there.window_geometry, there.recent_models) == ("xyz", ())
 
 
@@ -56,12 +56,12 @@ def test_an_address_with_a_password_stays_here() -> None:
 
 def test_bad_values_are_named_and_unknown_ones_kept() -> None:
     text = json.dumps(
-        {"tenon": "settings", "version": 1, "threads": -1, "mode": "warp", "seed": 3, "colour": "red",
+        {"tenon": "settings", "version": 1, "threads": -1, "memory": "warp", "seed": 3, "colour": "red",
          "by_model": {"/m": {"top_p": 7}}}
     )  # fmt: skip
     found = import_settings(text)
     assert found.values == {"seed": 3}
-    assert found.rejected == ("threads", "mode", "top_p (/m)")
+    assert found.rejected == ("threads", "memory", "top_p (/m)")
     settings = Settings()
     pending = PendingSettings(settings)
     pending.choose(found.values, found.unknown)

@@ -13,7 +13,7 @@ from app.ui.theme.icons import ICON_FOLDER
 
 OTHER = {
     "system_prompt": "x", "max_tokens": 5, "weights": "q4_k_m", "kv_cache": "q8_0", "context": 512,
-    "gpu_layers": 1, "mode": "plain",
+    "gpu_layers": 1, "memory": "disk",
     "threads": 2, "verify": "typical", "ram_budget_bytes": 10**9, "vram_budget_bytes": 0, "draft_width": 2,
     "draft_depth": 2, "draft_nodes": 2, "look_up": True, "as_published": True,
     "temperature": 0.1, "top_k": 1, "top_p": 0.5, "min_p": 0.5, "repetition_penalty": 1.5,

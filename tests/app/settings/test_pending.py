@@ -14,15 +14,15 @@ def test_nothing_is_in_force_before_apply() -> None:
     settings.threads = 2
     pending = PendingSettings(settings)
     pending.set("threads", 4)
-    pending.set("mode", "plain")
+    pending.set("memory", "disk")
     pending.set("temperature", 0.5, "/m")
     assert settings.stored() == {"threads": 2}
-    assert pending.changes() == [("", "mode"), ("", "threads"), ("/m", "temperature")]
+    assert pending.changes() == [("", "memory"), ("", "threads"), ("/m", "temperature")]
     assert (pending.value("threads"), pending.applied_value("threads")) == (4, 2)
     assert pending.value("temperature", "/m") == 0.5
     assert pending.value("threads", "/m") == 4  # the general one, as it would be
     pending.apply()
-    assert settings.stored() == {"threads": 4, "mode": "plain", "by_model": {"/m": {"temperature": 0.5}}}
+    assert settings.stored() == {"threads": 4, "memory": "disk", "by_model": {"/m": {"temperature": 0.5}}}
     assert pending.changes() == []
 
 
@@ -57,7 +57,7 @@ def test_what_changes_elsewhere_meanwhile_stays() -> None:
     pending = PendingSettings(settings)
     pending.set("threads", 4)
     settings.window_geometry = "abc"
-    settings.mode = "plain"
+    settings.memory = "disk"
     pending.apply()
     assert settings.window_geometry == "abc"
     assert settings.threads == 4

@@ -10,29 +10,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import load_options
 from app.settings import settings_file
-from app.settings.mode_options import mode_option_settings
 from app.settings.setting import Names
 from app.settings.settings import RECENT_MODELS, REMEMBERED_DRAFTS, Settings
 from app.settings.settings_file import SettingsFile, chosen_language, import_settings
 from engine.errors import InvalidOption, StorageError
 from engine.messages import DEFAULT_MODEL, Generate, LoadOptions, SamplingOptions
+from engine.modes import mode_options
 from engine.verifying.rules import RULES
 
 
 def test_defaults() -> None:
     settings = Settings()
-    assert (settings.model, settings.mode, settings.temperature) == (DEFAULT_MODEL, "auto", None)
+    assert (settings.model, settings.memory, settings.temperature) == (DEFAULT_MODEL, "auto", None)
     assert (settings.sidebar_shown, settings.font_scale, settings.recent_models) == (True, 100, ())
     assert settings.stored() == {}
 
 
 def test_the_bundled_model_of_earlier_versions_is_the_one_of_this() -> None:
     settings = Settings()
-    assert settings.take({"model": "guide", "mode": "plain"}) == []
-    assert (settings.model, settings.mode) == (DEFAULT_MODEL, "plain")
-    assert settings.stored() == {"mode": "plain"}
+    assert settings.take({"model": "guide", "memory": "disk"}) == []
+    assert (settings.model, settings.memory) == (DEFAULT_MODEL, "disk")
+    assert settings.stored() == {"memory": "disk"}
 
 
 def test_every_setting_has_help_and_an_allowed_default() -> None:
@@ -46,7 +47,7 @@ def test_every_setting_is_read_somewhere() -> None:
     app = Path(__file__).resolve().parents[3] / "app"
     declared = {app / "settings" / "settings.py", app / "settings" / "pages.py"}
     source = "\n".join(path.read_text(encoding="utf-8") for path in app.rglob("*.py") if path not in declared)
-    by_name = {field.name for field in fields(SamplingOptions)} | set(mode_option_settings())
+    by_name = {field.name for field in fields(SamplingOptions)} | set(mode_options())
     unread = [
         name
         for name in Settings.declared()
@@ -100,7 +101,7 @@ def test_they_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("mode", "warp"),
+        ("memory", "warp"),
         ("threads", -1),
         ("threads", True),
         ("threads", 1.5),
@@ -169,10 +170,10 @@ def test_an_unreadable_file_is_kept_aside(tmp_path: Path, content: bytes) -> Non
 
 def test_one_bad_value_costs_only_itself(tmp_path: Path) -> None:
     file = SettingsFile(tmp_path)
-    file.path.write_text('{"version": 1, "mode": "warp", "threads": 3}')
+    file.path.write_text('{"version": 1, "memory": "warp", "threads": 3}')
     settings, problems = file.read()
     assert settings.stored() == {"threads": 3}
-    assert problems == ["Settings with values that are not allowed were reset: mode."]
+    assert problems == ["Settings with values that are not allowed were reset: memory."]
 
 
 def test_an_older_file_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,6 +222,50 @@ def test_options_of_modes_are_read_from_files_of_versions_that_declared_them_els
         "draft_nodes": 31,
         "draft_width": 3,
     }
+
+
+def test_a_mode_of_an_older_file_is_a_draft_and_a_memory(tmp_path: Path) -> None:
+    def read(**stored: object) -> Settings:
+        (tmp_path / "settings.json").write_text(json.dumps({"version": 3, **stored}))
+        settings, problems = SettingsFile(tmp_path).read()
+        assert (problems, settings.unknown) == ([], {})
+        return settings
+
+    assert read(mode="auto").stored() == {}
+    assert read(mode="plain").drafts_of("smollm2") == ("off",)
+    assert read(mode="lookup", model="/m").drafts_of("/m") == ("lookup",)
+    assert read(mode="ghidorah").drafts_of("smollm2") == ("smollm2-medusa",)
+    assert read(mode="minions").drafts_of("smollm2")[:2] == ("lookup", "smollm2-draft")
+    assert read(mode="ghidorah", model="/m").drafts_of("/m") == ()  # which has none, as it was chosen before
+    assert read(mode="auto", drafts={"/m": ["/d"]}).drafts_of("/m") == ("/d",)
+    paced = read(mode="llmcad", drafts={"/m": ["/d", "/e"]})
+    assert (paced.drafts_of("/m"), paced.memory) == (("/d",), "disk")
+    assert read(mode="warp").stored() == read(mode=3).stored() == {}
+    own = read(
+        mode="offload", by_model={"/m": {"mode": "lookup", "threads": 2}, "/n": {"mode": "layer-offload"}}
+    )
+    assert [load_options(own, model).memory for model in ("smollm2", "/m", "/n")] == [
+        "gpu",
+        "auto",
+        "gpu-copy",
+    ]
+    assert [own.drafts_of(model) for model in ("smollm2", "/m", "/n")] == [("off",), ("lookup",), ("off",)]
+    assert own.of_model("/m").threads == 2
+
+
+@pytest.mark.parametrize("mode", ["auto", "plain", "lookup", "dovetail", "llmcad", "warp", None, 3, []])
+def test_a_chat_of_an_older_version_opens(mode: object) -> None:
+    options = ConversationOptions.from_values({"mode": mode, "max_tokens": 5})
+    assert options.max_tokens == 5
+    named = {
+        "plain": ("off",),
+        "lookup": ("lookup",),
+        "dovetail": ("smollm2-draft",),
+        "llmcad": ("smollm2-medusa",),
+    }
+    assert options.drafts == named.get(str(mode), () if mode == "auto" else None)
+    assert options.memory == ("disk" if mode == "llmcad" else "auto" if options.drafts is not None else None)
+    assert ConversationOptions.from_json(options.to_json()) == options
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -27,14 +27,14 @@ def test_a_models_own_value_stands_in_place_of_the_general_one() -> None:
 
 def test_changing_what_holds_for_a_model_changes_the_one_value_that_does() -> None:
     settings = Settings()
-    settings.choose_for("/m", "mode", "plain")
-    assert settings.mode == "plain"
-    settings.set_for_model("/m", "mode", "lookup")
-    settings.choose_for("/m", "mode", "dovetail")
-    assert (settings.mode, settings.of_model("/m").mode) == ("plain", "dovetail")
+    settings.choose_for("/m", "memory", "gpu")
+    assert settings.memory == "gpu"
+    settings.set_for_model("/m", "memory", "disk")
+    settings.choose_for("/m", "memory", "gpu-copy")
+    assert (settings.memory, settings.of_model("/m").memory) == ("gpu", "gpu-copy")
     with pytest.raises(InvalidOption):
-        settings.set_for_model("/m", "mode", "warp")
-    assert settings.of_model("/m").mode == "dovetail"
+        settings.set_for_model("/m", "memory", "warp")
+    assert settings.of_model("/m").memory == "gpu-copy"
 
 
 def test_a_copy_for_a_model_saves_nothing() -> None:
@@ -49,13 +49,13 @@ def test_a_copy_for_a_model_saves_nothing() -> None:
 def test_they_are_kept_and_one_bad_value_costs_only_itself(tmp_path: Path) -> None:
     file = SettingsFile(tmp_path)
     file.path.write_text(
-        json.dumps({"by_model": {"/m": {"threads": 3, "mode": "warp", "later": [1]}, "/n": {"seed": -1}}})
+        json.dumps({"by_model": {"/m": {"threads": 3, "memory": "warp", "later": [1]}, "/n": {"seed": -1}}})
     )
     settings, problems = file.read()
     assert settings.of_model("/m").threads == 3
-    assert settings.of_model("/m").mode == "auto"
+    assert settings.of_model("/m").memory == "auto"
     assert len(problems) == 1
-    assert "mode (/m), seed (/n)" in problems[0]
+    assert "memory (/m), seed (/n)" in problems[0]
     assert json.loads(file.text_of(settings))["by_model"] == {"/m": {"threads": 3, "later": [1]}}
 
 

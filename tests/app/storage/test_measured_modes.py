@@ -23,7 +23,7 @@ def test_rows_come_back_for_the_same_machine_and_options(tmp_path: Path) -> None
     assert (
         kept.rows(
             replace(machine(), memory=replace(machine().memory, available_bytes=1)),
-            replace(OPTIONS, mode="plain"),
+            replace(OPTIONS, drafts=("off",), memory="gpu"),
         )
         == ROWS
     )

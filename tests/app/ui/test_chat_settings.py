@@ -78,17 +78,18 @@ def test_a_chat_sets_its_own_and_the_header_says_so(
     shown.prompt.setPlainText("Be brief.")
     shown.temperature.setValue(0.0)
     shown.max_tokens.setValue(0)
-    shown.mode.setCurrentIndex(shown.mode.findData("plain"))
+    shown.draft.setCurrentIndex(shown.draft.findData("off"))
+    shown.memory.setCurrentIndex(shown.memory.findData("disk"))
     shown.apply_button.click()
-    wanted = ConversationOptions("Be brief.", 0, SamplingOptions(temperature=0.0, top_k=7), "plain")
+    wanted = ConversationOptions("Be brief.", 0, SamplingOptions(temperature=0.0, top_k=7), ("off",), "disk")
     assert options(workspace, chat) == wanted
     header = window.page.header
     assert header.options_button.isVisible()
-    assert window.page.composer.mode_button.words == "Plain"
+    assert window.page.composer.draft_button.words == "Off, Disk"
     other = workspace.add_conversation("Another", 0, "a", "b")
     window.page.open(other)
     assert not header.options_button.isVisible()
-    assert window.page.composer.mode_button.words == "Auto"
+    assert window.page.composer.draft_button.words == "Automatic"
     window.page.open(chat)
     qtbot.mouseClick(header.options_button, Qt.MouseButton.LeftButton)
     again = next(one for one in window.findChildren(ChatSettingsDialog) if one.isVisible())
@@ -167,12 +168,12 @@ def test_another_chat_of_the_list_is_changed_without_opening_it(
     assert window.page.current == chat
 
 
-def test_modes_that_cannot_run_are_listed_with_the_reason(
+def test_places_that_cannot_be_are_listed_with_the_reason(
     window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     workspace.set_engine(replace(READY, gpu=""))
-    field = dialog(window).mode
-    at = field.findData("offload")
+    field = dialog(window).memory
+    at = field.findData("gpu")
     assert not field.model().flags(field.model().index(at, 0)) & Qt.ItemFlag.ItemIsEnabled
     assert "Needs a GPU" in str(field.itemData(at, Qt.ItemDataRole.ToolTipRole))
 

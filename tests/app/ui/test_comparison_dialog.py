@@ -54,14 +54,14 @@ def test_the_prompt_that_is_typed_is_compared(
     qtbot: QtBot, workspace: ScriptedWorkspace, dialog: ComparisonDialog
 ) -> None:
     assert dialog.context.isHidden()
-    assert [column.mode.mode() for column in dialog.columns] == ["plain", "auto"]
+    assert [column.mode.chosen() for column in dialog.columns] == ["plain", "auto"]
     dialog.columns[1].mode.setCurrentIndex(dialog.columns[1].mode.findData("lookup"))
     dialog.limit.setValue(64)
     qtbot.mouseClick(dialog.run_button, Qt.MouseButton.LeftButton)
     asked = workspace.engine.last(Generate)
-    assert (asked.messages[-1].content, asked.options.mode, asked.max_tokens) == (
+    assert (asked.messages[-1].content, asked.options.drafts, asked.max_tokens) == (
         "What is two and two?",
-        "plain",
+        ("off",),
         64,
     )
     assert [trial.mode for trial in workspace.comparison.trials] == ["plain", "lookup"]
@@ -125,7 +125,7 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
     assert dialog.verdict_text == "Plain wrote 2.0 times as fast; the texts are identical."
     auto = replace(SAME, mode="auto", ran="plain", tokens_per_second=15.0)  # the same mode ran twice
     show(workspace, PLAIN, auto)
-    assert dialog.verdict_text == "Auto wrote 2.0 times as fast; the texts are identical."
+    assert dialog.verdict_text == "Automatic wrote 2.0 times as fast; the texts are identical."
 
 
 def test_the_first_difference_is_marked_in_both(

@@ -10,12 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
-from app.chat.modes import known_modes
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError
-from engine.messages import MakePlan, PlanMade
-from tests.support.machine_scene import FITS, NO_GPU, plan
+from engine.messages import CheckDrafts, DraftChecked, MakePlan, PlanMade
+from tests.support.machine_scene import plan
 from tests.support.scripted_workspace import ScriptedWorkspace, refusal, statistics
 
 
@@ -146,89 +145,72 @@ def test_the_meter_says_the_context_of_the_model_that_answers_next(
     assert meter.words.text() == "146 of 1,024 tokens"
 
 
-def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    button = window.page.composer.mode_button
-    assert button.words == "Auto"
+def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    button = window.page.composer.draft_button
+    assert button.words == "Automatic"
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert button.popup is not None
-    assert [choice.title for choice in button.popup.choices] == [mode.title for mode in known_modes()]
-    assert all(choice.detail for choice in button.popup.choices)
-    dovetail = next(choice for choice in button.popup.choices if choice.key == "dovetail")
-    assert dovetail.detail.endswith("Draft: smollm2-draft")
-    button.popup.choose("plain")
-    assert workspace.mode() == "plain"
-    assert button.words == "Plain"
-
-
-def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.bridge.plans.paired_drafts", lambda model, kinds, several=False: ())
-    workspace.set_engine(replace(workspace.model.state, gpu=""))
-    button = window.page.composer.mode_button
+    titles = [choice.title for choice in button.popup.choices]
+    assert titles[:4] == ["Automatic", "Off", "Lookup", "smollm2-draft"]
+    assert titles[-2:] == ["Choose a folder...", "Memory..."]
+    details = " ".join(choice.detail for choice in button.popup.choices)
+    assert all(f"{paper}: " in details for paper in ("Dovetail", "Ghidorah", "PPD"))
+    button.popup.choose("off")
+    assert workspace.draft() == ("off",)
+    assert (button.words, button.accessibleName()) == ("Off", "Draft: Off")
     button.click()
     assert button.popup is not None
-    problems = {choice.key: choice.problem for choice in button.popup.choices if choice.problem}
-    assert sorted(problems) == [
-        "dovetail",
-        "ghidorah",
-        "layer-offload",
-        "llmcad",
-        "minions",
-        "offload",
-        "ppd",
-    ]
-    assert "draft" in problems["llmcad"]
-    assert "GPU" in problems["offload"]
-    button.popup.choose("llmcad")
-    assert button.popup is not None
-    assert workspace.mode() == "auto"
-    button.popup.choose("lookup")
-    assert workspace.mode() == "lookup"
+    assert [choice.title for choice in button.popup.choices if choice.checked] == ["Off"]
+    button.popup.choose("smollm2-medusa")
+    asked = workspace.engine.last(CheckDrafts)
+    assert asked.drafts == ("smollm2-medusa",)
+    workspace.tell(DraftChecked(asked.request_id, "smollm2-medusa", "", "ghidorah"))
+    assert button.words == "smollm2-medusa"
 
 
-def test_the_mode_menu_says_what_the_plan_says(
+def test_the_menu_of_memory_follows_that_of_drafts(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    button = window.page.composer.mode_button
+    workspace.set_engine(replace(workspace.model.state, gpu=""))
+    button = window.page.composer.draft_button
     button.click()
     assert button.popup is not None
-    assert not any(choice.problem for choice in button.popup.choices)
-    asked = workspace.engine.last(MakePlan).request_id
-    workspace.tell(PlanMade(asked, plan()))
+    button.popup.choose("memory")
+    assert button.popup is not None
     rows = {choice.key: choice for choice in button.popup.choices}
-    assert rows["auto"].detail == plan().reason
-    assert rows["llmcad"].problem == FITS
-    assert rows["offload"].problem == NO_GPU
-    button.popup.choose("llmcad")
-    assert workspace.mode() == "auto"
-    button.popup.close()
-    workspace.plans.answered.emit(None)  # and nothing happens while it is closed
-    button.click()
+    assert list(rows) == ["auto", "gpu", "gpu-copy", "disk"]
+    assert "GPU" in rows["gpu"].problem
+    assert rows["disk"].detail.startswith("LLMCad: ")
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
+    assert {choice.key: choice for choice in button.popup.choices}["disk"].problem == ""
+    button.popup.choose("gpu")
     assert button.popup is not None
-    assert next(choice.key for choice in button.popup.choices if choice.problem) == "offload"
+    assert workspace.memory() == "auto"
+    button.popup.choose("disk")
+    assert (workspace.memory(), button.words, button.popup) == ("disk", "Automatic, Disk", None)
+    workspace.plans.answered.emit(None)  # and nothing happens while it is closed
 
 
 def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = type_and_send(qtbot, window, "Hello")
     workspace.stream(chat, "x")
     workspace.change(chat, statistics=statistics())
-    assert window.page.composer.mode_button.words == "Auto: Lookup"
+    assert window.page.composer.draft_button.words == "Automatic: Lookup"
     workspace.finish(chat, statistics())
-    assert window.page.composer.mode_button.words == "Auto: Lookup"
+    assert window.page.composer.draft_button.words == "Automatic: Lookup"
 
 
 def test_auto_did_not_take_what_an_earlier_reply_was_asked_for(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    workspace.settings.mode = "minions"
+    workspace.settings.remember_drafts("smollm2", ("smollm2-draft", "smollm2-medusa"))
     chat = type_and_send(qtbot, window, "Hello")
     workspace.stream(chat, "x")
     workspace.finish(chat, statistics(mode="minions"))
-    workspace.choose_mode("auto")
+    workspace.choose_draft("")
     window.page.open(None)
     window.page.open(chat)
-    assert window.page.composer.mode_button.words == "Auto"
+    assert window.page.composer.draft_button.words == "Automatic"
 
 
 def test_typing_and_sending_while_the_engine_starts(
@@ -341,7 +323,7 @@ def test_what_is_typed_after_a_click_on_a_chat_or_the_list_is_in_the_message(
     assert window.page.composer.text == "Why?"
 
 
-@pytest.mark.parametrize("name", ["model_button", "mode_button", "send_button"])
+@pytest.mark.parametrize("name", ["model_button", "draft_button", "send_button"])
 def test_a_click_on_a_button_leaves_the_keyboard_in_the_field(
     qtbot: QtBot, window: MainWindow, name: str
 ) -> None:

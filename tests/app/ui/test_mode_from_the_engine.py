@@ -1,4 +1,4 @@
-"""A mode is one file: the window finds one that the engine tells of."""
+"""A mode is one file: the window finds one that is put into the table."""
 
 from __future__ import annotations
 
@@ -11,44 +11,29 @@ from pytestqt.qtbot import QtBot
 
 from app.chat import modes
 from app.chat.engine_options import load_options
-from app.chat.modes import plan_rows, predicted_speeds, with_plan
+from app.chat.modes import plan_rows
 from app.help.facts import HelpFacts
 from app.ui.main_window import MainWindow
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.fields import NumberField
-from engine.messages import EngineReady, ModePrediction
-from engine.modes import MODES, descriptors
+from engine.messages import ModePrediction
+from engine.modes import MODES
 from tests.support import echo_mode
 from tests.support.echo_mode import MODE
 from tests.support.machine_scene import plan
-from tests.support.scripted_workspace import ScriptedEngine
 from tests.support.translations import collected, texts_in
 
 
 @pytest.fixture
-def echo(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine that has the mode has started."""
-    monkeypatch.setattr(modes, "_known", modes.known_modes())
-    client = ScriptedEngine()
-    client.start()
-    client.tell(EngineReady(0, "another", modes=(*descriptors(), MODE.descriptor)))
-    assert modes.known_modes()[-1] == MODE.descriptor
-    client.close()
+def echo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MODES, MODE.name, MODE)
 
 
 @pytest.mark.usefixtures("echo")
-def test_menu_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -> None:
-    button = window.page.composer.mode_button
-    button.click()
-    assert button.popup is not None
-    last = button.popup.choices[-1]
-    assert (last.key, last.title, last.detail) == ("echo", "Echo", MODE.help)
-    button.popup.close()
+def test_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -> None:
     assert modes.mode_title("echo") == "Echo"
     told = replace(plan(), modes=(*plan().modes, ModePrediction("echo", tokens_per_second=99.0)))
-    rows = plan_rows(
-        with_plan(modes.mode_choices(lambda mode: "", "", None), told), predicted_speeds(told), {}
-    )
+    rows = plan_rows(told, {})
     assert (rows[0].title, rows[0].predicted) == ("Echo", 99.0)
 
     workspace = window.page._workspace
@@ -60,18 +45,16 @@ def test_menu_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -
     row = dialog.row("echo_length")
     assert isinstance(row.field, NumberField)
     row.field.box.set_number(5)
-    dialog.row("mode").field._choose("echo")  # type: ignore[attr-defined]
     assert dialog.row("echo_on").field.value() is True
     dialog.apply()
-    options = load_options(workspace.settings)
-    assert (options.mode, options.mode_options) == ("echo", {"echo_length": 5})
+    assert load_options(workspace.settings).mode_options == {"echo_length": 5}
 
 
 def test_its_texts_are_collected_for_translation() -> None:
     sources = set(collected())
     sources |= set(texts_in(ast.parse(Path(echo_mode.__file__).read_text(encoding="utf-8"))))
     for mode in (*MODES.values(), MODE):
-        told = mode.descriptor
+        told = mode
         options = [text for option in told.options for text in (option.title, option.help)]
         titles = (
             [] if told.title.lower() == told.name else [told.title]

@@ -83,7 +83,7 @@ def test_the_header_mirrors_without_overlap(mirrored: MainWindow, qtbot: QtBot, 
 def test_the_composer_and_the_places_mirror(mirrored: MainWindow) -> None:
     composer = mirrored.page.composer
     attach, send = box(composer.attach_button, mirrored), box(composer.send_button, mirrored)
-    assert attach.left() > box(composer.mode_button, mirrored).left() > send.left()
+    assert attach.left() > box(composer.draft_button, mirrored).left() > send.left()
     row = next(iter(mirrored.sidebar.nav.rows.values()))
     assert row.geometry().left() >= 0
     assert overlaps(mirrored.sidebar) == []

@@ -11,8 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.model_entries import InstalledEntry
-from app.ui.chat_page.header import DRAFTS, MORE_MODELS, OPEN_DRAFT_FOLDER, OPEN_FILE
+from app.ui.chat_page.header import MORE_MODELS, OPEN_FILE
 from app.ui.choice_popup import ChoicePopup
+from app.ui.composer.composer import OPEN_FOLDER
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
@@ -140,7 +141,7 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspac
               "Other programs", "Settings", "Width of the chats: left and right change it",
               "Show or hide the chats (Ctrl+B)",
               "Model: SmolLM2 135M, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
-              "Message", "Attach files", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
+              "Message", "Attach files", "Draft: Automatic", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
 
@@ -210,7 +211,6 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWor
         "Open a model folder...",
         "Open a model file...",
         "Add a server...",
-        "Draft...",
     ]
     button.popup.choose("/usb/gone")
     assert workspace.settings.model == "smollm2"
@@ -237,10 +237,9 @@ def test_the_model_menu_leads_to_more_models_and_opens_a_file(
 
 
 def _open_drafts(window: MainWindow) -> ChoicePopup:
-    button = window.page.header.model_button
+    button = window.page.composer.draft_button
     button.click()
     assert button.popup is not None
-    button.popup.choose(DRAFTS)
     return button.popup
 
 
@@ -249,17 +248,20 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     popup = _open_drafts(window)
     assert [choice.title for choice in popup.choices] == [
         "Automatic",
+        "Off",
+        "Lookup",
         "smollm2-draft",
         "smollm2-medusa",
         "smollm2-prompt-tokens",
         "other",
         "Choose a folder...",
+        "Memory...",
     ]
     height = popup.height()
     asked = workspace.engine.last(CheckDrafts)
     problem = "The draft was made for another vocabulary. " * 4
     workspace.tell(DraftChecked(asked.request_id, "/models/other", problem))
-    assert popup.choices[4].problem
+    assert popup.choices[6].problem
     assert popup.height() > height
     popup.choose("/models/other")
     assert popup.isVisible()
@@ -268,7 +270,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     chosen = workspace.engine.last(CheckDrafts)
     workspace.tell(DraftChecked(chosen.request_id, chosen.drafts[0], ""))
     assert workspace.settings.drafts_of("smollm2") == ("smollm2-draft",)
-    assert _open_drafts(window).choices[1].checked
+    assert _open_drafts(window).choices[3].checked
 
 
 def test_a_draft_from_any_folder(
@@ -280,7 +282,7 @@ def test_a_draft_from_any_folder(
     )
 
     def choose(problem: str) -> None:
-        _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+        _open_drafts(window).choose(OPEN_FOLDER)
         asked = workspace.engine.last(CheckDrafts)
         workspace.tell(DraftChecked(asked.request_id, asked.drafts[0], problem))
 
@@ -289,7 +291,7 @@ def test_a_draft_from_any_folder(
     assert "another vocabulary" in window.toast.text
     choose("")
     assert workspace.settings.drafts_of("smollm2") == ("/models/small",)
-    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    _open_drafts(window).choose(OPEN_FOLDER)
     assert workspace.settings.drafts_of("smollm2") == ("/models/small",)
 
 
@@ -302,10 +304,6 @@ def test_a_draft_from_any_folder(
         (
             EngineState(EnginePhase.STOPPED, "smollm2", "Guide", sentence="It stopped."),
             "Model: Guide, stopped",
-        ),
-        (
-            EngineState(EnginePhase.READY, "g", "Guide", "q4_k_m", draft_name="small"),
-            "Model: Guide, q4_k_m, draft small",
         ),
     ],
 )

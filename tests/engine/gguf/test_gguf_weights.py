@@ -24,6 +24,8 @@ from engine.model.footprint import weight_bytes
 from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.token_tree import Draft
 from engine.model.weight_format import stored_format
+from engine.modes import in_mode
+from engine.run import settle
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import reference_model
 from tests.support.gguf_files import write_gguf
@@ -41,7 +43,7 @@ def toy() -> tuple[Any, Any]:
 
 def loss(path: Path, weights: str) -> float:
     """Mean negative log-probability of the tokens of some chats that the toy was not trained on."""
-    model = load_model(LoadOptions(model=str(path), weights=weights, threads=1))
+    model = load_model(settle(LoadOptions(model=str(path), weights=weights, threads=1)))
     losses, sequence = [], model.sequences.open()
     for request, reply in json.loads(TEXTS.read_text(encoding="utf-8")):
         prompt = model.tokenizer.render([ChatMessage("user", request)])
@@ -144,7 +146,7 @@ def test_other_formats_are_made_in_memory(tmp_path: Path, toy: tuple[Any, Any]) 
     path = tmp_path / "toy.gguf"
     write_gguf(toy[0], path, Kind.Q8_0, toy[1], pre="smollm")
     for weights in ("bf16", "q8_0", "q4_k_m"):
-        model = load_model(LoadOptions(model=str(path), weights=weights))
+        model = load_model(settle(LoadOptions(model=str(path), weights=weights)))
         assert model.report.weights == weights
         model.release()
     assert list(tmp_path.iterdir()) == [path]
@@ -154,8 +156,8 @@ def test_a_file_that_is_replaced_gives_its_own_text(tmp_path: Path, toy: tuple[A
     """Safetensors of one shape have one header: the old weights went on answering, from memory and from the disk."""
     folder = Path(shutil.copytree(TOY, tmp_path / "toy"))
     before = Checkpoint(folder).digest()
-    options = LoadOptions(model=str(folder), weights="q8_0", mode="plain")
-    model = load_model(options)
+    options = in_mode("plain", LoadOptions(model=str(folder), weights="q8_0"))
+    model = load_model(settle(options))
     assert model.serves(options)
     weights = folder / "model.safetensors"
     stat = weights.stat()
@@ -173,10 +175,10 @@ def test_a_quantized_draft_and_a_renamed_file_work(tmp_path: Path, toy: tuple[An
     """A GGUF file drafts for the same model in another format, and its name is the model's."""
     write_gguf(toy[0], tmp_path / "small.gguf", Kind.Q8_0, toy[1], pre="smollm")
     shutil.copy(tmp_path / "small.gguf", tmp_path / "other.gguf")
-    options = LoadOptions(
-        model=str(tmp_path / "small.gguf"), drafts=(str(tmp_path / "other.gguf"),), mode="dovetail"
+    options = in_mode(
+        "dovetail", LoadOptions(model=str(tmp_path / "small.gguf"), drafts=(str(tmp_path / "other.gguf"),))
     )
-    model = load_model(options)
+    model = load_model(settle(options))
     assert model.report.name == "small"
     assert model.drafts
 

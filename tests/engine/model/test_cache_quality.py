@@ -12,6 +12,7 @@ from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.decoder import Decoder
+from engine.run import settle
 from tests.support.real_models import ABSENT, real_model
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -29,7 +30,7 @@ def load(weights: str, kv_cache: str = "full") -> LoadedModel:
     options = LoadOptions(
         model=str(real_model()), weights=weights, kv_cache=kv_cache, threads=2, context=TOKENS
     )
-    return load_model(options)
+    return load_model(settle(options))
 
 
 def text(model: LoadedModel) -> Tensor:

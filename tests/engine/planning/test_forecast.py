@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine import run as run_module
 from engine.cli import main
 from engine.errors import InvalidOption, ModelNotFound, TokenizerInvalid
 from engine.gguf.header import read_header
@@ -15,8 +16,8 @@ from engine.gguf.tokenizer import Vocabulary
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions, ModelOutline
 from engine.messages.machine import MachineReport
-from engine.planning import planner as planner_module
-from engine.planning.planner import UNTRIED_DRAFT, forecast, predict
+from engine.planning.planner import UNTRIED_DRAFT, predict
+from engine.run import forecast, settle
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.gguf_files import edit_gguf, write_gguf
 from tests.support.machines import CONFIGS, machine, write_outline
@@ -30,8 +31,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Here:
     """Lets a report be this machine's; nothing is held on its GPU."""
 
     def become(report: MachineReport) -> None:
-        monkeypatch.setattr(planner_module, "read_report", lambda: report)
-        monkeypatch.setattr(planner_module, "held_device_bytes", lambda device: 0)
+        monkeypatch.setattr(run_module, "read_report", lambda: report)
+        monkeypatch.setattr(run_module, "held_device_bytes", lambda device: 0)
 
     return become
 
@@ -40,14 +41,14 @@ def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> Non
     here(machine("laptop-16gb-4gb"))
     model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000))
     draft = str(write_outline(tmp_path / "llama-1b", CONFIGS["llama-1b"], size_bytes=1000))
-    plan = forecast(LoadOptions(model=model, drafts=(draft,), weights="q8_0", mode="plain"))
+    plan = forecast(LoadOptions(model=model, drafts=(draft,), weights="q8_0", memory="gpu"))
     assert {mode.mode for mode in plan.modes} == {
         "plain", "lookup", "dovetail", "ghidorah", "offload", "layer-offload", "llmcad", "ppd", "minions"
     }  # fmt: skip
     for mode in plan.modes:
         assert bool(mode.refusal) != bool(mode.tokens_per_second and mode.first_token_s and mode.memory_bytes)
     assert (plan.chosen, plan.weights, plan.measured) == ("dovetail", "q8_0", True)
-    assert plan.reason.startswith("Auto: dovetail, predicted at ")
+    assert plan.reason.startswith("Dovetail was chosen: ")
     assert (plan.drafts, plan.context_limit) == ((draft,), 4096)
     assert plan.modes[0].mode == "dovetail"
     assert set(plan.modes[0].memory_bytes) == {"host", "cuda:0"}
@@ -107,7 +108,7 @@ def test_what_a_gpu_holds_of_the_loaded_model_counts_as_free(
         return next(mode for mode in forecast(options).modes if mode.mode == "offload").refusal
 
     assert offload().startswith("Not even one layer fits")
-    monkeypatch.setattr(planner_module, "held_device_bytes", lambda device: 3_200_000_000)
+    monkeypatch.setattr(run_module, "held_device_bytes", lambda device: 3_200_000_000)
     assert offload() == ""
 
 
@@ -155,5 +156,5 @@ def test_no_plan_promises_a_tokenizer_that_loading_refuses_and_loading_reads_it_
     read = []
     usual = Vocabulary._read
     monkeypatch.setattr(Vocabulary, "_read", lambda vocabulary: read.append(vocabulary) or usual(vocabulary))
-    load_model(LoadOptions(model=str(sound)), lambda done, total: None, lambda: None)
+    load_model(settle(LoadOptions(model=str(sound))), lambda done, total: None, lambda: None)
     assert len(read) == 1

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file, save_file
 
-from engine.errors import DraftMismatch, InvalidOption, TensorMismatch
+from engine.errors import DraftMismatch, InvalidOption, ModelNotFound, TensorMismatch
 from engine.messages import LoadOptions, RoundRecord
 from engine.messages.machine import MachineReport
+from engine.modes import MEMORY_TITLES, MODES, in_mode
 from engine.placement import ResidentPlan
 from engine.planning import planner as planner_module
-from engine.planning.planner import ModelPlanner, check_mode, choose_drafts, model_planner, settle
+from engine.planning.planner import ModelPlanner, model_planner
+from engine.run import settle
 from tests.support.checkpoints import write_assistant, write_checkpoint
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import ship
@@ -40,45 +42,68 @@ Here = Callable[[MachineReport], None]
 Folders = Callable[[str], str]
 
 
-def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, folders: Folders) -> None:
+@pytest.fixture
+def ships(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Lets a draft ship for every model."""
+
+    def become(draft: str) -> None:
+        monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (draft,))
+
+    return become
+
+
+def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(
+    here: Here, folders: Folders, ships: Callable[[str], None]
+) -> None:
     here(machine("laptop-16gb-4gb"))
-    options = LoadOptions(model=folders("llama-7b"), drafts=(folders("llama-1b"),), weights="q8_0")
-    planner = model_planner(options)
-    plan = settle(options, planner).plan
+    draft = folders("llama-1b")
+    ships(draft)
+    options = LoadOptions(model=folders("llama-7b"), weights="q8_0")
+    planner = model_planner(options, untried=True)
+    run = settle(options, planner)
+    plan = run.plan
     # Of the modes that this build has.
     assert plan.mode == "dovetail"
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
     assert plan.predicted_per_second == planner.plan.mode("dovetail").tokens_per_second
-    settled = settle(options, planner).options
-    assert (settled.mode, settled.drafts, settled.weights) == ("dovetail", options.drafts, "q8_0")
+    assert [draft.name for draft in run.drafts] == [draft]
 
 
-def test_a_draft_that_does_not_pay_is_not_loaded(here: Here, folders: Folders) -> None:
+def test_a_draft_that_does_not_pay_is_not_loaded_unless_it_is_named(
+    here: Here, folders: Folders, ships: Callable[[str], None]
+) -> None:
     here(machine("laptop-8gb-slow-disk"))
-    options = LoadOptions(model=folders("llama-7b"), drafts=(folders("llama-1b"),))
-    planner = model_planner(options)
-    assert settle(options, planner).plan.mode == "lookup"
-    assert settle(options, planner).options.drafts == ()
+    draft = folders("llama-1b")
+    ships(draft)
+    options = LoadOptions(model=folders("llama-7b"))
+    run = settle(options, model_planner(options, untried=True))
+    assert (run.plan.mode, run.drafts) == ("lookup", ())
+    named = settle(replace(options, drafts=(draft,)))
+    assert (named.plan.mode, [one.name for one in named.drafts]) == ("llmcad", [draft])
+    assert named.load.drafts
 
 
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
     here(machine("laptop-16gb-4gb"))
-    options = LoadOptions(model=folders("llama-7b"), mode="plain")
+    options = in_mode("plain", LoadOptions(model=folders("llama-7b")))
     planner = model_planner(options)
     plan = settle(options, planner).plan
     assert plan.mode == "plain"
     assert plan.predicted_per_second == planner.plan.mode("plain").tokens_per_second
-    assert settle(options, planner).options == options
+    assert settle(options, planner).drafts == ()
 
 
 def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folders: Folders) -> None:
     here(machine("laptop-8gb"))
-    options = LoadOptions(
-        folders("llama-13b"), mode="llmcad", drafts=(folders("llama-1b"),), weights="q4_k_m"
+    options = in_mode(
+        "llmcad", LoadOptions(folders("llama-13b"), drafts=(folders("llama-1b"),), weights="q4_k_m")
     )
     assert "read from the disk, and meanwhile" in settle(options, model_planner(options)).plan.reason
-    fits = replace(options, model=folders("qwen-0.5b"))
-    assert "nothing is read from the disk" in settle(fits, model_planner(fits)).plan.reason
+    run = settle(replace(options, model=folders("qwen-0.5b")))
+    assert run.plan.mode == "llmcad"
+    assert run.load.notes[-1] == (
+        "Disk was chosen for the model and gains nothing here. It is for models larger than memory, and this one fits."
+    )
 
 
 def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Folders) -> None:
@@ -86,48 +111,102 @@ def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Fo
     alone = LoadOptions(model=folders("llama-1b"))
     paired = replace(alone, drafts=(folders("qwen-0.5b"),))
     for options, usual in ((alone, "lookup"), (paired, "dovetail")):
-        settled = settle(options, model_planner(options))
-        assert (settled.plan.mode, settled.plan.predicted_per_second) == (usual, None)
-        assert settled.options == replace(options, mode=usual)
+        run = settle(options)
+        assert (run.plan.mode, run.plan.predicted_per_second) == (usual, None)
+        assert [draft.name for draft in run.drafts] == list(options.drafts)
 
 
 def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: Folders) -> None:
     here(machine("desktop-24gb-card"))
     options = LoadOptions(model=folders("llama-7b"), drafts=(folders("llama-1b"),))
-    planner = model_planner(options)
-    plan = planner.load_plan(settle(options, planner).options)
+    plan = settle(options).load
     assert (plan.mode, plan.weights.name, plan.device) == ("dovetail", "bf16", "cuda:0")
 
 
-def test_modes_that_cannot_be_are_refused(folders: Folders) -> None:
-    with pytest.raises(InvalidOption, match="no mode 'magic'"):
-        check_mode(LoadOptions(mode="magic"))
-    with pytest.raises(InvalidOption, match="needs a draft"):
-        check_mode(LoadOptions(model=folders("llama-1b"), mode="dovetail"))
-
-
-def test_a_mode_takes_the_draft_that_ships_and_auto_does_not(
+def test_names_of_modes_stand_for_a_draft_and_a_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
-    dovetail, llmcad = (LoadOptions(model="toy", mode=mode) for mode in ("dovetail", "llmcad"))
-    assert choose_drafts(dovetail) == ("toy-head",)
-    assert choose_drafts(llmcad) == ("toy-draft",)  # which takes no such head
-    assert choose_drafts(replace(llmcad, drafts=("toy-head",))) == ("toy-head",)
-    assert choose_drafts(LoadOptions(model="toy")) == ()
+    toy = LoadOptions(model="toy")
+    found = {name: in_mode(name, toy) for name in ("auto", *MODES) if name not in ("ghidorah", "ppd")}
+    assert {name: (options.drafts, options.memory) for name, options in found.items()} == {
+        "auto": ((), "auto"),
+        "plain": (("off",), "auto"),
+        "lookup": (("lookup",), "auto"),
+        "dovetail": (("toy-head",), "auto"),
+        "minions": (("lookup", "toy-head", "toy-draft"), "auto"),
+        "offload": (("off",), "gpu"),
+        "layer-offload": (("off",), "gpu-copy"),
+        "llmcad": (("toy-draft",), "disk"),  # which takes no such head
+    }
+    for name, options in found.items():
+        if name not in (
+            "auto",
+            "offload",
+            "layer-offload",
+        ):  # which say which part of a GPU, where there is one
+            assert settle(options, model_planner(options, machine("laptop-8gb"))).plan.mode == name
+    both = replace(toy, drafts=("toy-head", "toy-draft"))
+    assert in_mode("llmcad", both).drafts == ("toy-draft",)
+    assert in_mode("dovetail", both).drafts == ("toy-head",)
+    assert in_mode("plain", both).drafts == ("off",)
+    assert in_mode("ghidorah", toy, ("heads",)).drafts == ("heads",)
+
+
+def test_what_cannot_be_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folders: Folders) -> None:
+    ship(tmp_path, monkeypatch)
+    with pytest.raises(InvalidOption, match="no mode 'magic'"):
+        in_mode("magic", LoadOptions())
+    with pytest.raises(InvalidOption, match=r"The mode Dovetail cannot run\. It needs a draft"):
+        in_mode("dovetail", LoadOptions(model=folders("llama-1b")))
     with pytest.raises(InvalidOption, match="Medusa heads"):
-        check_mode(LoadOptions(model="toy", mode="ghidorah"))
-    planned = model_planner(LoadOptions(model="toy"), machine("laptop-8gb"), untried=True).plan
-    assert planned.mode("dovetail").drafts == ("toy-head",)
-    assert planned.mode("minions").drafts == ("toy-head", "toy-draft")
-    assert planned.drafts == ("toy-head", "toy-draft")
-    for options, taken in (
-        (dovetail, ["toy-head"]),
-        (llmcad, ["toy-draft"]),
-        (LoadOptions(model="toy", mode="minions"), ["toy-head", "toy-draft"]),
-    ):
-        drafts = model_planner(options, machine("laptop-8gb")).drafts_for(options)
-        assert [draft.name for draft in drafts] == taken
+        in_mode("ghidorah", LoadOptions(model="toy"))
+    with pytest.raises(InvalidOption, match="Medusa heads"):
+        in_mode("ghidorah", LoadOptions(model="toy", drafts=("toy-draft",)))
+    with pytest.raises(InvalidOption, match="no choice of memory 'tape': choose auto, gpu, gpu-copy or disk"):
+        settle(LoadOptions(model="toy", memory="tape"))
+    with pytest.raises(ModelNotFound):
+        settle(LoadOptions(model="toy", drafts=("gone",)))
+
+
+@pytest.mark.parametrize("memory", MEMORY_TITLES)
+@pytest.mark.parametrize(
+    ("drafts", "mode"),
+    [
+        ((), "lookup"),
+        (("off",), "plain"),
+        (("lookup",), "lookup"),
+        (("toy-draft",), "dovetail"),
+        (("toy-head",), "dovetail"),
+        (("toy-draft", "toy-head"), "minions"),
+        (("lookup", "toy-draft"), "minions"),
+    ],
+)
+def test_every_draft_goes_with_every_memory(
+    memory: str, drafts: tuple[str, ...], mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(tmp_path, monkeypatch, ("toy-draft", "toy-head"))
+    options = LoadOptions(model="toy", drafts=drafts, memory=memory)
+    named = drafts or (("toy-draft",) if memory == "disk" else ())
+    run = settle(options, model_planner(replace(options, drafts=named), machine("desktop-16gb-6gb")))
+    if not drafts and memory == "auto":
+        assert run.plan.mode == run.planner.plan.chosen
+        return
+    named = {
+        ("plain", "gpu"): "offload",
+        ("plain", "gpu-copy"): "layer-offload",
+        ("lookup", "disk"): "lookup" if drafts else "llmcad",
+    }
+    wanted = named.get((mode, memory), mode)
+    if memory == "disk" and drafts == ("toy-draft",):  # a head cannot guess ahead
+        wanted = "llmcad"
+    assert run.plan.mode == wanted
+    assert run.mode.memory == memory
+    place = {"gpu": "offload", "gpu-copy": "layer-offload"}.get(memory)
+    assert place in (None, run.load.placement.name)
+    assert [draft.name for draft in run.drafts] == (
+        [draft for draft in drafts if draft.startswith("toy")] or ["toy-draft"] * (wanted == "llmcad")
+    )
 
 
 def drafted(tokens: int) -> list[RoundRecord]:
@@ -147,23 +226,22 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
         write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
     )
     monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (small,))
-    monkeypatch.setattr(
-        planner_module, "paired_drafts", lambda reference, kinds, several: (small,) if kinds else ()
-    )
     # By itself the format is the one that was measured to be fastest here, and what replies teach is of one format.
     options = LoadOptions(model=model, weights="fp32")
     first = model_planner(options)
     assert first.drafts == ()
     assert first.plan.mode("dovetail").refusal
-    explicit = model_planner(replace(options, mode="dovetail"))
-    assert explicit.plan.mode("dovetail").drafts == (small,)
-    explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", {}, "chat")
-    explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", {}, None)
+    explicit = settle(replace(options, drafts=(small,)))
+    assert explicit.planner.plan.mode("dovetail").drafts == (small,)
+    explicit.planner.learn(
+        drafted(7), "fp32", ResidentPlan.of(12), explicit.mode, explicit.drafts, {}, "chat"
+    )
+    explicit.planner.learn(drafted(0), "fp32", ResidentPlan.of(12), MODES["plain"], (), {}, None)
     later = model_planner(options)
     assert later.plan.mode("dovetail").drafts == (small,)
     assert later.plan.profiled
-    settled = settle(options, later).options
-    assert (settled.mode, settled.drafts) == ("dovetail", (small,))
+    run = settle(options, later)
+    assert (run.plan.mode, [draft.name for draft in run.drafts]) == ("dovetail", [small])
 
 
 def test_a_plan_follows_how_often_replies_choose_the_same_experts(here: Here, tmp_path: Path) -> None:
@@ -181,7 +259,7 @@ def test_a_plan_follows_how_often_replies_choose_the_same_experts(here: Here, tm
     assert before.load is not None
     speeds = []
     for reuse in (None, 0.0, 1.0):
-        planner.learn((), "fp32", before.load.placement, "plain", {}, None, reuse=reuse)
+        planner.learn((), "fp32", before.load.placement, MODES["plain"], (), {}, None, reuse=reuse)
         known = model_planner(LoadOptions(model=str(folder), weights="fp32")).plan
         lookup, plain = known.mode("lookup"), known.mode("plain")
         assert lookup.tokens_per_second is not None
@@ -195,7 +273,7 @@ def test_a_plan_follows_how_often_replies_choose_the_same_experts(here: Here, tm
 def test_a_plan_for_another_machine_learns_nothing(tmp_path: Path, llama_folder: Path) -> None:
     options = LoadOptions(model=str(llama_folder))
     elsewhere = model_planner(options, machine("laptop-8gb"))
-    elsewhere.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", {}, None)
+    elsewhere.learn(drafted(0), "fp32", ResidentPlan.of(12), MODES["plain"], (), {}, None)
     assert not model_planner(options, machine("laptop-8gb")).plan.profiled
     assert not list(tmp_path.rglob("profiles/*"))
 

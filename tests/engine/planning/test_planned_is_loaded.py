@@ -127,14 +127,12 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
     kind, quantization, wanted = FORMATS[form]
     facts = target(model)
     config = stored_in(facts.config, BF16 if kind == "BF16" else blocks.NAMES[kind], quantization)
-    drafts = (small_draft(),) if model not in ("qwen-0.5b", "llama-1b") else ()
-    planner = MachinePlanner(
-        machine(name), replace(facts, config=config), drafts, LoadOptions(weights=wanted)
-    )
+    known = (small_draft(),) if model not in ("qwen-0.5b", "llama-1b") else ()
+    planner = MachinePlanner(machine(name), replace(facts, config=config), known, LoadOptions(weights=wanted))
     plan = planner.plan()
     for mode in MODES.values():
         one = plan.mode(mode.name)
-        drafts = planner.drafts_of(mode)
+        drafts = mode.taken(known)
         if one.load is None or (mode.drafts and not drafts):
             continue
         again = planner.load(mode, drafts)

@@ -211,7 +211,7 @@ def test_every_mode_is_measured(workspace: ScriptedWorkspace, page: MachinePage,
     assert page.measure.progress == "Looking which modes can run"
     answer(workspace, plan())
     first = workspace.engine.last(Generate)
-    assert first.options.mode == "dovetail"
+    assert first.options.drafts == tuple(plan().modes[0].drafts or ("smollm2-draft",))
     assert page.measure.progress == "0 of 3 modes done"
     assert [bar.words for bar in page.measure.bars.bars] == ["measuring", "", ""]
     workspace.machine._rows = (

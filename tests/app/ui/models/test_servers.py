@@ -62,7 +62,7 @@ def test_a_server_is_added_and_one_of_its_models_answers(visit: Visit, others: O
     # Before anything is sent: the line at the foot, the empty chat, the model's own button.
     assert f"goes to desk, a program of this computer, {others.address}" in chat.footer.text()
     visit.wait(lambda: engine_words(visit.workspace.model.state) == "on desk")
-    assert chat.composer.mode_button.isHidden()
+    assert chat.composer.draft_button.isHidden()
     visit.window.shelf.new_chat()
     visit.wait(lambda: "is sent there" in chat.empty_state._lead.text())
     chat.header.model_button.click()
@@ -71,7 +71,7 @@ def test_a_server_is_added_and_one_of_its_models_answers(visit: Visit, others: O
     popup.close()
     visit.workspace.choose_model(DEFAULT_MODEL)
     assert "Runs on this computer" in chat.footer.text()
-    assert not chat.composer.mode_button.isHidden()
+    assert not chat.composer.draft_button.isHidden()
 
 
 def test_what_is_wrong_is_said_in_the_dialog_and_nothing_is_lost(visit: Visit, others: Others) -> None:

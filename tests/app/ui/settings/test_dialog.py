@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase
-from app.chat.modes import known_modes
 from app.settings.pages import PAGES, rows
 from app.settings.setting import Names, Number, Switch
 from app.settings.settings import Settings
@@ -30,6 +29,7 @@ from app.ui.settings.number_input import Slider
 from app.ui.settings.rows import ActionRow, SettingRow
 from app.ui.theme.theme import Theme
 from engine.messages import Cancel, CheckDrafts, DraftChecked, ModelUnloaded
+from engine.modes import MODES
 from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
 
 MODEL = "smollm2"
@@ -60,8 +60,8 @@ def other(name: str) -> Any:
     control = setting.control
     if name == "drafts":
         return ("smollm2-draft",)
-    if name == "mode":
-        return "plain"
+    if name == "memory":
+        return "disk"
     if name in ("hub_mirror", "proxy"):
         return "https://mirror.example.org"
     if isinstance(control, Switch):
@@ -216,39 +216,26 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
     assert lossy == {"sample-and-match": False, "typical": True}
 
 
-def test_modes_that_cannot_run_are_listed_with_the_reason(
-    dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
+def test_places_that_cannot_be_are_listed_with_the_reason(
+    dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
-    monkeypatch.setattr("app.bridge.plans.paired_drafts", lambda model, kinds, several: ())
+    workspace.set_engine(replace(workspace.model.state, gpu=""))
     dialog.go("speed")
-    field = dialog.row("mode").field
+    field = dialog.row("memory").field
     assert isinstance(field, ChoiceField)
     field.open()
     assert field.popup is not None
     listed = {choice.key: choice for choice in field.popup.choices}
-    assert next(iter(listed)) == "auto"
+    assert list(listed) == ["auto", "gpu", "gpu-copy", "disk"]
     assert listed["auto"].checked
-    assert listed["dovetail"].problem == "Needs a draft: choose one in the menu of models."
-    field.popup.choose("dovetail")
+    assert listed["gpu"].problem == "Needs a GPU, and there is none that Tenon can use here."
+    field.popup.choose("gpu")
     assert field.value() == "auto"
-    field.popup.choose("lookup")
-    assert (field.value(), field.popup) == ("lookup", None)
-    assert [name for _, name in dialog.pending.changes()] == ["mode"]
-
-
-def test_a_mode_says_how_fast_it_was(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
-    workspace.finish(workspace.turns.send(None, "Hello"), statistics(mode="lookup"))
-    figures = {choice.key: choice.figure for choice in dialog.choices.modes()}
-    assert figures["lookup"] == "measured 14.2 tok/s"
-    assert figures["plain"] == ""
-
-
-def test_a_chosen_mode_that_cannot_run_says_so_in_its_row(
-    dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.bridge.plans.paired_drafts", lambda model, kinds, several: ())
-    change(dialog.row("mode"), "dovetail")
-    assert dialog.row("mode").note.text() == "Needs a draft: choose one in the menu of models."
+    field.popup.choose("disk")
+    assert (field.value(), field.popup) == ("disk", None)
+    assert [name for _, name in dialog.pending.changes()] == ["memory"]
+    change(dialog.row("memory"), "gpu")
+    assert dialog.row("memory").note.text() == listed["gpu"].problem
 
 
 def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
@@ -271,7 +258,6 @@ def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
 
 def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     dialog.go("speed")
-    assert dialog.row("mode").in_use.text() == "Auto"
     assert workspace.model.report is not None
     workspace.load(replace(workspace.model.report, context=4_096))
     chat = workspace.turns.send(None, "Hello")
@@ -282,12 +268,11 @@ def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: Sc
     )  # no mode has taken any yet
     workspace.finish(chat, statistics(mode="dovetail"), drafts=("smollm2-draft",))
     workspace.model.changed.emit(workspace.model.state)
-    assert dialog.row("mode").in_use.text() == "Dovetail"
     assert (drafts.field.button.text(), drafts.in_use.text()) == ("Automatic", "smollm2-draft")
     workspace.turns.send(chat, "Hello?")
     workspace.finish(chat, statistics(mode="lookup"))
     workspace.model.changed.emit(workspace.model.state)
-    assert drafts.in_use.text() == "None"
+    assert drafts.in_use.text() == "Lookup"
     assert dialog.row("context").in_use.text() == "4,096"
     workspace.tell(ModelUnloaded())
     assert dialog.row("context").in_use.text() == ""
@@ -308,7 +293,7 @@ def test_what_is_in_use_is_no_copy_of_the_choice(
     assert (nodes.field.value(), nodes.in_use.toolTip()) == (None, "Usual")
     workspace.finish(workspace.turns.send(None, "Hello"), statistics(mode="ppd"))
     workspace.model.changed.emit(workspace.model.state)
-    options = [each for mode in known_modes() if mode.name == "ppd" for each in mode.options]
+    options = [each for mode in MODES.values() if mode.name == "ppd" for each in mode.options]
     (usual,) = (each.default for each in options if each.name == "draft_nodes")
     assert nodes.in_use.toolTip() == str(usual)
     change(nodes, 7)

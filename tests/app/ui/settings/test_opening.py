@@ -100,9 +100,9 @@ def test_what_the_window_shows_of_settings_follows(
     opened.foot.apply_button.click()
     assert window.commands["mark-drafts"].isChecked()
     assert not window.commands["show-guesses"].isChecked()
-    change(opened.row("mode"), "plain")
+    change(opened.row("drafts"), ("off",))
     opened.foot.apply_button.click()
-    assert window.page.composer.mode_button.words == "Plain"
+    assert window.page.composer.draft_button.words == "Off"
     opened.close()
 
 

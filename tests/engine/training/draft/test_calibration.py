@@ -25,6 +25,7 @@ from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions, Notice, StatisticsUpdated
 from engine.model.config import read_config
 from engine.model_file import OpenedModel
+from engine.modes import in_mode
 from engine.planning.planner import model_planner
 from engine.planning.profile import Profile
 from engine.training import making
@@ -89,7 +90,7 @@ def test_the_command_searches_and_keeps_a_tree(
     assert kept.follows == ("follows the searched tree" in lines[-1])
     assert len(kept.accuracies) == 4
     # The planner predicts from it and from the times, which no reply has measured yet.
-    options = LoadOptions(model=str(llama_folder), drafts=(str(heads),), mode="ghidorah")
+    options = in_mode("ghidorah", LoadOptions(model=str(llama_folder), drafts=(str(heads),)))
     plan = model_planner(options).plan.mode("ghidorah")
     assert [each.rows for each in plan.widths] == list(WIDTHS)
     assert all(each.measured for each in plan.widths)

@@ -30,6 +30,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
 from engine.model_file import OpenedModel
+from engine.modes import in_mode
 from engine.planning.planner import model_planner
 from engine.training import calibration, making, prompt_tokens, tree_counts, twin
 from engine.training.features import KIND, Example, ExampleSupply, FeatureBatch, batch_of
@@ -352,7 +353,7 @@ def test_the_command_counts_trees_and_measures_widths(
         HeadCheckpoint(folder).digest(),
     )
     assert kept == made
-    options = LoadOptions(model=str(llama_folder), drafts=(str(folder),), mode="ppd")
+    options = in_mode("ppd", LoadOptions(model=str(llama_folder), drafts=(str(folder),)))
     plan = model_planner(options).plan.mode("ppd")
     assert all(each.measured for each in plan.widths)
     assert main([*arguments, "--draft", str(llama_folder)]) == 2

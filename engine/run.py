@@ -1,0 +1,212 @@
+"""A run: model, drafts, places and formats of a request, settled once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+
+from engine.drafting.kind import DraftKind
+from engine.errors import InvalidOption
+from engine.hub.bundled import bundled_drafts, paired_drafts
+from engine.hub.installed import find_model
+from engine.messages import LoadOptions, MachineReport, Plan, PlanReport
+from engine.messages.machine import Gpu
+from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, mode_of, named_drafts
+from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
+from engine.planning.hardware import held_device_bytes, read_report
+from engine.planning.load_plan import LoadPlan
+from engine.planning.machine_planner import MachinePlan
+from engine.planning.planner import ModelPlanner, model_planner, reason_with_drafts
+from engine.sentences import either, mark, say
+
+# Modes without any draft, by memory.
+_WITHOUT_DRAFT = {mode.memory: mode for mode in (PLAIN, OFFLOAD, LAYER_OFFLOAD)}
+_ALONE = mark("The draft {draft} cannot guess together with others: name it alone.")
+_LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that is faster than plain.")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a request runs with.
+
+    Attributes:
+        options: Options of the request, which name a draft if they name a memory.
+        plan: The mode and why, as the user sees it.
+        planner: Planner of the model with its drafts.
+        mode: The mode.
+        drafts: Drafts that guess.
+    """
+
+    options: LoadOptions
+    plan: Plan
+    planner: ModelPlanner
+    mode: Mode
+    drafts: tuple[DraftKind, ...] = ()
+
+    @cached_property
+    def load(self) -> LoadPlan:
+        """Places and formats of the model and its drafts.
+
+        Raises:
+            OutOfMemory: The model cannot be loaded; the error names the least memory that would do.
+        """
+        return self.planner.load_plan(self.mode, self.drafts)
+
+    def settled(self, options: LoadOptions) -> Run | None:
+        """Return what other options run with if all of it is in memory for this run, in the same place, else None.
+
+        What guesses may differ, and the choice of memory too if it is not another part of a GPU. The planner's own
+        choice is not known after drafts were named, since it planned with these.
+        """
+        own, options, held = self.options, _with_draft(options), {draft.name for draft in self.drafts}
+        alike = replace(options, drafts=own.drafts, memory=own.memory, mode_options=own.mode_options)
+        planned = options.drafts or not named_drafts(own.drafts)
+        if alike != own or not planned or not held.issuperset(named_drafts(options.drafts)):
+            return None
+        run = settle(options, self.planner)
+        elsewhere = run.mode.needs_gpu and run.mode.memory != self.mode.memory
+        return None if elsewhere or not held.issuperset(draft.name for draft in run.drafts) else run
+
+
+def check(options: LoadOptions) -> None:
+    """Refuse options that cannot run, whatever the model.
+
+    Raises:
+        InvalidOption: A value is out of its range.
+        CheckpointError: A draft does not exist.
+    """
+    check_options(options.mode_options)
+    if options.memory not in MEMORY_TITLES:
+        raise InvalidOption(
+            "There is no choice of memory {memory}: choose {names}.",
+            memory=repr(options.memory),
+            names=either(MEMORY_TITLES),
+        )
+    if OFF in options.drafts and len(options.drafts) > 1:
+        raise InvalidOption(_ALONE, draft=OFF)
+    for draft in named_drafts(options.drafts):
+        find_model(draft)
+
+
+def settle(options: LoadOptions, planner: ModelPlanner | None = None) -> Run:
+    """Settle what a request runs with.
+
+    Args:
+        options: Options of the request.
+        planner: Planner of its model; None to make one now.
+
+    Raises:
+        InvalidOption: A value is out of its range, or the drafts cannot guess together.
+        CheckpointError: The model or a draft does not exist, or the draft is another model's.
+    """
+    check(options)
+    options = _with_draft(options)
+    planner = planner or model_planner(options)
+    plan = planner.plan
+    if not options.drafts:
+        if not plan.chosen or _is_guess(plan):
+            return Run(options, Plan("lookup", say(_LOOKUP)), planner, MODES["lookup"])
+        mode = MODES[plan.chosen]
+        chosen = Plan(mode.name, plan.reason, _predicted(plan, mode.name))
+        return Run(options, chosen, planner, mode, planner.drafts_of(mode))
+    by_name = {draft.name: draft for draft in planner.drafts}
+    drafts = tuple(by_name[name] for name in named_drafts(options.drafts))
+    mode = _mode(options, drafts, plan)
+    predicted = _predicted(plan, mode.name) if MODES[mode.name] is mode else None
+    return Run(options, Plan(mode.name, say(mode.reason), predicted), planner, mode, drafts)
+
+
+def _with_draft(options: LoadOptions) -> LoadOptions:
+    """Return options that name a draft if they name a memory: what ships to guess ahead of a disk, else lookup."""
+    if options.drafts or options.memory == AUTO:
+        return options
+    ahead = MODES["llmcad"]
+    shipped = paired_drafts(options.model, ahead.drafts) if options.memory == ahead.memory else ()
+    return replace(options, drafts=shipped or ("lookup",))
+
+
+def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) -> Mode:
+    """Return the mode that a kind of draft has in a place in memory.
+
+    Raises:
+        InvalidOption: One of several drafts is of a kind that guesses alone.
+    """
+    if len(options.drafts) > 1:
+        mode = MODES["minions"]
+        for draft in drafts:
+            if draft.kind not in mode.drafts:
+                raise InvalidOption(_ALONE, draft=draft.name)
+    elif drafts:
+        (draft,) = drafts
+        mode = mode_of(draft.kind)
+        ahead = MODES["llmcad"]
+        if draft.kind in ahead.drafts and options.memory in (AUTO, ahead.memory):
+            speeds = [plan.mode(one.name).tokens_per_second or 0.0 for one in (mode, ahead)]
+            if options.memory != AUTO or speeds[1] > speeds[0]:
+                mode = ahead
+    else:
+        (word,) = options.drafts
+        mode = _WITHOUT_DRAFT.get(options.memory, PLAIN) if word == OFF else MODES[word]
+    return mode if options.memory in (AUTO, mode.memory) else mode.placed(options.memory)
+
+
+def _is_guess(plan: MachinePlan) -> bool:
+    """Return whether unmeasured figures speak against lookup for a model that simply fits."""
+    if plan.measured:
+        return False
+    own = plan.mode("lookup")
+    return not (own.refusal or own.load is None or own.load.device or own.load.placement.streams)
+
+
+def _predicted(plan: MachinePlan, name: str) -> float | None:
+    """Return the tokens per second, or None if they would be no more than a guess."""
+    return plan.mode(name).tokens_per_second if plan.measured else None
+
+
+def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
+    """Predict every mode for an installed model on this machine.
+
+    Modes with a draft are planned with the one asked for, else with the one that they would take. The mode of
+    ``auto`` is the one that it would take now: a bundled draft counts once replies have shown what it is worth
+    here.
+
+    Args:
+        options: The model and what is settled.
+        held_bytes: Bytes of the host's memory that the loaded model would give back.
+
+    Raises:
+        CheckpointError: The model does not exist, or its config cannot be used.
+        InvalidOption: A value is out of its range.
+    """
+    report = _without_model(read_report(), held_bytes)
+    auto = replace(options, drafts=named_drafts(options.drafts), memory=AUTO)
+    planner = model_planner(auto, report, this_machine=True)
+    planner.opened.check_tokenizer()
+    taken = settle(auto, planner).plan
+    plan = planner.plan
+    untried = not auto.drafts and len(planner.drafts) < len(bundled_drafts(options.model))
+    if untried:
+        plan = model_planner(auto, report, this_machine=True, untried=True).plan
+    if not planner.plan.chosen:
+        return plan.message("", planner.plan.reason)
+    return plan.message(taken.mode, reason_with_drafts(taken.reason, plan) if untried else taken.reason)
+
+
+def _without_model(report: MachineReport, held_bytes: int) -> MachineReport:
+    """Return the report with the memory that the loaded model holds counted as free."""
+    memory = report.memory
+    free = min(memory.available_bytes + max(held_bytes, 0), memory.total_bytes)
+    own = max(0, memory.process_bytes - held_bytes)
+    return replace(
+        report,
+        memory=replace(memory, available_bytes=free, process_bytes=own),
+        gpus=tuple(_freed(gpu, held_bytes) for gpu in report.gpus),
+    )
+
+
+def _freed(gpu: Gpu, held_bytes: int) -> Gpu:
+    held = held_device_bytes(torch.device(gpu.device)) + (max(held_bytes, 0) if gpu.unified else 0)
+    return replace(gpu, free_bytes=min(gpu.free_bytes + held, gpu.total_bytes))

@@ -1,0 +1,79 @@
+"""What the engine says to be in memory is what it loads nothing for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.messages import (
+    ChatMessage,
+    CheckLoaded,
+    Finished,
+    LoadedChecked,
+    LoadOptions,
+    ModelLoaded,
+    TokensAdded,
+    Unload,
+)
+from engine.modes import MODES, in_mode
+from tests.support.engine_client import EngineClient, engine_client
+
+ASKED = [ChatMessage("user", "Hello")]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[EngineClient]:
+    with engine_client() as client:
+        yield client
+
+
+def in_memory(client: EngineClient, options: LoadOptions) -> bool:
+    client.engine.submit(CheckLoaded("check", options))
+    answer = client.wait_for(LoadedChecked)
+    assert isinstance(answer, LoadedChecked)
+    return answer.loaded
+
+
+@pytest.mark.parametrize("held", ["auto", "ghidorah"])
+@pytest.mark.parametrize("wanted", ["auto", *MODES])
+def test_what_is_said_to_be_in_memory_is_not_loaded(client: EngineClient, held: str, wanted: str) -> None:
+    client.answer(ASKED, "smollm2", mode=held, max_tokens=1)
+    request = client.request(ASKED, "smollm2", mode=wanted, max_tokens=1)
+    said = in_memory(client, request.options)
+    client.events.clear()
+    client.finish(request)
+    assert said == (not client.seen(ModelLoaded))
+    assert in_memory(client, request.options)
+
+
+def test_a_draft_that_is_not_loaded_is_not_in_memory(client: EngineClient) -> None:
+    client.engine.submit(Unload())
+    client.answer(ASKED, "smollm2", mode="auto", max_tokens=1)
+    options = client.request(ASKED, "smollm2").options
+    assert in_memory(client, in_mode("plain", options))
+    assert not in_memory(client, in_mode("ghidorah", options))
+
+
+def test_nothing_is_in_memory_without_a_model_nor_another_one(
+    client: EngineClient, llama_folder: Path
+) -> None:
+    client.answer("a", llama_folder, max_tokens=1)
+    own = client.request("a", llama_folder).options
+    assert in_memory(client, own)
+    assert not in_memory(client, replace(own, model="smollm2"))
+    assert not in_memory(client, replace(own, context=20))
+    assert not in_memory(client, replace(own, memory="no-such-memory"))
+    client.engine.submit(Unload())
+    assert not in_memory(client, own)
+
+
+def test_it_is_said_while_a_reply_runs(client: EngineClient, llama_folder: Path) -> None:
+    request = client.request("abc", llama_folder, max_tokens=200)
+    client.engine.submit(request)
+    client.wait_for(TokensAdded)
+    client.engine.submit(CheckLoaded("check", request.options))
+    assert isinstance(client.wait_for((LoadedChecked, Finished)), LoadedChecked)
+    client.wait_for(Finished)
