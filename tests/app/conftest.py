@@ -15,6 +15,10 @@ from tests.engine.hub.conftest import MemoryKeyring
 from tests.support.bundled_models import lay_out
 from tests.support.scripted_workspace import ScriptedWorkspace
 
+# A wait that ends says that something hangs, and not that the machine was busy.
+for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
+    _wait.__kwdefaults__["timeout"] = 100_000
+
 
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:

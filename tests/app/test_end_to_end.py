@@ -19,7 +19,6 @@ from app.ui.transcript.reply import ErrorNotice
 from tests.support.fast_cases import chosen
 from tests.support.toy import TOY, TOY_DRAFT
 
-REPLY_MS = 60_000  # the first one waits for torch and the model
 LONG = "Write a long story about a lighthouse keeper."
 
 
@@ -53,7 +52,7 @@ class Person:
         self._qtbot.keyClick(self.window.page.composer.prompt, Qt.Key.Key_Return)
 
     def wait(self, holds: Callable[[], bool]) -> None:
-        self._qtbot.waitUntil(holds, timeout=REPLY_MS)
+        self._qtbot.waitUntil(holds)
 
     def wait_for_reply(self) -> Message:
         self.wait(lambda: bool(self.messages()) and not self.messages()[-1].state.unfinished)

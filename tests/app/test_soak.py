@@ -104,7 +104,7 @@ def test_hundreds_of_replies_leave_nothing_behind(qtbot: QtBot, qt_warnings: lis
         def done(chat: int = chat) -> bool:
             return not workspace.library.messages(chat)[-1].state.unfinished
 
-        qtbot.waitUntil(done, timeout=60_000)
+        qtbot.waitUntil(done)
         if number == SETTLED:
             threads, children = threading.active_count(), len(_children())
         if number >= SETTLED and number % LOOK_EVERY == 0:

@@ -44,7 +44,7 @@ class Desktop:
 
     def wait(self, state: MessageState) -> ReplyView:
         """Wait for a state of the last reply."""
-        self.qtbot.waitUntil(lambda: self.reply().message.state is state, timeout=10_000)
+        self.qtbot.waitUntil(lambda: self.reply().message.state is state)
         return self.reply()
 
     def notice(self) -> ErrorNotice:
@@ -57,5 +57,5 @@ class Desktop:
     def still_works(self) -> None:
         """Another message is answered."""
         self.send("say 2")
-        self.qtbot.waitUntil(lambda: self.reply().text == "w0 w1 ", timeout=10_000)
+        self.qtbot.waitUntil(lambda: self.reply().text == "w0 w1 ")
         self.wait(MessageState.COMPLETE)

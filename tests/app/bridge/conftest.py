@@ -95,8 +95,8 @@ class Desk:
             workspace.start()
         return workspace
 
-    def wait(self, condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
-        self.qtbot.waitUntil(condition, timeout=int(timeout_s * 1000))
+    def wait(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition)
 
     def wait_for_state(self, workspace: Workspace, conversation_id: int, state: MessageState) -> Message:
         self.wait(lambda: workspace.library.messages(conversation_id)[-1].state is state)

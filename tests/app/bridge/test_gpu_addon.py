@@ -42,7 +42,7 @@ def settle(qtbot: QtBot, support: GpuAddon, ask: Callable[[], None]) -> GpuSuppo
     support.changed.connect(seen.append)
     ask()
     assert support.support.busy
-    qtbot.waitUntil(lambda: not support.support.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not support.support.busy)
     support.changed.disconnect(seen.append)
     assert seen[-1] == support.support
     return support.support
@@ -82,7 +82,7 @@ def test_one_thing_at_a_time(qtbot: QtBot, server: WheelServer, support: GpuAddo
     support.remove()
     support.look()
     assert support.support.step == "sizing"
-    qtbot.waitUntil(lambda: not support.support.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not support.support.busy)
     assert support.support.state == "sized"
 
 
@@ -94,12 +94,12 @@ def test_pausing_keeps_what_came_and_fetching_goes_on(
     server.once(stall(0.5))
     support.fetch()
     assert support.support.state == "fetching"
-    qtbot.waitUntil(lambda: support.support.done_bytes > 0, timeout=20_000)
+    qtbot.waitUntil(lambda: support.support.done_bytes > 0)
     assert support.support.total_bytes == support.support.size_bytes
     part = gpu_folder() / ".incoming" / f"{torch}.part"
-    qtbot.waitUntil(lambda: part.stat().st_size > 100_000, timeout=20_000)
+    qtbot.waitUntil(lambda: part.stat().st_size > 100_000)
     support.pause()
-    qtbot.waitUntil(lambda: not support.support.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not support.support.busy)
     paused = support.support
     assert (paused.state, paused.done_bytes) == ("paused", 0)
     assert paused.disk_bytes > 100_000
@@ -157,7 +157,7 @@ def test_closing_in_the_middle_says_nothing_more(
     settle(qtbot, support, support.ask_size)
     server.once(stall(0.5))
     support.fetch()
-    qtbot.waitUntil(lambda: support.support.done_bytes > 0, timeout=20_000)
+    qtbot.waitUntil(lambda: support.support.done_bytes > 0)
     seen: list[GpuSupport] = []
     support.changed.connect(seen.append)
     support.close()

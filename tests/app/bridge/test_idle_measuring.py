@@ -21,7 +21,7 @@ class Quiet:
         self.now_s = 1000.0
         self.desk = desk
         self.workspace = desk.open(client)
-        desk.wait(lambda: self.workspace.model.state.phase is EnginePhase.READY, timeout_s=60)
+        desk.wait(lambda: self.workspace.model.state.phase is EnginePhase.READY)
         self.machine = self.workspace.machine
         self.said: list[str] = []
         self.machine.said.connect(lambda sentence, lasting: self.said.append(sentence))
@@ -36,7 +36,7 @@ class Quiet:
     def look(self) -> None:
         """The engine tells what the machine is."""
         self.pass_time()
-        self.desk.wait(lambda: self.machine.report is not None, timeout_s=30)
+        self.desk.wait(lambda: self.machine.report is not None)
 
 
 def test_what_the_first_question_stopped_is_taken_up_when_it_is_quiet(desk: Desk) -> None:
@@ -152,7 +152,7 @@ def test_modes_that_were_measured_on_a_busy_machine_are_measured_again(desk: Des
     quiet.machine.changed.emit()
     quiet.pass_time()
     assert quiet.machine.measuring.running
-    desk.wait(lambda: not quiet.machine.measuring.running, timeout_s=60)
+    desk.wait(lambda: not quiet.machine.measuring.running)
     assert quiet.machine.measured(options)
     assert quiet.machine.doubtful is None
     quiet.pass_time()
@@ -164,11 +164,11 @@ def test_a_question_to_the_real_engine_stops_it_and_it_is_measured_afterwards(de
     quiet = Quiet(desk, EngineClient())
     quiet.look()
     quiet.pass_time()
-    desk.wait(lambda: quiet.machine.measuring.share > 0, timeout_s=60)
+    desk.wait(lambda: quiet.machine.measuring.share > 0)
     chat = quiet.workspace.turns.send(None, "What is a token?")
-    desk.wait(lambda: quiet.workspace.library.messages(chat)[-1].state is MessageState.COMPLETE, timeout_s=60)
+    desk.wait(lambda: quiet.workspace.library.messages(chat)[-1].state is MessageState.COMPLETE)
     assert quiet.machine.report is not None
     assert quiet.machine.report.speeds is None
     quiet.pass_time()
-    desk.wait(lambda: not quiet.machine.measuring.running, timeout_s=120)
+    desk.wait(lambda: not quiet.machine.measuring.running)
     assert quiet.machine.report.speeds

@@ -14,10 +14,10 @@ from tests.app.bridge.conftest import Desk
 def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     workspace = desk.open(EngineClient())
     machine, options = workspace.machine, workspace.machine.options("smollm2", None)
-    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY, timeout_s=60)
+    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
     machine.look()
     machine.plans.ask(options)
-    desk.wait(lambda: machine.report is not None and machine.plans.of(options) is not None, timeout_s=30)
+    desk.wait(lambda: machine.report is not None and machine.plans.of(options) is not None)
     assert machine.report is not None
     assert machine.report.speeds is None
     plan = machine.plans.of(options)
@@ -26,12 +26,12 @@ def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     usable = [mode.mode for mode in plan.modes if not mode.refusal]
     assert {"plain", "lookup", "dovetail"} <= set(usable)
     machine.measure_modes(options)
-    desk.wait(lambda: not machine.measuring.running, timeout_s=240)
+    desk.wait(lambda: not machine.measuring.running)
     assert machine.report.speeds
     rows = machine.measured(options)
     assert {row.mode for row in rows} == set(usable)
     assert all((row.tokens_per_second or 0) > 0 for row in rows), rows
     assert all(row.predicted_per_second is not None for row in rows)
     # The measurements have refined the plan, and the model is back for the chat.
-    desk.wait(lambda: (now := machine.plans.of(options)) is not None and now.profiled, timeout_s=60)
-    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY, timeout_s=60)
+    desk.wait(lambda: (now := machine.plans.of(options)) is not None and now.profiled)
+    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY)

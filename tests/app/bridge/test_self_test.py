@@ -10,10 +10,10 @@ from app.bridge.self_test import SelfTest, SelfTestReport
 from tests.app.bridge.conftest import Desk
 
 
-def run(desk: Desk, question: str, timeout_s: float = 20.0) -> SelfTestReport:
+def run(desk: Desk, question: str, timeout_s: float = 100.0) -> SelfTestReport:
     workspace = desk.open(start=False)
     test = SelfTest(workspace, "1.2.3", question, timeout_s, workspace)
-    with desk.qtbot.waitSignal(test.finished, timeout=20_000):
+    with desk.qtbot.waitSignal(test.finished):
         workspace.start()
         test.begin()
     return test.report

@@ -44,7 +44,7 @@ def first(qtbot: QtBot, name: str) -> Iterator[SingleInstance]:
 def second_start(qtbot: QtBot, name: str, *paths: str) -> int:
     """Another process; this one's event loop runs meanwhile."""
     process = subprocess.Popen([sys.executable, "-c", SECOND, name, *paths], cwd=ROOT)
-    qtbot.waitUntil(lambda: process.poll() is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: process.poll() is not None)
     return process.returncode
 
 
@@ -131,7 +131,7 @@ def test_another_user_who_reaches_the_socket_is_turned_away(
         "sys.exit(1 if said else 7)"
     )
     process = subprocess.Popen([sys.executable, "-c", client, str(path)])
-    qtbot.waitUntil(lambda: process.poll() is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: process.poll() is not None)
     assert process.returncode == 7
     assert asked == []
 

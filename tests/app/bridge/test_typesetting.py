@@ -67,7 +67,7 @@ def test_the_process_answers_and_survives_a_formula_that_takes_for_ever(
 
     for latex in ("x", endless, "y"):
         typesetter.ask(Formula(latex))
-    qtbot.waitUntil(lambda: len(answers) == 3, timeout=30_000)
+    qtbot.waitUntil(lambda: len(answers) == 3)
     typesetter.close()
 
     assert answers["x"] is not None
@@ -85,7 +85,7 @@ def test_a_process_that_does_not_start_is_not_started_again(
 
     typesetter.ask(Formula("x"))
     typesetter.ask(Formula("y"))
-    qtbot.waitUntil(lambda: len(answers) == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: len(answers) == 2)
 
     assert answers == [None, None]
     assert not typesetter._usable

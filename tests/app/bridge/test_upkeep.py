@@ -109,7 +109,7 @@ def test_an_engine_that_hangs_is_ended_with_one_sentence_and_started_again(desk:
     assert "\n" not in reply.error
     assert (reply.content, reply.trouble and reply.trouble.kind) == ("one two ", "EngineStopped")
     assert workspace.library.messages(chat)[0].content == "hang"
-    desk.wait(lambda: workspace._client.process_id not in (None, before), timeout_s=60.0)
+    desk.wait(lambda: workspace._client.process_id not in (None, before))
     desk.answer(workspace, "say 1", chat)
 
 
@@ -144,7 +144,7 @@ def test_a_reply_ends_with_a_sentence_where_no_signal_ends_the_engine(
         reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
     assert reply.error.startswith("The engine waits for a disk or a device that does not answer")
     assert reply.content == "one two "
-    desk.wait(lambda: workspace._client.process_id not in (None, before.pid), timeout_s=60.0)
+    desk.wait(lambda: workspace._client.process_id not in (None, before.pid))
     desk.answer(workspace, "say 1", chat)
     states = len(desk.recorder.states)
     before.kill()  # should it end after all, that is no news

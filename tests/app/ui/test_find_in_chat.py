@@ -129,7 +129,7 @@ def test_a_reply_that_is_written_is_searched_too(
     workspace.stream(chat, "A pear.\n\nAnother pear.\n\n```\npear\n```\n")
     workspace.finish(chat)
 
-    qtbot.waitUntil(lambda: bar.said.text() == "1 of 4", timeout=3_000)
+    qtbot.waitUntil(lambda: bar.said.text() == "1 of 4")
 
 
 def test_what_is_selected_is_looked_for(window: MainWindow, workspace: ScriptedWorkspace) -> None:

@@ -62,7 +62,7 @@ def press(qtbot: QtBot, page: ServerPage, name: str) -> str:
 
 def switch(qtbot: QtBot, page: ServerPage, phase: ServerPhase) -> None:
     qtbot.mouseClick(page.switch_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page._server.state.phase is phase, timeout=20_000)
+    qtbot.waitUntil(lambda: page._server.state.phase is phase)
 
 
 def client(qtbot: QtBot, page: ServerPage) -> openai.OpenAI:
@@ -122,10 +122,10 @@ def test_the_engine_is_the_windows_own_and_its_message_goes_before_those_that_wa
     switch(qtbot, page, ServerPhase.ON)
     with client(qtbot, page) as asked:
         answers = [threads.submit(asked.chat.completions.create, **ask("slow 10")) for _ in range(4)]
-        qtbot.waitUntil(lambda: page._server.figures().running == 4, timeout=20_000)
+        qtbot.waitUntil(lambda: page._server.figures().running == 4)
         chat = opened.turns.send(None, "say 2")
         desk.wait_for_state(opened, chat, MessageState.COMPLETE)
-        qtbot.waitUntil(lambda: all(each.done() for each in answers), timeout=20_000)
+        qtbot.waitUntil(lambda: all(each.done() for each in answers))
         assert {each.result().choices[0].finish_reason for each in answers} == {"stop"}
     assert desk.client.process_id == process
 
@@ -137,10 +137,10 @@ def test_another_key_closes_the_door_to_those_with_the_one_before(
     key = press(qtbot, page, "key")
     with client(qtbot, page) as asked:
         qtbot.mouseClick(page.new_key_button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: page._server.state.phase is ServerPhase.ON, timeout=20_000)
+        qtbot.waitUntil(lambda: page._server.state.phase is ServerPhase.ON)
         assert press(qtbot, page, "key") != key
         refused = threads.submit(asked.models.list)
-        qtbot.waitUntil(refused.done, timeout=20_000)
+        qtbot.waitUntil(refused.done)
         assert isinstance(refused.exception(), openai.AuthenticationError)
 
 
@@ -166,10 +166,10 @@ def test_an_engine_that_dies_is_an_error_for_its_clients_and_the_next_one_answer
     switch(qtbot, page, ServerPhase.ON)
     with client(qtbot, page) as asked:
         lost = threads.submit(asked.chat.completions.create, **ask("die"))
-        qtbot.waitUntil(lost.done, timeout=20_000)
+        qtbot.waitUntil(lost.done)
         assert "ask again" in str(lost.exception())
         again = threads.submit(asked.chat.completions.create, **ask("say 3"))
-        qtbot.waitUntil(again.done, timeout=20_000)
+        qtbot.waitUntil(again.done)
         assert again.result().choices[0].message.content
 
 
@@ -181,25 +181,23 @@ def test_a_client_that_hangs_up_and_a_server_that_is_switched_off_free_the_engin
         stream = threads.submit(
             lambda: next(iter(asked.chat.completions.create(**ask("slow 100000"), stream=True)))
         )
-        qtbot.waitUntil(stream.done, timeout=20_000)
+        qtbot.waitUntil(stream.done)
         whole = threads.submit(asked.chat.completions.create, **ask("slow 100000"))
-        qtbot.waitUntil(lambda: page._server.figures().running > 0, timeout=20_000)
+        qtbot.waitUntil(lambda: page._server.figures().running > 0)
         switch(qtbot, page, ServerPhase.OFF)
-        qtbot.waitUntil(whole.done, timeout=20_000)
+        qtbot.waitUntil(whole.done)
         assert isinstance(whole.exception(), openai.APIError)
     desk.answer(opened, "say 2")
-    qtbot.waitUntil(
-        lambda: "tenon-server" not in {each.name for each in threading.enumerate()}, timeout=20_000
-    )
+    qtbot.waitUntil(lambda: "tenon-server" not in {each.name for each in threading.enumerate()})
 
 
 def test_it_is_on_again_at_the_next_start(qtbot: QtBot, desk: Desk, opened: Workspace) -> None:
     opened.program_server.switch(True)
-    qtbot.waitUntil(lambda: opened.program_server.state.phase is ServerPhase.ON, timeout=20_000)
+    qtbot.waitUntil(lambda: opened.program_server.state.phase is ServerPhase.ON)
     key = opened.program_server.state.key
     opened.close()
     again = desk.open()
-    qtbot.waitUntil(lambda: again.program_server.state.phase is ServerPhase.ON, timeout=20_000)
+    qtbot.waitUntil(lambda: again.program_server.state.phase is ServerPhase.ON)
     assert again.program_server.state.key == key
 
 

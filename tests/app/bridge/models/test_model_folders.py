@@ -28,9 +28,9 @@ def test_the_models_move_and_what_names_them_follows(desk: Desk, mine: Path, tmp
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "say 2")
     target = tmp_path / "large disk"
-    with desk.qtbot.waitSignal(store.folders.checked, timeout=10_000):
+    with desk.qtbot.waitSignal(store.folders.checked):
         store.folders.check(str(target))
-    with desk.qtbot.waitSignal(store.folders.moved, timeout=10_000):
+    with desk.qtbot.waitSignal(store.folders.moved):
         store.move(str(target))
     now = str(target / "mine")
     assert workspace.settings.model == now
@@ -56,11 +56,11 @@ def test_nothing_is_moved_while_something_comes_or_where_it_cannot_go(
     store = desk.open().model_store
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter").touch()
-    with desk.qtbot.waitSignal(store.folders.refused, timeout=10_000) as refused:
+    with desk.qtbot.waitSignal(store.folders.refused) as refused:
         store.folders.check(str(tmp_path / "full"))
     assert "is not empty" in refused.args[0]
     monkeypatch.setattr(type(store.downloads), "under_way", property(lambda downloads: 1))
-    with desk.qtbot.waitSignal(store.folders.refused, timeout=10_000) as refused:
+    with desk.qtbot.waitSignal(store.folders.refused) as refused:
         store.move(str(tmp_path / "target"))
     assert refused.args == ["Downloads are under way: pause them, or wait for them."]
     assert mine.is_dir()
@@ -76,7 +76,7 @@ def test_an_added_folder_is_listed_and_never_removed_from(desk: Desk, tmp_path: 
     entry = store.entry("Small-Q8_0")
     assert entry is not None
     assert (entry.source, entry.format, entry.recorded) == (str(file.parent), "Q8_0", False)
-    with desk.qtbot.waitSignal(store.installed.problem, timeout=10_000):
+    with desk.qtbot.waitSignal(store.installed.problem):
         store.installed.plan_removal("Small-Q8_0")
     store.folders.forget(str(file.parent))
     desk.wait(lambda: store.entry("Small-Q8_0") is None)

@@ -29,7 +29,7 @@ def _no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def offer_of(desk: Desk, store: ModelStore, reference: str) -> OfferEntry:
-    with desk.qtbot.waitSignal(store.offers.offered, timeout=10_000) as asked:
+    with desk.qtbot.waitSignal(store.offers.offered) as asked:
         store.offers.look_up(reference)
     offer = asked.args[0]
     assert isinstance(offer, OfferEntry)
@@ -45,7 +45,7 @@ def half_here(desk: Desk, store: ModelStore) -> None:
 def test_a_model_is_found_fetched_and_used(desk: Desk, weights: bytes) -> None:
     workspace = desk.open()
     store = workspace.model_store
-    with desk.qtbot.waitSignal(store.offers.found, timeout=10_000) as searched:
+    with desk.qtbot.waitSignal(store.offers.found) as searched:
         store.offers.search("qwen3-0.6b")
     text, models, problem = searched.args
     assert (text, problem) == ("qwen3-0.6b", "")
@@ -56,7 +56,7 @@ def test_a_model_is_found_fetched_and_used(desk: Desk, weights: bytes) -> None:
     store.downloads.changed.connect(
         lambda: seen.extend(entry.done_bytes for entry in store.downloads.entries.values())
     )
-    with desk.qtbot.waitSignal(store.ready, timeout=10_000) as came:
+    with desk.qtbot.waitSignal(store.ready) as came:
         store.offers.fetch(offer)
     assert seen == sorted(seen)
     assert came.args == [NAME, str(models_folder() / NAME)]
@@ -85,7 +85,7 @@ def test_a_download_is_held_goes_on_after_a_restart_and_is_given_up(
     again = desk.open().model_store
     desk.wait(lambda: NAME in again.downloads.entries)
     assert (again.downloads.entries[NAME].state, again.downloads.entries[NAME].done_bytes) == ("paused", held)
-    with desk.qtbot.waitSignal(again.ready, timeout=10_000):
+    with desk.qtbot.waitSignal(again.ready):
         again.downloads.resume(NAME)
     assert (models_folder() / NAME / FILE).read_bytes() == weights
     assert any(range_ == f"bytes={held}-" for range_ in server.downloads())
@@ -112,7 +112,7 @@ def test_one_that_ran_when_the_window_closed_goes_on_by_itself(
     half_here(desk, store)
     workspace.close()
     again = desk.open(start=False)
-    with desk.qtbot.waitSignal(again.model_store.ready, timeout=10_000):
+    with desk.qtbot.waitSignal(again.model_store.ready):
         again.start()
     assert (models_folder() / NAME / FILE).read_bytes() == weights
 
@@ -123,12 +123,12 @@ def test_no_room_and_a_hub_that_has_nothing_are_said(
     store = desk.open().model_store
     offer = offer_of(desk, store, REPO)
     monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 1 << 20)
-    with desk.qtbot.waitSignal(store.offers.refused, timeout=10_000) as refused:
+    with desk.qtbot.waitSignal(store.offers.refused) as refused:
         store.offers.fetch(offer)
     assert refused.args[0] == REPO
     assert "free some room" in refused.args[1]
     assert store.downloads.entries == {}
-    with desk.qtbot.waitSignal(store.offers.refused, timeout=10_000) as unknown:
+    with desk.qtbot.waitSignal(store.offers.refused) as unknown:
         store.offers.look_up("nobody/nothing")
     assert "hub has no nobody/nothing" in unknown.args[1]
 
@@ -136,7 +136,7 @@ def test_no_room_and_a_hub_that_has_nothing_are_said(
 def test_without_the_net_the_catalogue_is_still_there(desk: Desk, server: HubServer) -> None:
     server.api_status = 503
     store = desk.open().model_store
-    with desk.qtbot.waitSignal(store.offers.found, timeout=10_000) as searched:
+    with desk.qtbot.waitSignal(store.offers.found) as searched:
         store.offers.search("smollm2")
     _, models, problem = searched.args
     assert {model.reference for model in models} == {"smollm2-360m-instruct", "smollm2-1.7b-instruct"}
@@ -149,10 +149,10 @@ def test_a_token_is_kept_in_the_keyring_and_opens_a_gated_model(desk: Desk, serv
     offer = offer_of(desk, store, "meta-llama/Gated")
     assert (offer.gated, offer.has_token) == (True, False)
     assert offer.page == f"{server.address}/meta-llama/Gated"
-    with desk.qtbot.waitSignal(store.access.told, timeout=10_000) as kept:
+    with desk.qtbot.waitSignal(store.access.told) as kept:
         store.access.keep("not a token")
     assert "copy it whole" in kept.args[0]
-    with desk.qtbot.waitSignal(store.access.told, timeout=10_000) as kept:
+    with desk.qtbot.waitSignal(store.access.told) as kept:
         store.access.keep("hf_mine")
     assert kept.args == [""]
     assert offer_of(desk, store, "meta-llama/Gated").has_token
@@ -198,13 +198,13 @@ def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: 
     entry = store.entry("big")
     assert entry is not None
     assert store.in_use(entry)
-    with desk.qtbot.waitSignal(store.installed.removal_planned, timeout=10_000) as planned:
+    with desk.qtbot.waitSignal(store.installed.removal_planned) as planned:
         store.installed.plan_removal("big")
     removal = planned.args[0]
     assert isinstance(removal, RemovalEntry)
     assert [draft for draft, _ in removal.drafts] == ["small"]
     workspace.settings.remember_drafts(big, (str(models_folder() / "small"),))
-    with desk.qtbot.waitSignal(store.installed.removed, timeout=10_000) as removed:
+    with desk.qtbot.waitSignal(store.installed.removed) as removed:
         store.remove("big", ("small",))
     assert removed.args == ["big", removal.freed_bytes + removal.drafts[0][1]]
     assert workspace.settings.model == DEFAULT_MODEL
@@ -222,7 +222,7 @@ def test_folders_and_files_are_looked_at_then_linked_or_copied(
     store = workspace.model_store.installed
 
     def look(path: Path) -> ImportEntry:
-        with desk.qtbot.waitSignal(store.looked_at, timeout=10_000) as seen:
+        with desk.qtbot.waitSignal(store.looked_at) as seen:
             store.look_at([str(path)])
         entry = seen.args[0]
         assert isinstance(entry, ImportEntry)
@@ -231,21 +231,21 @@ def test_folders_and_files_are_looked_at_then_linked_or_copied(
     seen = look(target)
     assert (seen.name, seen.format) == ("made", "safetensors")
     assert seen.size_bytes > 0
-    with desk.qtbot.waitSignal(store.imported, timeout=10_000) as imported:
+    with desk.qtbot.waitSignal(store.imported) as imported:
         store.bring_in(seen, copy=False)
     assert imported.args == ["made"]
     installed(desk, workspace, "made")
     assert workspace.model_store.entry("made").in_place  # type: ignore[union-attr]
     again = look(target)
     assert again.name == "made 2"  # the first name is taken
-    with desk.qtbot.waitSignal(store.imported, timeout=10_000):
+    with desk.qtbot.waitSignal(store.imported):
         store.bring_in(again, copy=True)
     installed(desk, workspace, "made 2")
     shutil.rmtree(target)
     store.refresh()
     desk.wait(lambda: bool(workspace.model_store.entry("made").problem))  # type: ignore[union-attr]
     write_small_gguf(tmp_path / "odd.gguf", "mamba")
-    with desk.qtbot.waitSignal(store.import_refused, timeout=10_000) as refused:
+    with desk.qtbot.waitSignal(store.import_refused) as refused:
         store.look_at([str(tmp_path / "odd.gguf")])
     assert "architecture mamba" in refused.args[0]
 
@@ -255,11 +255,11 @@ def test_a_changed_file_is_found_by_a_check(desk: Desk, target: Path) -> None:
     workspace = desk.open()
     store = workspace.model_store.installed
     installed(desk, workspace, "mine")
-    with desk.qtbot.waitSignal(store.verified, timeout=10_000) as checked:
+    with desk.qtbot.waitSignal(store.verified) as checked:
         store.verify("mine")
     assert checked.args == ["mine", ()]
     (models_folder() / "mine" / "config.json").write_text("{}")
-    with desk.qtbot.waitSignal(store.verified, timeout=10_000) as checked:
+    with desk.qtbot.waitSignal(store.verified) as checked:
         store.verify("mine")
     assert checked.args == ["mine", ("config.json",)]
     assert store.reads == ""
@@ -267,6 +267,6 @@ def test_a_changed_file_is_found_by_a_check(desk: Desk, target: Path) -> None:
 
 def test_pairs_come_from_the_engine(desk: Desk) -> None:
     store = desk.open().model_store
-    with desk.qtbot.waitSignal(store.pairs_changed, timeout=10_000):
+    with desk.qtbot.waitSignal(store.pairs_changed):
         store.find_pairs()
     assert [(pair.draft, bool(pair.problem)) for pair in store.pairs] == [("small", False), ("misfit", True)]

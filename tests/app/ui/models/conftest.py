@@ -49,7 +49,7 @@ class Visit:
         return page
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        self.qtbot.waitUntil(condition, timeout=15_000)
+        self.qtbot.waitUntil(condition)
 
     def close(self) -> None:
         for workspace in self._open:

@@ -43,7 +43,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 def search(visit: Visit, page: ModelsPage, text: str) -> None:
     """Type into the field and wait for the hub."""
-    with visit.qtbot.waitSignal(visit.workspace.model_store.offers.found, timeout=10_000):
+    with visit.qtbot.waitSignal(visit.workspace.model_store.offers.found):
         page.search.setText(text)
 
 

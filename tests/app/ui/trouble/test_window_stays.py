@@ -113,7 +113,7 @@ def test_the_disk_is_full_while_a_message_is_saved(desktop: Desktop, monkeypatch
     assert "errno 28" in dialog.text.toPlainText()
     dialog.close()
     full.clear()
-    desktop.qtbot.waitUntil(lambda: not bar.isVisible(), timeout=10_000)
+    desktop.qtbot.waitUntil(lambda: not bar.isVisible())
     desktop.still_works()
 
 
