@@ -55,7 +55,7 @@ def read_file(path: Path, most_bytes: int | None = None) -> bytes:
                 pieces.append(piece)
                 left = None if left is None else left - len(piece)
         except BlockingIOError as error:
-            raise OSError(errno.EINVAL, say("it is no file that ends"), str(path)) from error
+            raise OSError(errno.EINVAL, say("it never ends"), str(path)) from error
     return b"".join(pieces)
 
 

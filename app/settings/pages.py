@@ -217,19 +217,19 @@ PAGES = (
             Action(
                 "reset_settings",
                 mark("Reset settings"),
-                mark("Chooses the usual value of everything; Apply takes it over."),
+                mark("Sets everything to its default; Apply saves it."),
                 mark("Reset all"),
             ),
             Action(
                 "export_settings",
                 mark("Export settings"),
-                mark("A file with all that was changed, for another computer or to keep."),
+                mark("Saves every setting that you changed in a file, for another computer or as a backup."),
                 mark("Export..."),
             ),
             Action(
                 "import_settings",
                 mark("Import settings"),
-                mark("Shows what a file would change; Apply takes it over."),
+                mark("Shows what a file would change; Apply saves it."),
                 mark("Import..."),
             ),
         ),

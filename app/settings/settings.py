@@ -249,36 +249,36 @@ class Settings(Remembered):
     font_scale = number(
         100,
         Number(90, 150, unit="%", step=10, slider=(90, 150)),
-        mark("All words of the window."),
+        mark("Size of all text in the window."),
         mark("Size of text"),
         allowed=(50, 300),
     )
     density = choice(
         "comfortable",
         ("comfortable", "compact"),
-        mark("Room between rows and between messages."),
+        mark("Space between rows and between messages."),
         mark("Spacing"),
         (mark("Comfortable"), mark("Compact")),
     )
     language = choice(
         "system",
         ("system", "en", "de", "zh"),
-        mark("Words of the window, from the next start on."),
+        mark("Language of the window, from the next start on."),
         mark("Language"),
         (mark("As the system"), "English", "Deutsch", "中文"),
     )
     notify_when_done = switch(
         True,
         mark("When a long reply is complete while the window is in the background."),
-        mark("Tell when a reply is done"),
+        mark("Notify when a reply is done"),
     )
     hub_mirror = address(
-        mark("A mirror of the hub to search and download from; empty takes the hub itself."),
+        mark("A mirror of the hub to search and download from; leave it empty for the hub itself."),
         mark("Mirror"),
         "https://huggingface.co",
     )
     proxy = address(
-        mark("A server that searches and downloads go through; empty takes the system's."),
+        mark("A server that searches and downloads go through; leave it empty for the system's."),
         mark("Proxy"),
         "http://proxy.example.org:3128",
     )

@@ -46,7 +46,7 @@ ID_BLOCK = 10_000
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
 _NO_INDEX = mark(
-    "This computer's SQLite has no full-text index (FTS5), so letters are compared, and it takes longer."
+    "This computer's SQLite has no full-text index (FTS5), so every message is read, which takes longer."
 )
 _DAMAGED_TITLE = mark("Damaged chat: restart Tenon")
 _CUT_OFF = mark("Tenon ended before this reply was complete.")

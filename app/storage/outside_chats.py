@@ -76,14 +76,14 @@ def _chats(path: Path) -> Iterator[tuple[str, Any]]:
         yield from conversations_in(read_import(path))
         return
     if path.stat().st_size > MAX_BACKUP_BYTES:
-        raise ImportInvalid(tr("It is larger than 4 GiB, as no backup of chats is: take another one."))
+        raise ImportInvalid(tr("It is larger than 4 GiB, and no backup of chats is: choose another one."))
     try:
         yield from ((_BACKUP, values) for values in _chats_of_backup(path))
     except MemoryError:
         raise
     except Exception as error:  # SQLite's, and those of values that are none of Tenon's
         raise ImportInvalid(
-            tr("It is no backup of chats that can be read: take another one."), details=repr(error)
+            tr("It is not a readable backup of chats: choose another one."), details=repr(error)
         ) from error
 
 

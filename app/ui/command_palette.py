@@ -255,7 +255,7 @@ class CommandPalette(QWidget):
         self.list.setItemDelegate(CommandRowDelegate(theme, self))
         self.list.setAccessibleName(tr("Commands"))
         self.list.clicked.connect(self._clicked)
-        self._nothing = PlainLabel(tr("No command and no article has these letters."), self._box, kind="sub")
+        self._nothing = PlainLabel(tr("No command and no article matches."), self._box, kind="sub")
         self._nothing.setContentsMargins(12, 8, 12, 8)
         filled(QVBoxLayout(self._box), self.field, self._nothing, self.list, margins=8, spacing=8)
         window.installEventFilter(self)

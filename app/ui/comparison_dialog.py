@@ -96,7 +96,7 @@ def _speed_words(trials: Sequence[Trial]) -> str:
     tau = faster.mean_acceptance_length
     if tau is not None and tau < _HARDLY and faster.ran != "plain":
         return tr(
-            "{mode} wrote {times} times as fast, but almost no guess held, so that was chance",
+            "{mode} wrote {times} times as fast, but almost no guess was accepted, so that was chance",
             mode=mode,
             times=times,
         )

@@ -19,9 +19,7 @@ from app.words import mark, tr
 _TICK_MS = 1_000
 _HIDDEN = "•" * 12
 _PORTS = 65_535
-_CROWDED = mark(
-    "Another program keeps many connections open without a request: the oldest of them are closed."
-)
+_CROWDED = mark("Another program keeps many connections open without a request: the oldest ones are closed.")
 _FIGURES = {
     "clients": mark("Connections"),
     "running": mark("Requests that run"),
@@ -64,7 +62,7 @@ class ServerPage(PlacePage):
         self.copy_buttons["address"].setAccessibleName(tr("Copy the address"))
         self.copy_buttons["key"].setAccessibleName(tr("Copy the key"))
         self.new_key_button = push_button(tr("New key"), self._access, self._make_key)
-        self.new_key_button.setToolTip(tr("The key in use opens nothing any more"))
+        self.new_key_button.setToolTip(tr("The old key stops working"))
         filled(
             column,
             filled(

@@ -67,4 +67,4 @@ class Updates(QObject):
 
 
 def _sentence(release: Release) -> str:
-    return tr("Tenon {latest} is there; this is {own}.", latest=release.version, own=version())
+    return tr("Tenon {latest} is available; this is {own}.", latest=release.version, own=version())

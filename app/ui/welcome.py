@@ -188,10 +188,10 @@ class WelcomePanel(QScrollArea):
         if found:
             return self._shelf.machine_words()
         if self._workspace.model.state.phase is EnginePhase.STOPPED:
-            return tr("It could not be looked at. Everything else works all the same.")
+            return tr("It could not be examined. Everything else still works.")
         if not known or self._store.forecasts.under_way:
             return tr("They appear once Tenon knows which models run here.")
-        return tr("None of the usual ones fits in its memory; the page Models has all of them.")
+        return tr("None of the recommended models fits in its memory; the page Models has all models.")
 
     @Slot()
     def _refresh_soon(self) -> None:

@@ -148,7 +148,7 @@ def _progress(plan: AddonPlan, silent: bool) -> Any:
         step = "unpacking" if progress.step == "unpacking" else "fetching"
         if progress.step == "checking":
             if not silent:
-                print("Looking whether it works here...", file=sys.stderr)
+                print("Checking whether it works here...", file=sys.stderr)
             return
         if step not in lines:
             lines[step] = ProgressLine(f"{plan.addon.title}, {step}", silent)

@@ -21,10 +21,10 @@ _HEAD_BYTES = 4096
 # Characters of text besides printable ones: tab, line feed, form feed, carriage return, escape (terminal logs).
 _TEXT_CONTROLS = frozenset("\t\n\f\r\x1b")
 _MISSING = {
-    Gap.BROKEN_PAGES: mark("Missing are damaged pages: {numbers}."),
-    Gap.PICTURES: mark("Missing are pages that are pictures without text: {numbers}."),
-    Gap.CHAPTERS: mark("Missing are chapters that are damaged or not there: {numbers}."),
-    Gap.EMBEDDED: mark("Missing is the text of embedded charts, diagrams and documents."),
+    Gap.BROKEN_PAGES: mark("Damaged pages are missing: {numbers}."),
+    Gap.PICTURES: mark("Pages that are pictures without text are missing: {numbers}."),
+    Gap.CHAPTERS: mark("Chapters that are damaged or not there are missing: {numbers}."),
+    Gap.EMBEDDED: mark("The text of embedded charts, diagrams and documents is missing."),
 }
 _MOST_TOLD = 5
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
@@ -116,7 +116,7 @@ def _kind(path: Path, head: bytes) -> str:
 
 def _missing(gaps: dict[Gap, list[str]]) -> str:
     """Return sentences that say what is missing of a document, and from where on; empty for nothing."""
-    told = [say("Missing is the text after “{words}”.", words=words) for words in gaps.pop(Gap.END, [])]
+    told = [say("The text after “{words}” is missing.", words=words) for words in gaps.pop(Gap.END, [])]
     for gap, places in gaps.items():
         told.append(say(_MISSING[gap], numbers=runs(int(place) for place in places if place)))
     return paragraph(*told[:_MOST_TOLD])

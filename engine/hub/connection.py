@@ -71,7 +71,7 @@ def keep_token(token: str) -> None:
     token = token.strip()
     if not token or not token.isascii() or any(character.isspace() for character in token):
         raise InvalidOption(
-            "This is no access token: copy it whole from the hub's settings; it starts with hf_."
+            "This is not an access token: copy it whole from the hub's settings; it starts with hf_."
         )
     try:
         keep_secret(_ACCOUNT, token)
@@ -121,7 +121,7 @@ class Hub(FileServer):
         scheme = _scheme(self.endpoint)
         if not scheme:
             raise InvalidOption(
-                "The hub's address {endpoint} is none: HF_ENDPOINT must look like https://huggingface.co.",
+                "{endpoint} is not the address of a hub: HF_ENDPOINT must look like https://huggingface.co.",
                 endpoint=repr(self.endpoint),
             )
         self.stall_s = stall_s
@@ -226,8 +226,8 @@ class Hub(FileServer):
             raise unreachable(error) from error
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise HubUnreachable(
-                "The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in "
-                "page of the network.",
+                "The server at {endpoint} is not a hub: check HF_ENDPOINT, the proxy, or a sign-in page "
+                "of the network.",
                 endpoint=self.endpoint,
                 details=repr(error),
             ) from error

@@ -92,7 +92,7 @@ class Endpoint:
         """
         key = key.strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:
-            raise InvalidOption("This is no key: copy it whole from the server that gave it.")
+            raise InvalidOption("This is not a key: copy it whole from the server that gave it.")
         try:
             keep_secret(self._account, key)
         except NoKeyring as error:

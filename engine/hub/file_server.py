@@ -44,14 +44,12 @@ HUB = Place(
     asks_to_wait=mark("The hub asks for a pause: try again in a few minutes."),
     asks_for_minutes=mark("The hub asks for a pause of {minutes} minutes: resume the download then."),
     in_trouble=mark("The hub has trouble ({status}): try again in a few minutes."),
-    in_circles=mark(
-        "The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy."
-    ),
+    in_circles=mark("The hub redirects every request without end: check HF_ENDPOINT and the proxy."),
     untrusted=mark(
         "The hub's certificate is not trusted by this system: add your company's certificate to the system's store, "
         "or name its file in SSL_CERT_FILE."
     ),
-    behind_proxy=mark("The proxy refuses the way to the hub: check HTTPS_PROXY."),
+    behind_proxy=mark("The proxy refuses the connection to the hub: check HTTPS_PROXY."),
     silent=mark("The hub did not answer in time: check the network, and try again."),
     misspelled=mark("The hub's address cannot be used ({error}): check HF_ENDPOINT."),
     out_of_reach=mark(
@@ -149,8 +147,8 @@ def unreachable(error: Exception, place: Place = HUB) -> HubError:
     details = repr(error)
     if isinstance(error, AnswerTooLong):
         return HubError(
-            "More than {size} came in one answer, which no honest one has: check the address of the server, and the "
-            "proxy.",
+            "More than {size} came in one answer, and no real server sends that much: check the address "
+            "of the server, and the proxy.",
             size=readable(error.most_bytes),
             details=details,
         )

@@ -132,7 +132,10 @@ def choose_files(
         NotOnHub: The repository holds nothing that Tenon runs.
     """
     if quantization and wish == "safetensors":
-        raise InvalidOption("A quantization is asked for, and safetensors have none: leave one of them out.")
+        raise InvalidOption(
+            "safetensors files have no quantizations to choose from: leave the "
+            "quantization or the format out."
+        )
     quantized = _quantized(listing.files)
     if wish != "safetensors" and quantized:
         return _choose_gguf(listing, quantized, quantization)

@@ -218,7 +218,7 @@ def _thinking(request: Generate, kind: ServerKind) -> dict[str, Any]:
 def _form(form: OutputForm) -> dict[str, Any]:
     if form.kind != "schema":
         raise InvalidOption(
-            "A model on a server writes no reply by a grammar here: give a JSON schema instead.", about="form"
+            "A model on a server cannot follow a grammar here: give a JSON schema instead.", about="form"
         )
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": json.loads(form.text)}}
 

@@ -84,8 +84,8 @@ def refusal(
     status = status or (code if isinstance(code, int) and 400 <= code <= 599 else 500)
     if status in (301, 302, 303, 307, 308):
         return RemoteUnreachable(
-            "{server} sends every request on to {place}, and Tenon sends neither your words nor the key after it: "
-            "add that address if it is the right one.",
+            "{server} redirects every request to {place}, and Tenon sends neither your words nor the key "
+            "there: add that address if it is the right one.",
             server=server.name,
             place=headers.get("location", "?")[:200],
         )
@@ -133,8 +133,8 @@ def refusal(
 def no_server(server: Endpoint) -> RemoteUnreachable:
     """Return the error for an address at which something else answers."""
     return RemoteUnreachable(
-        "At {address} is no server of models that speaks OpenAI's protocol: check the address, its port, and a "
-        "sign-in page or proxy between.",
+        "No model server that speaks OpenAI's protocol answers at {address}: check the address and the "
+        "port, and whether a sign-in page or a proxy is in between.",
         address=server.address,
     )
 
@@ -161,7 +161,7 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
         )
     if isinstance(error, httpx2.ProxyError):
         return RemoteUnreachable(
-            "The proxy refuses the way to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+            "The proxy refuses the connection to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
             server=server.name,
             details=details,
         )
@@ -193,8 +193,8 @@ def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
 def endless(server: Endpoint, limit_s: float) -> RemoteBroken:
     """Return the error for a reply that makes no progress, or does not end."""
     return RemoteBroken(
-        "{server} did not bring the reply on within {minutes} minutes, so it was ended here: try again when the server "
-        "has less to do.",
+        "{server} did not go on with the reply for {minutes} minutes, so it was ended here: try again "
+        "when the server has less to do.",
         server=server.name,
         minutes=figure(limit_s / 60, ".3g"),
     )

@@ -44,9 +44,7 @@ _WAITING_CONNECTIONS = 2048
 _TAKEN_AT_ONCE = 16
 #: Time for which a crowd of connections is told of, once.
 CROWDED_S = 60.0
-_CROWDED = mark(
-    "Another program keeps many connections open without a request: the oldest of them are closed."
-)
+_CROWDED = mark("Another program keeps many connections open without a request: the oldest ones are closed.")
 #: Time for answers to end once the server is asked to stop: each has got its error by then.
 _CLOSING_S = 2
 

@@ -50,7 +50,7 @@ _MOST_KNOWN = 8
 #: Words of the library for what is wrong with a form, and what is said of it.
 _TROUBLES = {
     "^NoExtensionBias": mark(
-        "No text has the form of the reply, since it refers to itself without an end: give it one."
+        "The form of the reply refers to itself without an end, so no text can match it: give it an end."
     ),
     r"nested too deeply|too deeply nested": mark(
         "The form of the reply is nested too deeply: make it flatter."

@@ -233,7 +233,7 @@ def conversation_from(values: dict[str, Any]) -> ConversationRecord:
 def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
     role: Role = "user" if values.get("role") == "user" else "assistant"
     if values.get("role") not in ("user", "assistant") or "content" not in values:
-        raise ImportInvalid(tr("A message in it has no content, or is nobody's."))
+        raise ImportInvalid(tr("A message in it has no content or no author."))
     state = text(values, "state")
     known = state in {known.value for known in MessageState}
     number = ids[values["id"]]

@@ -23,7 +23,7 @@ def conversations_in(content: str) -> list[tuple[str, dict[str, Any]]]:
     try:
         values: Any = read_json(content)
     except ValueError as error:
-        raise ImportInvalid(tr("It is no JSON, or is damaged."), details=repr(error)) from error
+        raise ImportInvalid(tr("It is not JSON, or it is damaged."), details=repr(error)) from error
     if isinstance(values, dict) and values.get("format") == chat_files.FORMAT:
         return [(chat_files.FORMAT, one) for one in chat_files.conversations_of(values)]
     listed = values if isinstance(values, list) else [values]

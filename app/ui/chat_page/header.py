@@ -50,7 +50,7 @@ def engine_words(state: EngineState) -> str:
         return tr("on {server}", server=state.server.name)
     if state.phase is EnginePhase.IDLE:
         if state.resting:
-            return tr("at rest")
+            return tr("idle")
         return tr("not loaded") if state.sentence else ""
     return state.weights
 

@@ -68,9 +68,9 @@ class ChatSettingsDialog(RingedDialog):
         self._column = filled(QVBoxLayout(page), margins=(_SIDE_PX, 6, _SIDE_PX, 8), spacing=14)
         settings = workspace.settings.of_model(workspace.settings.model)
         about = (
-            tr("For “{title}” alone. What is left open is as in Settings.", title=title)
+            tr("For “{title}” only. What you leave empty is taken from Settings.", title=title)
             if title
-            else tr("For the new chat alone. What is left open is as in Settings.")
+            else tr("For the new chat only. What you leave empty is taken from Settings.")
         )
         lead = PlainLabel(about, page, kind="sub", wrap=True)
         self._helps.append(lead)
@@ -118,7 +118,7 @@ class ChatSettingsDialog(RingedDialog):
         self._add(
             page,
             tr("Longest reply"),
-            tr("0 is until the context is full. In Settings: {value}.", value=longest),
+            tr("0 goes on until the context is full. In Settings: {value}.", value=longest),
             self.max_tokens,
         )
         self._add(
@@ -150,7 +150,7 @@ class ChatSettingsDialog(RingedDialog):
         scroll = scrolled(page, self)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         self.reset_button = push_button(tr(_AS_IN_SETTINGS), self, self._reset)
-        self.reset_button.setToolTip(tr("Take away all that this chat sets for itself"))
+        self.reset_button.setToolTip(tr("Remove all settings of this chat"))
         self.cancel_button = push_button(tr("Cancel"), self, self.reject)
         self.apply_button = push_button(tr("Apply"), self, self._apply, kind="primary", default=True)
         buttons = filled(

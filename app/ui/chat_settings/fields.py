@@ -117,7 +117,7 @@ class PresetRow(QWidget):
         keep = menu.addAction(
             themed_icon(self._theme, "plus"), tr("Save as new preset..."), self._ask_to_save
         )
-        keep.setToolTip(tr("Keeps what the fields below say"))
+        keep.setToolTip(tr("Saves the values below"))
         shown = name.replace("&", "&&")  # else it marks a key
         if name:
             menu.addAction(tr("Save in “{name}”", name=shown), partial(self._save, name))

@@ -263,9 +263,9 @@ class AcceptancePlot(QWidget):
             tr("Accepted: {shares}", shares=words) if words else tr("Accepted: nothing was drafted")
         )
         self.setToolTip(
-            tr("How often a guessed token held where the tokens before it did")
+            tr("How often a guessed token was accepted when the tokens before it were")
             if words
-            else tr("Nothing was drafted for this reply")
+            else tr("No tokens were guessed for this reply")
         )
 
 
@@ -383,5 +383,5 @@ class MemoryBar(LegendBar):
                     )
                 )
         words = "\n".join([*lines, f"{tr('Disk')}: {self._disk_words()}"]) if self._places else tr(_NO_MODEL)
-        self.setAccessibleName(tr("Where it lives: {places}", places=words))
+        self.setAccessibleName(tr("Where it is in memory: {places}", places=words))
         self.setToolTip(words)

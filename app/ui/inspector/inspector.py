@@ -73,7 +73,7 @@ class Inspector(QWidget):
         self._token_area.setWidgetResizable(True)
         self._tree_area = _scroller(self.tree, tr("Draft tree"))
         self.facts_section = InspectorSection(theme, tr("This reply"), self.facts)
-        self.places_section = InspectorSection(theme, tr("Where it lives"), self.places)
+        self.places_section = InspectorSection(theme, tr("Where it is in memory"), self.places)
         self.places_section.detail.setText("GB")
         self.plan_section = InspectorSection(theme, tr("Plan"), self.plan)
         self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, self.token_legend)

@@ -132,7 +132,7 @@ def _figures(member: MemberYield) -> str:
     if member.acceptance_rate is None:
         return tr("nothing verified, weight {weight}", weight=weight)
     percent = figures.digits(100 * member.acceptance_rate, 2)
-    return tr("{percent} % held, weight {weight}", percent=percent, weight=weight)
+    return tr("{percent} % accepted, weight {weight}", percent=percent, weight=weight)
 
 
 def shown_text(token: TracedToken) -> str:

@@ -62,7 +62,7 @@ class GpuSection(QFrame):
         self._support = support
         counted = support.busy and support.total_bytes > 0
         for label, text in (
-            (self._sentence, tr("Looking at the graphics card...") if _looks(support) else support.sentence),
+            (self._sentence, tr("Checking the graphics card...") if _looks(support) else support.sentence),
             (self._facts, facts_words(support)),
             (self._progress, progress_words(support)),
             (self._notes, notes_words(support)),
@@ -148,7 +148,7 @@ def progress_words(support: GpuSupport) -> str:
     return {
         "sizing": tr("Asking how large it is..."),
         "receiving": tr("Fetching..."),
-        "checking": tr("Looking whether it works here..."),
+        "checking": tr("Checking whether it works here..."),
         "removing": tr("Removing..."),
     }.get(support.step, "")
 
@@ -156,7 +156,7 @@ def progress_words(support: GpuSupport) -> str:
 def notes_words(support: GpuSupport) -> str:
     """Further notes."""
     if support.state == "paused" and not support.busy:
-        return tr("Paused. What has come stays on the disk.")
+        return tr("Paused. What was downloaded stays on the disk.")
     if support.restart and not support.busy:
         return tr("This takes effect when Tenon is opened again.")
     if support.state in ("offered", "sized"):

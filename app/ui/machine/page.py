@@ -320,7 +320,7 @@ class MachinePage(PlacePage):
             words = [measured_words(report, _now()), power_words(report)]
             self._set_state(", ".join(part for part in words if part))
         else:
-            self._set_state(tr("The machine is being looked at"))
+            self._set_state(tr("The machine is being examined"))
         self.plan.set_plan(plan, machine.plans.problem(options))
         self.widths.set_plan(plan)
         self.plan.model.set_words(self._model_name(options.model))
@@ -368,7 +368,11 @@ class MachinePage(PlacePage):
         measured = report is not None and report.speeds is not None
         again = tr("Measure again") if measured else tr("Measure speeds")
         for button, words, tip in (
-            (self.again_button, again, tr("Measures processor, memory and disks anew, in some seconds")),
+            (
+                self.again_button,
+                again,
+                tr("Measures processor, memory and disks again; this takes some seconds"),
+            ),
             (self.copy_button, tr("Copy as text"), tr("Copies what this page shows")),
         ):
             button.setText(f" {words}" if self._roomy else "")

@@ -183,7 +183,7 @@ def progress_words(measuring: Measuring) -> str:
     if measuring.stage is Stage.SPEEDS:
         return tr("Measuring processor, memory and disk")
     if measuring.stage is Stage.PLAN:
-        return tr("Looking which modes can run")
+        return tr("Checking which modes can run")
     done, modes = figures.whole(measuring.modes_done), len(measuring.modes)
     return tr("{done} of %n mode(s) done", modes, done=done)
 
@@ -191,11 +191,11 @@ def progress_words(measuring: Measuring) -> str:
 def promise_words(report: MachineReport | None, rows: tuple[BenchmarkRow, ...] = ()) -> str:
     """Text above the button that measures every mode."""
     if any(row.busy for row in rows):
-        return tr("Other programs kept the machine busy meanwhile: it is measured again when it rests.")
+        return tr("Other programs kept the machine busy meanwhile: it is measured again when it is idle.")
     if report is not None and report.power.on_mains is False:
         return tr("On battery most computers are slower: plug it in to measure.")
     if report is None or report.speeds is None:
-        return tr("The speeds of the machine are measured first, in some seconds.")
+        return tr("The speeds of the machine are measured first; this takes some seconds.")
     return tr("Measurements are kept and improve the predictions for this model.")
 
 

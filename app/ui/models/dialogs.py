@@ -109,7 +109,7 @@ class ImportDialog(ModelDialog):
         self.link.setChecked(True)
         self.column.addWidget(self.link)
         self.add_words(
-            tr("Takes no room; the model is gone when the files are moved or their disk is not there."),
+            tr("Takes no space; the model is gone when the files are moved or their disk is not connected."),
             "small",
         )
         size, free = figures.size(entry.size_bytes), figures.size(entry.free_bytes)
@@ -135,7 +135,7 @@ class RemovalDialog(ModelDialog):
         self.removal = removal
         if in_use:
             self.add_words(
-                tr("It is in use: it leaves memory first, and the built-in model answers from then on.")
+                tr("It is in use: it is unloaded first, and the built-in model answers from then on.")
             )
         if removal.kept_location:
             self.add_words(tr("Its files stay in {place}.", place=removal.kept_location))
@@ -174,7 +174,7 @@ class MoveDialog(ModelDialog):
         self.add_words(
             tr("{size} are copied there, compared, and then deleted where they are now.", size=size)
         )
-        self.add_words(tr("The model in memory leaves it first and comes back afterwards."))
+        self.add_words(tr("The model in memory is unloaded first and loaded again afterwards."))
         self.column.addStretch(1)
         self.fit()
 
@@ -312,7 +312,9 @@ class ForgettingDialog(ModelDialog):
 
     def __init__(self, theme: Theme, server: str, in_use: bool, parent: QWidget) -> None:
         super().__init__(theme, tr("Forget {server}?", server=server), tr("Forget"), parent)
-        self.add_words(tr("Its models leave the list, and its key the keyring. Chats stay."))
+        self.add_words(
+            tr("Its models disappear from the list, and its key is deleted from the keyring. Chats stay.")
+        )
         if in_use:
             self.add_words(tr("It is in use: the built-in model answers from then on."))
         self.column.addStretch(1)

@@ -148,7 +148,7 @@ class GetDialog(ModelDialog):
 
     def _explain_gate(self) -> None:
         """Instructions for a model whose owner wants terms accepted."""
-        self.add_words(tr("Its owner wants terms accepted first"), "label")
+        self.add_words(tr("Its owner asks you to accept terms first"), "label")
         self.add_words(
             tr(
                 "Sign in on its page and accept the terms there, make an access token in the hub's settings, and "
@@ -166,7 +166,7 @@ class GetDialog(ModelDialog):
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setAccessibleName(tr("Access token"))
         self.token.setPlaceholderText(
-            tr("A token is kept already; paste another one to replace it")
+            tr("A token is saved already; paste another one to replace it")
             if self.offer.has_token
             else tr("Access token, starts with hf_")
         )

@@ -97,7 +97,7 @@ class _Row:
         speed = figures.speed(prediction.tokens_per_second or 0.0) if runs and prediction is not None else ""
         self.name.setText(model.title)
         self.lock.setVisible(model.gated)
-        self.lock.setToolTip(tr("Its owner wants terms accepted first"))
+        self.lock.setToolTip(tr("Its owner asks you to accept terms first"))
         self.lock.setAccessibleName(tr("gated"))
         self.owner.setText(model.owner)
         self.size.setText(size)

@@ -94,7 +94,7 @@ class ModelShelf:
         forecasts = self._store.forecasts
         found = next((known for known in forecasts.known.values() if known.room_bytes), None)
         if found is None or (forecasts.under_way and not self._store.recommended()):
-            return tr("Looking at what runs here...")
+            return tr("Checking what runs here...")
         room = figures.size(found.room_bytes)
         here = (
             tr("About {room} of memory for models, the rest for other programs; and a GPU.", room=room)

@@ -370,7 +370,7 @@ class DeskActions(QObject):
 
     @Slot(str, str)
     def _exported(self, path: str, sentence: str) -> None:
-        self._dialog.say(sentence or tr("The settings in force are saved as {file}.", file=Path(path).name))
+        self._dialog.say(sentence or tr("The settings in use are saved as {file}.", file=Path(path).name))
 
     @Slot(object, str)
     def _imported(self, found: ImportedSettings | None, sentence: str) -> None:
@@ -387,7 +387,7 @@ class DeskActions(QObject):
                 )
             )
         elif not self._dialog.pending.changes():
-            self._dialog.say(tr("The file says what is in force already."))
+            self._dialog.say(tr("The file has the settings that are already in use."))
 
     @Slot(str)
     def _token_told(self, problem: str) -> None:

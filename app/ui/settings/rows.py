@@ -74,8 +74,8 @@ class SettingRow(QWidget):
         self.in_use.setAccessibleName(tr("In use now: {value}", value=in_use) if in_use else "")
         self.in_use.setToolTip(in_use)
         self.reset_button.setVisible(not usual)
-        usual_value = tr("Back to the usual: {value}", value=usual_words)
-        self.reset_button.setToolTip(usual_value if usual_words else tr("Back to the usual"))
+        usual_value = tr("Reset to default: {value}", value=usual_words)
+        self.reset_button.setToolTip(usual_value if usual_words else tr("Reset to default"))
         self._write_in_use()
         self.update()
 
@@ -284,7 +284,7 @@ class TokenRow(ActionRow):
 
     def show_known(self, known: bool | None, problem: str) -> None:
         """Show whether there is a token, and what went wrong."""
-        words = {None: "", True: tr("There is a token."), False: tr("There is no token.")}[known]
+        words = {None: "", True: tr("A token is saved."), False: tr("No token is saved.")}[known]
         self.show_detail(problem or words)
         self.forget_button.setEnabled(bool(known))
         self.grown.emit()

@@ -161,7 +161,7 @@ def folder_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequenc
     number = row.conversation_id
     menu.offer(tr("New folder..."), "folder-plus", partial(rows.new_folder_requested.emit, number))
     if row.folder:
-        menu.offer(tr("Out of the folder"), "log-out", partial(rows.move_requested.emit, number, ""))
+        menu.offer(tr("Remove from the folder"), "log-out", partial(rows.move_requested.emit, number, ""))
     if folders:
         menu.addSeparator()
     for folder in folders:

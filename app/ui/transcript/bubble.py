@@ -57,7 +57,7 @@ class MessageEditor(QFrame):
         self.prompt.height_changed.connect(self.height_changed)
         self._cancel = push_button(tr("Cancel"), self, self.cancelled)
         self._send = push_button(tr("Send"), self, self._submit, kind="primary")
-        self._send.setToolTip(tr("Send it as a version of its own; the message before stays"))
+        self._send.setToolTip(tr("Send it as a new version; the old message stays"))
         buttons = filled(QHBoxLayout(), STRETCH, self._cancel, self._send, spacing=8)
         filled(QVBoxLayout(self), self.prompt, buttons, margins=(10, 8, 10, 10), spacing=6)
 

@@ -121,7 +121,7 @@ def speed_figures(statistics: ReplyStatistics, live: bool) -> tuple[Figure, ...]
     if statistics.thought_tokens:
         tokens = figures.whole(statistics.thought_tokens)
         of_all = tr(
-            "Of {all} tokens, this many were thoughts before the answer.",
+            "This many of the {all} tokens were thoughts before the answer.",
             all=figures.whole(statistics.tokens),
         )
         found.append(Figure(tr("thought"), tokens, tr("tokens"), "", 4, of_all))

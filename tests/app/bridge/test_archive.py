@@ -333,7 +333,7 @@ def test_what_is_no_backup_of_tenon_is_refused_in_one_sentence(tmp_path: Path, k
     (record,), of_backup = outside_chats.taken(outside_chats.read(os.fsencode(whole)))
     assert (of_backup, [message.content for message in record.messages]) == (True, ["hi", "ho"])
     path = backup_with(tmp_path / "other.sqlite3", *STRANGE[kind])
-    with pytest.raises(ImportInvalid, match="It is no backup of chats that can be read: take"):
+    with pytest.raises(ImportInvalid, match="It is not a readable backup of chats: choose"):
         outside_chats.taken(outside_chats.read(os.fsencode(path)))
     assert sorted(one.name for one in tmp_path.iterdir()) == ["other.sqlite3", "whole.sqlite3"]
 
@@ -392,4 +392,4 @@ def test_a_database_of_something_else_is_refused(desk: Desk) -> None:
         workspace.archive.import_file(path)
     assert told.args is not None
     assert told.args[0] == 0
-    assert "no backup of chats" in told.args[1]
+    assert "not a readable backup of chats" in told.args[1]

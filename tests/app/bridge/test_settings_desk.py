@@ -91,7 +91,7 @@ def test_a_token_goes_into_the_keyring_and_never_into_the_settings(
             assert "hf_secret" in memory_keyring.kept.values()
     with desk.qtbot.waitSignal(access.told):
         access.keep("not a token")
-    assert (said[-1][:25], access.known) == ("This is no access token: ", False)
+    assert (said[-1][:29], access.known) == ("This is not an access token: ", False)
     workspace.close()
     files = [path for path in desk.folder.rglob("*") if path.is_file()]
     assert not any(b"hf_secret" in path.read_bytes() for path in files)

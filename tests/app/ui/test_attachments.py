@@ -251,7 +251,7 @@ def test_what_is_missing_of_a_file_is_told_once_and_stays_in_its_card(
     window: MainWindow, tmp_path: Path
 ) -> None:
     (tmp_path / "page.html").write_text("<p>the beginning</p><!-- the end")
-    sentence = "Missing is the text after “the beginning”."
+    sentence = "The text after “the beginning” is missing."
     offer(window, [tmp_path / "page.html"])
     assert window.toast.text == f"page.html: {sentence}"
     (chip,) = window.page.composer.attachments.findChildren(QToolButton)

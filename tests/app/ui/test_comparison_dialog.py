@@ -118,7 +118,7 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
     assert dialog.verdict_text == "Too short to tell which wrote faster; the texts are identical."
     show(workspace, PLAIN, replace(SAME, mean_acceptance_length=1.0))
     assert dialog.verdict_text == (
-        "Lookup wrote 2.0 times as fast, but almost no guess held, so that was chance; the texts are identical."
+        "Lookup wrote 2.0 times as fast, but almost no guess was accepted, so that was chance; the texts are identical."
     )
     plain = replace(PLAIN, mean_acceptance_length=1.0, tokens_per_second=15.0)  # it guesses nothing
     show(workspace, plain, replace(SAME, tokens_per_second=7.5))

@@ -118,8 +118,8 @@ def test_a_chat_moves_into_a_new_folder_by_its_menu_and_out_again(
     entry(other, "Tax && rent").trigger()
     assert titles(window) == ["Tax & rent", "lease", "old", "Today", "garden"]
     assert entry(move_menu(window, chat), "Tax && rent").isChecked()
-    entry(move_menu(window, chat), "Out of the folder").trigger()
-    entry(move_menu(window, chats[0]), "Out of the folder").trigger()
+    entry(move_menu(window, chat), "Remove from the folder").trigger()
+    entry(move_menu(window, chats[0]), "Remove from the folder").trigger()
     assert workspace.shelf.folders() == []
 
 

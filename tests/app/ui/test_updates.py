@@ -27,7 +27,7 @@ def test_a_newer_version_says_what_is_new_and_who_installs_it(
 ) -> None:
     monkeypatch.setattr(module, "installed_by_dpkg", lambda: by_system)
     updates._check.found.emit(Release("9.0", "Reads <b>aloud</b>."))
-    assert window.toast.text == f"Tenon 9.0 is there; this is {version()}."
+    assert window.toast.text == f"Tenon 9.0 is available; this is {version()}."
     assert not window.toast.fades
     window.toast.action_button.click()
     box = window.findChild(QMessageBox)

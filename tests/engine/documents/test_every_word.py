@@ -210,7 +210,7 @@ def test_a_page_that_breaks_off_says_so() -> None:
 def test_text_that_hides_in_what_never_ends_is_told_everywhere(
     tmp_path: Path, markup: str, last: str
 ) -> None:
-    sentence = f"Missing is the text after “{last}”."
+    sentence = f"The text after “{last}” is missing."
     (tmp_path / "a.html").write_text(markup)
     book = write_epub(tmp_path / "a.epub", [markup])
     for path in (tmp_path / "a.html", book):
@@ -236,7 +236,7 @@ def test_pages_and_chapters_that_cannot_be_read_are_told(tmp_path: Path) -> None
                 archive.writestr(name, content)
     file = read_attachment(tmp_path / "b.epub")
     assert (file.text, file.missing) == (
-        "one\n\nfour", "Missing are chapters that are damaged or not there: 2–3."
+        "one\n\nfour", "Chapters that are damaged or not there are missing: 2–3."
     )  # fmt: skip
 
 

@@ -95,7 +95,7 @@ def test_a_redirect_is_not_followed_and_the_key_not_carried(others: Others) -> N
     with server_of_others() as elsewhere:
         place = f"{elsewhere.address}/v1/models"
         others.answers["GET /v1/models"] = told({}, 307, Location=place)
-        with pytest.raises(RemoteUnreachable, match="sends every request on to") as raised:
+        with pytest.raises(RemoteUnreachable, match="redirects every request to") as raised:
             probe(server(others), "sk-12345678")
         assert place in raised.value.message
         assert elsewhere.seen == []
@@ -132,13 +132,13 @@ def test_something_else_is_no_server(others: Others, answer: object) -> None:
     if answer == {"data": ["x"]}:
         assert probe(server(others)).models == ()
         return
-    with pytest.raises(RemoteUnreachable, match="no server of models"):
+    with pytest.raises(RemoteUnreachable, match="No model server that speaks"):
         probe(server(others))
 
 
 def test_nobody_there(others: Others) -> None:
     del others.answers["GET /v1/models"]
-    with pytest.raises(RemoteUnreachable, match="no server of models"):
+    with pytest.raises(RemoteUnreachable, match="No model server that speaks"):
         probe(server(others))
     with pytest.raises(RemoteUnreachable, match=r"cannot be reached at http://127\.0\.0\.1:9"):
         probe(Endpoint("nobody", "http://127.0.0.1:9"))

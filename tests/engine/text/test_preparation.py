@@ -40,7 +40,7 @@ INTERNAL = re.compile("Bias|<state>|lexer|fuel|registry|retriever|coerce|parse e
 #: Forms that are nothing, too long, or take for ever.
 BAD_FORMS: list[tuple[OutputForm, type[TenonError], str]] = [
     *(
-        (OutputForm(kind, text), InvalidOption, "refers to itself without an end: give it one")
+        (OutputForm(kind, text), InvalidOption, "refers to itself without an end, so no text can match it")
         for kind, text in (
             ("schema", '{"$ref": "#"}'),
             ("schema", '{"allOf": [{"$ref": "#"}]}'),

@@ -143,7 +143,7 @@ def test_it_shows_a_reply_as_it_is_made(
     workspace.change(chat, statistics=statistics(mode="dovetail", plain_per_second=6.2))
     panel.update_now()
     assert panel.head.texts == ("Dovetail", "2.3 times plain")
-    assert dict(panel.facts.facts)["Guesses that held"] == "78 %"
+    assert dict(panel.facts.facts)["Accepted guesses"] == "78 %"
     assert panel.speed.latest is not None
     assert len(panel.accepted.shares) == 7
     assert [row.name for row in panel.plan.rows][:3] == ["dovetail", "lookup", "plain"]
@@ -256,7 +256,7 @@ def test_a_reply_in_which_a_mode_with_a_draft_guessed_nothing_says_why(
     timings = Timings(predicted_n=tokens, draft_n=drafted)
     workspace.change(chat, details=ReplyDetails(mode, "It was chosen.", "m", None, "q4_k_m", timings=timings))
     panel.update_now()
-    why = " Guessing rested in this reply, because it would not have paid here."
+    why = " No tokens were guessed in this reply, because that would not have been faster here."
     assert panel.facts.reason == "It was chosen." + why * rested
 
 
@@ -396,7 +396,7 @@ def test_everything_in_it_has_a_name(
         "Speed: ",
         "Accepted: ",
         "Memory: ",
-        "Where it lives: ",
+        "Where it is in memory: ",
         "Plan: ",
         "Tokens: ",
         "Draft tree: ",

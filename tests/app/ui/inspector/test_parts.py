@@ -65,7 +65,7 @@ def test_sizes_have_as_many_digits_as_they_need() -> None:
 def test_places_are_said_in_full(qtbot: QtBot, theme: Theme) -> None:
     bar = MemoryBar(theme)
     shown(qtbot, bar)
-    assert bar.accessibleName() == "Where it lives: No model is in memory."
+    assert bar.accessibleName() == "Where it is in memory: No model is in memory."
     empty = bar.height()
     bar.set_places(PLACES)
     assert "GPU: 2.1 of 4 GB: draft 0.5, 10 layers 1.2, buffers 0.4" in bar.accessibleName()

@@ -43,7 +43,7 @@ def section(host: QWidget, theme: Theme) -> GpuSection:
 @pytest.mark.parametrize(
     ("support", "said", "button", "removable"),
     [
-        (GpuSupport(), "Looking at the graphics card...", "", False),
+        (GpuSupport(), "Checking the graphics card...", "", False),
         (
             GpuSupport("none", "No graphics card was found."),
             "No graphics card was found.",
@@ -57,10 +57,10 @@ def section(host: QWidget, theme: Theme) -> GpuSection:
         (FETCHING, "Fetching, 600 MB of 2.4 GB", "Pause", False),
         (replace(FETCHING, step="waiting"), "Waiting to go on, 600 MB of 2.4 GB", "Pause", False),
         (replace(FETCHING, step="unpacking"), "Unpacking, 600 MB of 2.4 GB", "Pause", False),
-        (replace(FETCHING, step="checking", total_bytes=0), "Looking whether it works here...", "", False),
+        (replace(FETCHING, step="checking", total_bytes=0), "Checking whether it works here...", "", False),
         (
             replace(SIZED, state="paused", disk_bytes=5_000_000),
-            "Paused. What has come stays",
+            "Paused. What was downloaded stays",
             "Continue",
             True,
         ),

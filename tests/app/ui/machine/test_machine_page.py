@@ -208,7 +208,7 @@ def test_speeds_are_measured_again_with_progress_and_a_stop(
 def test_every_mode_is_measured(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace)
     qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
-    assert page.measure.progress == "Looking which modes can run"
+    assert page.measure.progress == "Checking which modes can run"
     answer(workspace, plan())
     first = workspace.engine.last(Generate)
     assert first.options.drafts == tuple(plan().modes[0].drafts or ("smollm2-draft",))

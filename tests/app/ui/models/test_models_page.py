@@ -320,7 +320,7 @@ def test_the_page_says_that_it_looks_until_there_are_cards(visit: Visit) -> None
     forecasts._waiting.append(ModelOutline(reference, "a folder"))
     page.refresh()
     assert not page.cards.cards
-    assert page.machine_head.words.text() == "Looking at what runs here..."
+    assert page.machine_head.words.text() == "Checking what runs here..."
 
 
 def test_cards_recommend_and_fetch_a_pair_with_one_click(

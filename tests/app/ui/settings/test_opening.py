@@ -180,7 +180,7 @@ def test_settings_go_out_and_come_in(
     inward.write_text(outward.read_text())
     actions["import_settings"].requested.emit()
     workspace.written()
-    assert opened.foot.words.text().startswith("The file says what is in force already.")
+    assert opened.foot.words.text().startswith("The file has the settings that are already in use.")
     inward.write_text("[]")
     actions["import_settings"].requested.emit()
     workspace.written()
@@ -212,20 +212,20 @@ def test_a_token_is_kept_told_of_and_forgotten(
     opened.go("downloads")
     row = opened.stack.page(3).action_rows["access_token"]
     assert isinstance(row, TokenRow)
-    qtbot.waitUntil(lambda: row.detail.text() == "There is no token.")
+    qtbot.waitUntil(lambda: row.detail.text() == "No token is saved.")
     assert not row.keep_button.isEnabled()
     qtbot.keyClicks(row.edit, "hf_secret")
     assert row.edit.displayText() != "hf_secret"
     qtbot.mouseClick(row.keep_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: (row.detail.text(), row.edit.text()) == ("There is a token.", ""))
+    qtbot.waitUntil(lambda: (row.detail.text(), row.edit.text()) == ("A token is saved.", ""))
     assert "hf_secret" in memory_keyring.kept.values()
     row.forget_button.click()
-    qtbot.waitUntil(lambda: row.detail.text() == "There is no token.")
+    qtbot.waitUntil(lambda: row.detail.text() == "No token is saved.")
     assert not memory_keyring.kept
     assert not row.forget_button.isEnabled()
     qtbot.keyClicks(row.edit, "not a token")
     qtbot.keyClick(row.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: row.detail.text().startswith("This is no access token: "))
+    qtbot.waitUntil(lambda: row.detail.text().startswith("This is not an access token: "))
     assert opened.isVisible()
     opened.close()
 

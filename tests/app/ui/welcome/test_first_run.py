@@ -154,7 +154,7 @@ def test_an_engine_that_ends_leaves_the_rest(start: Start) -> None:
     start.workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "SmolLM2 135M"))
     start.panel.refresh()
     words = start.panel.head.words.text()
-    assert words == "It could not be looked at. Everything else works all the same."
+    assert words == "It could not be examined. Everything else still works."
     assert start.panel.hero.lead.text().startswith("Get a model below")
 
 
