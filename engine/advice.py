@@ -69,9 +69,7 @@ def read_advice(opened: OpenedModel) -> ModelAdvice:
     return model_advice(own, template)
 
 
-def settled_sampler(
-    asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int, chat: bool = True
-) -> Sampler:
+def settled_sampler(asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int, chat: bool = True) -> Sampler:
     """Return a reply's sampler: what was asked for, then what the model advises, then what is usual.
 
     Temperature 0, where it is asked for, is the likeliest token and nothing else that was not asked for too.

@@ -61,32 +61,20 @@ _WARMING_TOKENS = 12
 
 @dataclass(frozen=True)
 class BenchmarkProgress:
-    """Progress of a benchmark.
+    """Progress of a benchmark."""
 
-    Attributes:
-        mode: The mode that runs.
-        done: Replies done, in all modes.
-        total: Replies in all.
-        load_share: Of the model that is loading, None while a reply runs.
-    """
-
-    mode: str
-    done: int
-    total: int
-    load_share: float | None = None
+    mode: str  # the mode that runs
+    done: int  # replies done, in all modes
+    total: int  # replies in all
+    load_share: float | None = None  # of the model that is loading, None while a reply runs
 
 
 @dataclass(frozen=True)
 class BenchmarkFinished:
-    """The benchmark is over.
+    """The benchmark is over."""
 
-    Attributes:
-        rows: The modes, in the order they were measured.
-        cancelled: It was stopped; the rows are those that were complete.
-    """
-
-    rows: tuple[BenchmarkRow, ...]
-    cancelled: bool = False
+    rows: tuple[BenchmarkRow, ...]  # the modes, in the order they were measured
+    cancelled: bool = False  # it was stopped; the rows are those that were complete
 
 
 BenchmarkEvent = BenchmarkProgress | BenchmarkRow | BenchmarkFinished
@@ -220,9 +208,7 @@ class Benchmark:
         self._on_event(row)
 
 
-def _row(
-    mode: str, replies: Sequence[tuple[PromptKind, Reply]], predicted_per_second: float | None
-) -> BenchmarkRow:
+def _row(mode: str, replies: Sequence[tuple[PromptKind, Reply]], predicted_per_second: float | None) -> BenchmarkRow:
     """One mode's figures over its replies."""
     timings = [reply.timings for _, reply in replies]
     kinds = dict.fromkeys(kind for kind, _ in replies)

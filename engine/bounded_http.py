@@ -26,15 +26,11 @@ _PIECE_BYTES = 1 << 20
 
 
 class AnswerTooLong(httpx2.RequestError):
-    """Error for an answer with more bytes than any honest one has.
-
-    Attributes:
-        most_bytes: Bound of the answer.
-    """
+    """Error for an answer with more bytes than any honest one has."""
 
     def __init__(self, most_bytes: float) -> None:
         super().__init__(f"more than {most_bytes} bytes")
-        self.most_bytes = most_bytes
+        self.most_bytes = most_bytes  # bound of the answer
 
 
 class Bound:

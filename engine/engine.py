@@ -156,9 +156,7 @@ class Engine:
                 self._answer_pings()
             self._line_up(self._commands.get())
         # If a reply has ended since, there may be room now.
-        if open_ and (
-            not self._waiting or self._refused_beside == open_ or not self._joins(self._waiting[0])
-        ):
+        if open_ and (not self._waiting or self._refused_beside == open_ or not self._joins(self._waiting[0])):
             self._refused_beside = open_
             return None
         self._refused_beside = 0
@@ -251,9 +249,7 @@ class Engine:
             if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:
                 self._unload()  # the next request begins with a load, which finds or makes a complete file
         except MemoryError as error:
-            message = say(
-                "The machine ran out of memory: close other programs, or choose a smaller model or context."
-            )
+            message = say("The machine ran out of memory: close other programs, or choose a smaller model or context.")
             self._fail(command, OutOfMemory(message, _traceback(error)))
         except OSError as error:
             trouble = file_trouble(error)
@@ -267,9 +263,7 @@ class Engine:
                 self._fail(command, OutOfDeviceMemory(message, _traceback(error)))
                 return
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
-            message = say(
-                "Tenon made a mistake and stopped this reply: try again, and report it if it comes back."
-            )
+            message = say("Tenon made a mistake and stopped this reply: try again, and report it if it comes back.")
             report = ErrorReport("InternalError", message, _traceback(error))
             self._on_event(Failed(command.request_id, report))
         finally:

@@ -13,15 +13,10 @@ from engine.sentences import say
 
 @dataclass(frozen=True)
 class Allowed:
-    """Replacement for an option that stands in the way.
+    """Replacement for an option that stands in the way."""
 
-    Attributes:
-        option: Name of the option in `LoadOptions`.
-        value: Nearest value that would do.
-    """
-
-    option: str
-    value: int
+    option: str  # name of the option in `LoadOptions`
+    value: int  # nearest value that would do
 
 
 class TenonError(Exception):

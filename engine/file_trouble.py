@@ -14,17 +14,13 @@ _REMEDIES = {
     **dict.fromkeys(_WHOLE, mark("{path} cannot be written, because the disk is full: free some room.")),
     **dict.fromkeys(
         (errno.EROFS, errno.EACCES, errno.EPERM),
-        mark(
-            "{path} cannot be read or written ({reason}): give yourself the rights, or choose another folder."
-        ),
+        mark("{path} cannot be read or written ({reason}): give yourself the rights, or choose another folder."),
     ),
     **dict.fromkeys(
         (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY),
         mark("{path} stands in the way ({reason}): move it elsewhere."),
     ),
-    errno.ENOENT: mark(
-        "{path} is not there: it was moved, or its disk was taken out. Put it back, or choose another."
-    ),
+    errno.ENOENT: mark("{path} is not there: it was moved, or its disk was taken out. Put it back, or choose another."),
     **dict.fromkeys(
         (errno.EMFILE, errno.ENFILE),
         mark("{path} cannot be opened ({reason}): close programs that you do not need, and try again."),

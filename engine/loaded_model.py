@@ -93,29 +93,7 @@ _MOVED_HOME = {
 
 
 class LoadedModel:
-    """A model in memory, and the sequences that live on between its replies.
-
-    Attributes:
-        run: Run that it was loaded for.
-        report: Report on the load.
-        tokenizer: Tokenizer of the model.
-        token_texts: Texts of its tokens, each by itself.
-        preparation: Preparer of requests before their turn.
-        target: Target with the model's decoder.
-        drafts: Drafts that were loaded with it.
-        sequences: Sequences with its texts.
-        link: The way to the GPU, or to the CPU's own memory if none is used.
-        placement: Placement of the target's weights.
-        plan: Plan of the load, with the present places of its layers.
-        target_devices: Devices that the target computes on, in words.
-        generation_config: The checkpoint's values for sampling; empty if it has none.
-        tell: Takes a sentence for the user about an event in mid-reply.
-        round_costs: Costs of earlier replies' rounds by `Mode.drafting_name`, so that a reply need not measure them
-            first.
-        match_chances: Worth of matches in the texts of earlier replies, for lookup.
-        committee: Experience of earlier replies with drafts that vote.
-        notes: Sentences for the user about what could not be done as asked.
-    """
+    """A model in memory, and the sequences that live on between its replies."""
 
     def __init__(
         self,
@@ -143,7 +121,8 @@ class LoadedModel:
         checkpoint, config = opened.checkpoint, opened.config
         check()
         self.tokenizer = opened.tokenizer
-        self.token_texts = TokenTexts(self.tokenizer)
+        self.token_texts = TokenTexts(self.tokenizer)  # texts of its tokens, each by itself
+        # Preparer of requests before their turn
         self.preparation = Preparation(self.tokenizer, opened.place, cache_folder())
         for draft in drafts:
             check_draft(draft, opened, drafts)
@@ -151,7 +130,8 @@ class LoadedModel:
         if size_bytes >= _LARGE_BYTES:
             prefer_fastest(plan.weights, cache_folder(), check)
         check()
-        self.plan = plan
+        self.plan = plan  # plan of the load, with the present places of its layers
+        # The way to the GPU, or to the CPU's own memory if none is used
         self.link = Link(torch.device(plan.device or "cpu"))
         source = TargetSource(
             checkpoint,
@@ -164,18 +144,21 @@ class LoadedModel:
             check,
         )
         placed = plan.placement.load(source)
-        self.placement = placed.placement
+        self.placement = placed.placement  # placement of the target's weights
         self._at_home = placed.at_home
         # False if the layers left the GPU and did not reach the host.
         self._whole = True
         early: list[str] = []
+        # Takes a sentence for the user about an event in mid-reply
         self.tell: Callable[[str], None] = early.append
         decoder = Decoder(config, self.placement)
+        # Target with the model's decoder
         self.target = Target(decoder, None if placed.at_home is None else self._leave_gpu)
-        self.target_devices = placed.devices
+        self.target_devices = placed.devices  # devices that the target computes on, in words
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         left_out = (say(_TEXT_ALONE),) if config.family.text_config or checkpoint.text_alone else ()
+        # Sentences for the user about what could not be done as asked
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
         self.notes += self.tokenizer.notes
         loaded: list[LoadedDraft] = []
@@ -187,26 +170,28 @@ class LoadedModel:
             try:
                 loaded.append(draft.load(parts))
             except WeightsNotFinite:
-                loaded.append(
-                    LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter())
-                )
+                loaded.append(LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter()))
             draft.opened.forget_head()
             self.notes += loaded[-1].notes
             whole, weights_alone = (draft.size_bytes(place.weights, tokens) for tokens in (plan.context, 0))
             self._draft_text_bytes[place.on_gpu] += whole - weights_alone
-        self.drafts = tuple(loaded)
+        self.drafts = tuple(loaded)  # drafts that were loaded with it
         self._said_without_pipeline = False
-        self.sequences = KeptSequences(self._new_sequence, self.has_room)
+        self.sequences = KeptSequences(self._new_sequence, self.has_room)  # sequences with its texts
         streamed = self.placement.streamed_bytes > 0
         step = sum(draft.read_elements for draft in drafts) / placed.parameters
+        # Costs of earlier replies' rounds by `Mode.drafting_name`, so that a reply need not measure them
+        # first
         self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
-        self.match_chances = MatchChances()
-        self.committee = CommitteeMemory()
+        self.match_chances = MatchChances()  # worth of matches in the texts of earlier replies, for lookup
+        self.committee = CommitteeMemory()  # experience of earlier replies with drafts that vote
         self.run = run
         self._settled = lru_cache(_SETTLED_RUNS)(run.settled)
         self.folder = opened.place
         self._checkpoint = checkpoint
+        # The checkpoint's values for sampling; empty if it has none
         self.generation_config = opened.generation_config
+        # Report on the load
         self.report = ModelReport(
             name=model_name(options.model, opened.place),
             folder=str(opened.place),
@@ -354,9 +339,7 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
     if not weights.packed or in_use not in (None, "portable"):
         return ()
     if in_use is None:
-        return (
-            say("Replies in {name} weights will be slow: {why}", name=weights.name, why=library.reason()),
-        )
+        return (say("Replies in {name} weights will be slow: {why}", name=weights.name, why=library.reason()),)
     return (
         say(
             "Replies in {name} weights will be slow: this processor has neither AVX2 nor ARM's dot products.",
@@ -377,7 +360,5 @@ def _faster_thread_count(sequence: TokenSequence) -> int:
 
 def _set_threads(threads: int | None) -> None:
     if threads is not None and not 1 <= threads <= 1024:
-        raise InvalidOption(
-            "The number of threads is {threads}, but it must be between 1 and 1024.", threads=threads
-        )
+        raise InvalidOption("The number of threads is {threads}, but it must be between 1 and 1024.", threads=threads)
     torch.set_num_threads(threads or usable_cores())

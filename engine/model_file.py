@@ -32,15 +32,11 @@ class OpenedModel:
     """The files of a model or a draft. Each part is read when it is first asked for, and kept.
 
     A part raises `CheckpointError` if its files are missing, damaged or of a kind that Tenon cannot run.
-
-    Attributes:
-        reference: The user's name for it.
-        place: Its folder or its GGUF file.
     """
 
     def __init__(self, reference: str, place: Path) -> None:
-        self.reference = reference
-        self.place = place
+        self.reference = reference  # the user's name for it
+        self.place = place  # its folder or its GGUF file
         self._identities = self._present_identities()
 
     def _present_identities(self) -> dict[str, tuple[int, ...]]:

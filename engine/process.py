@@ -38,9 +38,7 @@ def serve(connection: Connection) -> None:
     except (EOFError, OSError):
         return
     except MessageDamaged:
-        _log.exception(
-            "The window sent something unreadable"
-        )  # it notices the end, and starts another engine
+        _log.exception("The window sent something unreadable")  # it notices the end, and starts another engine
     finally:
         engine.close()
         connection.close()

@@ -192,9 +192,7 @@ class ReplyRun:
         if self._mask is not None:
             sampler = MaskedSampler(**vars(sampler), mask=self._mask)
         if self._request.logprobs is not None:
-            sampler = self._log = LoggedSampler(
-                **vars(self._sampler), inner=sampler, top=self._request.logprobs
-            )
+            sampler = self._log = LoggedSampler(**vars(self._sampler), inner=sampler, top=self._request.logprobs)
         return RULES[self._request.verify].verifier(sampler)
 
     def _learn(self) -> None:
@@ -256,9 +254,7 @@ class ReplyRun:
             Member(
                 draft.reference,
                 draft.kind,
-                FallbackDrafter(
-                    texts[draft](wanted), draft.link, self._notice, self._model.is_apart(draft.link)
-                ),
+                FallbackDrafter(texts[draft](wanted), draft.link, self._notice, self._model.is_apart(draft.link)),
             )
             for draft in self._drafts
         ]
@@ -304,9 +300,7 @@ class ReplyRun:
                 found.append(TokenLogprob(said(pick.token_id, first), pick.logprob, top))
         return found
 
-    def _show(
-        self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[TokenLogprob] = ()
-    ) -> None:
+    def _show(self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[TokenLogprob] = ()) -> None:
         """Send tokens, ``drafted`` of them from the draft, and the text that they complete."""
         if tokens or text:
             event = TokensAdded(self._request.request_id, text, tuple(tokens), drafted, tuple(logprobs))
@@ -338,9 +332,7 @@ class ReplyRun:
 
         def said(first: int, tokens: Sequence[int]) -> tuple[str, ...]:
             known = zip(range(first, first + len(tokens)), tokens, strict=True)
-            return tuple(
-                texts.text_in(written, at) if at < len(written) else texts.text(token) for at, token in known
-            )
+            return tuple(texts.text_in(written, at) if at < len(written) else texts.text(token) for at, token in known)
 
         return tuple(
             replace(

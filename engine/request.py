@@ -50,9 +50,7 @@ def check_request(request: Generate) -> None:
     try:
         "".join((*request.stop, *request.texts)).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InvalidOption(
-            "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
-        ) from error
+        raise InvalidOption("The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.") from error
 
 
 def check_limit(max_tokens: int | None) -> None:
@@ -62,9 +60,7 @@ def check_limit(max_tokens: int | None) -> None:
         InvalidOption: The limit is below 1.
     """
     if max_tokens is not None and max_tokens < 1:
-        raise InvalidOption(
-            "The limit of tokens is {max_tokens}, but it must be at least 1.", max_tokens=max_tokens
-        )
+        raise InvalidOption("The limit of tokens is {max_tokens}, but it must be at least 1.", max_tokens=max_tokens)
 
 
 def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:

@@ -30,21 +30,13 @@ _LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that i
 
 @dataclass(frozen=True)
 class Run:
-    """What a request runs with.
+    """What a request runs with."""
 
-    Attributes:
-        options: Options of the request, which name a draft if they name a memory.
-        plan: The mode and why, as the user sees it.
-        planner: Planner of the model with its drafts.
-        mode: The mode.
-        drafts: Drafts that guess.
-    """
-
-    options: LoadOptions
-    plan: Plan
-    planner: ModelPlanner
+    options: LoadOptions  # options of the request, which name a draft if they name a memory
+    plan: Plan  # the mode and why, as the user sees it
+    planner: ModelPlanner  # planner of the model with its drafts
     mode: Mode
-    drafts: tuple[DraftKind, ...] = ()
+    drafts: tuple[DraftKind, ...] = ()  # drafts that guess
 
     @cached_property
     def load(self) -> LoadPlan:

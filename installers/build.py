@@ -31,9 +31,7 @@ from installers.windows.nsis import build_nsis
 def release_time() -> datetime:
     """Return the time of this version: SOURCE_DATE_EPOCH, else now."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
-    return (
-        datetime.now(timezone.utc) if seconds is None else datetime.fromtimestamp(int(seconds), timezone.utc)
-    )
+    return datetime.now(timezone.utc) if seconds is None else datetime.fromtimestamp(int(seconds), timezone.utc)
 
 
 def build_packages(bundle: Path, work: Path, dist: Path) -> list[Path]:
@@ -54,16 +52,10 @@ def build_packages(bundle: Path, work: Path, dist: Path) -> list[Path]:
 def main(arguments: list[str] | None = None) -> int:
     """Build what is asked for; the exit code."""
     parser = argparse.ArgumentParser(prog="installers/build.py", description=f"Builds {NAME} {version()}.")
-    parser.add_argument(
-        "--dist", type=Path, default=ROOT / "dist", help="where the packages go (default: dist)"
-    )
-    parser.add_argument(
-        "--work", type=Path, default=ROOT / "build" / "installers", help="for what is made on the way"
-    )
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="where the packages go (default: dist)")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "installers", help="for what is made on the way")
     parser.add_argument("--bundle-only", action="store_true", help="make the folder and no packages")
-    parser.add_argument(
-        "--keep-bundle", action="store_true", help="wrap the folder that an earlier build made"
-    )
+    parser.add_argument("--keep-bundle", action="store_true", help="wrap the folder that an earlier build made")
     parser.add_argument("--sizes", action="store_true", help="only print what takes the space in that folder")
     options = parser.parse_args(arguments)
     os.environ["PYTHONUTF8"] = "1"  # of every Python that is run: Windows' own is a code page

@@ -39,8 +39,7 @@ STANDARD_LIBRARY = sorted(
     name
     for name in sys.stdlib_module_names
     if not name.startswith("_")
-    and name
-    not in {*EXCLUDED_MODULES, "antigravity", "this", "turtle", "turtledemo", "curses", "dbm", "distutils"}
+    and name not in {*EXCLUDED_MODULES, "antigravity", "this", "turtle", "turtledemo", "curses", "dbm", "distutils"}
 )
 
 # Packages that read files of their own as they run: fonts and tables of the formulas, parts

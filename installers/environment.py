@@ -62,9 +62,7 @@ class Machine:
     def refusal(self) -> str | None:
         """A sentence that says why there are no packages for this machine; None where there are."""
         if not self.wide:
-            return (
-                "This Python has 32 bits, and torch and Qt have builds for 64 bits alone: take a 64-bit one."
-            )
+            return "This Python has 32 bits, and torch and Qt have builds for 64 bits alone: take a 64-bit one."
         if self.system == "Darwin" and self.architecture != "aarch64":
             return "torch has no builds for Macs with Intel's processors any more, so Tenon does not run on this one."
         if self.architecture not in _NEWER_GLIBC:
@@ -76,9 +74,7 @@ class Machine:
             )
         if self.glibc is not None and self.glibc < _OLDEST_GLIBC:
             here, oldest = (".".join(map(str, version)) for version in (self.glibc, _OLDEST_GLIBC))
-            return (
-                f"This system has glibc {here}, and the packages need {oldest} or newer: take a newer system."
-            )
+            return f"This system has glibc {here}, and the packages need {oldest} or newer: take a newer system."
         return None
 
 
@@ -195,15 +191,11 @@ def build_size(index: str, version: str, machine: Machine, answer_s: float = _AN
 
 def _fits(name: str, version: str, machine: Machine) -> bool:
     """Return True for a wheel of torch for processors that runs on a Linux machine."""
-    pattern = (
-        rf"torch-{re.escape(version)}(\+cpu)?-{machine.python}-\w+-\S*linux\S*_{machine.architecture}\.whl"
-    )
+    pattern = rf"torch-{re.escape(version)}(\+cpu)?-{machine.python}-\w+-\S*linux\S*_{machine.architecture}\.whl"
     return re.fullmatch(pattern, name) is not None
 
 
-def choose_index(
-    machine: Machine, version: str, index: str, answer_s: float = _ANSWER_S
-) -> tuple[str | None, str]:
+def choose_index(machine: Machine, version: str, index: str, answer_s: float = _ANSWER_S) -> tuple[str | None, str]:
     """Return the address of the index that torch comes from, and a line on what is fetched and how large it is.
 
     The address is None for what pip is set up with.

@@ -12,9 +12,7 @@ _MOST_CHARACTERS = 1_500
 def release_notes() -> list[str]:
     """Return the first entries of this version in CHANGELOG.md, as plain sentences; empty where it has none."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    section = re.search(
-        rf"^## {re.escape(numbers(version()))}\b.*?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
-    )
+    section = re.search(rf"^## {re.escape(numbers(version()))}\b.*?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     entries = re.findall(r"^- (.*?)(?=^- |^\S|\Z)", section[1], re.MULTILINE | re.DOTALL) if section else []
     notes: list[str] = []
     for entry in entries:

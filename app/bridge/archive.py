@@ -55,9 +55,7 @@ class Archive(QObject):
     import_finished = Signal(int, str)  # how many, and a sentence
     export_finished = Signal(str, str)  # the file, and why there is none; empty when there is
     erased = Signal()  # nothing is left on the disk
-    copies_found = Signal(
-        list, bool
-    )  # days of the backups that have chats, and whether a damaged database is kept
+    copies_found = Signal(list, bool)  # days of the backups that have chats, and whether a damaged database is kept
     copies_erased = Signal(int)  # in so many backups
     problem = Signal(str)  # a sentence
 

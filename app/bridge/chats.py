@@ -134,11 +134,7 @@ class Shelf(QObject):
     def rename_preset(self, name: str, new_name: str) -> None:
         """Give a preset another name; one that has it already is replaced, a blank name changes nothing."""
         preset = self._presets.get(name)
-        if (
-            preset is not None
-            and new_name.strip()
-            and self.save_preset(new_name, preset.options).name != name
-        ):
+        if preset is not None and new_name.strip() and self.save_preset(new_name, preset.options).name != name:
             self.delete_preset(name)
 
     def delete_preset(self, name: str) -> None:
@@ -391,9 +387,7 @@ class Titles(QObject):
         options = self._model.options_for(self._settings.model, conversation.options)
         self._question = self._model.check(options, partial(self._ask, conversation, messages, options))
 
-    def _ask(
-        self, conversation: Conversation, messages: Sequence[Message], options: LoadOptions, there: bool
-    ) -> None:
+    def _ask(self, conversation: Conversation, messages: Sequence[Message], options: LoadOptions, there: bool) -> None:
         """Ask for a title if nothing has to be loaded for it."""
         if not there:
             return
@@ -415,10 +409,5 @@ class Titles(QObject):
     def _give(self, about: Conversation, finished: Finished) -> None:
         title = model_title(finished.reply.text)
         now = self._library.conversation(about.id)
-        if (
-            title
-            and now is not None
-            and now.title == about.title
-            and finished.reply.stop_reason != "cancelled"
-        ):
+        if title and now is not None and now.title == about.title and finished.reply.stop_reason != "cancelled":
             self._shelf.rename(about.id, title)

@@ -83,11 +83,7 @@ class Comparison(QObject):
         conversation = self._library.conversation(conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
         turns, _ = newest(history_for(-1, path, self._system_prompt(own)))
-        return (
-            (turns[:-1], turns[-1])
-            if turns and turns[-1].role == "user"
-            else (turns, ChatMessage("user", ""))
-        )
+        return (turns[:-1], turns[-1]) if turns and turns[-1].role == "user" else (turns, ChatMessage("user", ""))
 
     def start(
         self,
@@ -109,9 +105,7 @@ class Comparison(QObject):
             raise EmptyPrompt(tr("Write a prompt to compare the modes on."))
         if is_remote(self._settings.model):
             raise UsageError(
-                tr(
-                    "This model runs on a server, which has modes of its own: choose a model of this computer."
-                )
+                tr("This model runs on a server, which has modes of its own: choose a model of this computer.")
             )
         self.asked.emit()
         measuring = self._machine.measuring
@@ -120,9 +114,7 @@ class Comparison(QObject):
                 tr("This machine is being measured: compare the modes when that is done, or stop it first.")
             )
         if self.running or (self._replies.busy and not measuring.running):
-            raise UsageError(
-                tr("A reply is being written: compare the modes when it is done, or stop it first.")
-            )
+            raise UsageError(tr("A reply is being written: compare the modes when it is done, or stop it first."))
         if before is None:
             before = history_for(-1, (), self._system_prompt(ConversationOptions()))
         self._messages, self._max_tokens = (*before, ChatMessage("user", prompt, attachments)), max_tokens

@@ -243,14 +243,10 @@ class EngineClient(QObject):
             self._exit.emit(
                 number,
                 None,
-                tr(
-                    "The engine could not be started ({reason}): close other programs.", reason=error.strerror
-                ),
+                tr("The engine could not be started ({reason}): close other programs.", reason=error.strerror),
             )
 
-    def _make_host(
-        self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
-    ) -> EngineProcess:
+    def _make_host(self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> EngineProcess:
         run = partial(engine_child.run, serve=self._serve, log_folder=self._log_folder)
         return EngineProcess(run, on_event, on_exit)
 
@@ -331,9 +327,7 @@ class EngineClient(QObject):
     def _notice_exit(self, number: int, code: int | None, sentence: str) -> None:
         if number != self._start_number:
             return
-        _log.warning(
-            "%s", sentence if self._last_words is None else self._last_words or "Ended: it did not stop"
-        )
+        _log.warning("%s", sentence if self._last_words is None else self._last_words or "Ended: it did not stop")
         self.ran_out_of_memory = self._last_words is None and _is_kill(code)
         self._host = None
         self._cancelled = ""

@@ -183,6 +183,4 @@ class GpuAddon(QObject):
 
 
 def _mistake(details: str) -> TenonError:
-    return TenonError(
-        tr("Something unexpected went wrong with GPU support: try again, or look into the log."), details
-    )
+    return TenonError(tr("Something unexpected went wrong with GPU support: try again, or look into the log."), details)

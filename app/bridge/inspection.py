@@ -145,7 +145,5 @@ def _identity(report: ModelReport | None) -> tuple[object, ...]:
     """Key of a speed: the model, its weights, and where its layers are. A draft may come and go."""
     if report is None:
         return ()
-    layers = [
-        (place.place, share.layers) for place in report.places for share in place.shares if share.layers
-    ]
+    layers = [(place.place, share.layers) for place in report.places for share in place.shares if share.layers]
     return (report.folder, report.weights, *layers)

@@ -91,9 +91,7 @@ class Journal(QObject):
     def unsaved(self) -> list[ConversationRecord]:
         """Conversations that the disk has refused, as they are in memory."""
         chats = map(self._library.conversation, self._unsaved)
-        return [
-            ConversationRecord(chat, tuple(self._library.all_messages(chat.id))) for chat in chats if chat
-        ]
+        return [ConversationRecord(chat, tuple(self._library.all_messages(chat.id))) for chat in chats if chat]
 
     def save(
         self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None
@@ -284,9 +282,7 @@ class UnsentMessages(QObject):
     problem = Signal(str)  # one sentence: something kept cannot be read
     writing = Signal()  # what is not kept yet is kept now, or lost
 
-    def __init__(
-        self, journal: Journal, read: Callable[[int | None], Unsent], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, journal: Journal, read: Callable[[int | None], Unsent], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._journal = journal
         self._read = read

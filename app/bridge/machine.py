@@ -100,11 +100,7 @@ class Machine(QObject):
 
     def measured(self, options: LoadOptions) -> tuple[BenchmarkRow, ...]:
         """Measurements with these options: now, or the last time."""
-        if (
-            self._benchmark is not None
-            and self._options is not None
-            and planned(options) == planned(self._options)
-        ):
+        if self._benchmark is not None and self._options is not None and planned(options) == planned(self._options):
             return self._rows
         return self.kept.rows(self.report, options)
 
@@ -153,9 +149,7 @@ class Machine(QObject):
         if self.measuring.running:
             return False
         if self._replies.busy:
-            self.said.emit(
-                tr("A reply is running: measure when it is complete, or stop the reply first."), False
-            )
+            self.said.emit(tr("A reply is running: measure when it is complete, or stop the reply first."), False)
             return False
         self._replies.hold()
         self._model.set_measuring(True)

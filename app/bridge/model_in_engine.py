@@ -209,11 +209,7 @@ class ModelInEngine(QObject):
     def _loading(self) -> LoadOptions | None:
         """Options of the load in the background; None while there is none."""
         load = self._load
-        return (
-            load.command.options
-            if load is not None and load.open and isinstance(load.command, Load)
-            else None
-        )
+        return load.command.options if load is not None and load.open and isinstance(load.command, Load) else None
 
     def _ask(self, command: Load | Generate | CountTokens) -> Question:
         return self._client.ask(command).each(lambda event: self._hear(command.options, event))

@@ -170,9 +170,7 @@ class Replies(QObject):
         model = messages[-1].model or self._settings.model
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
-        turns, left_out = newest(
-            () if own.continues else history_for(ticket.reply_id, messages, options.system_prompt)
-        )
+        turns, left_out = newest(() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt))
         request = Generate(
             request_id="",
             options=self._model.options_for(model, own),

@@ -171,9 +171,7 @@ class SettingsDesk(QObject):
 
     def reasons(self) -> dict[str, str]:
         """Reasons why settings have no effect here, by their names."""
-        return (
-            dict.fromkeys(("vram_budget_bytes", "gpu_layers"), _NO_GPU) if self._model.state.gpu == "" else {}
-        )
+        return dict.fromkeys(("vram_budget_bytes", "gpu_layers"), _NO_GPU) if self._model.state.gpu == "" else {}
 
     def apply_network(self) -> None:
         """Let what connects from now on take the mirror and the proxy of the settings."""

@@ -25,9 +25,7 @@ def seconds_since_start() -> float:
     if not sys.platform.startswith("linux"):
         return time.time() - float(psutil.Process().create_time())
     # psutil adds the moment of the boot, which Linux tells in whole seconds only.
-    ticks = int(
-        Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
-    )
+    ticks = int(Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19])
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -57,11 +55,7 @@ class SelfTestReport:
 
     def text(self) -> str:
         """Return the report, a line for each thing."""
-        where = (
-            "installed application"
-            if getattr(sys, "frozen", False)
-            else f"Python {platform.python_version()}"
-        )
+        where = "installed application" if getattr(sys, "frozen", False) else f"Python {platform.python_version()}"
         lines = [
             f"Tenon {self.version} self-test on {platform.system()} {platform.machine()}, {where}",
             *(
@@ -81,9 +75,7 @@ class SelfTestReport:
         if self.tokens_per_second is not None:
             lines.append(f"{'speed':<14}{self.tokens_per_second:.1f} tok/s")
         lines += [f"{'notice':<14}{sentence}" for sentence in self.notices]
-        lines.append(
-            f"{'result':<14}{'passed' if self.passed else 'FAILED: ' + (self.problem or 'no answer')}"
-        )
+        lines.append(f"{'result':<14}{'passed' if self.passed else 'FAILED: ' + (self.problem or 'no answer')}")
         return "\n".join(lines)
 
 

@@ -102,17 +102,13 @@ class Typesetter(QObject):
         if self._child is None and self._usable and not self._closed:
             context = get_context("spawn")
             connection, theirs = context.Pipe(duplex=True)
-            process = context.Process(
-                target=typesetting.serve, args=(theirs,), name="tenon-typesetter", daemon=True
-            )
+            process = context.Process(target=typesetting.serve, args=(theirs,), name="tenon-typesetter", daemon=True)
             process.start()
             theirs.close()
             self._child = (process, connection)
             self._usable = _is_ready(connection)
             if not self._usable and not self._closed:
-                _log.warning(
-                    "Formulas are shown as their source: the library that typesets them does not start"
-                )
+                _log.warning("Formulas are shown as their source: the library that typesets them does not start")
             if not self._usable:
                 self._end_child()
         return None if self._child is None else self._child[1]

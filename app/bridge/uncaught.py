@@ -20,9 +20,7 @@ from engine.messages import ErrorReport
 _log = logging.getLogger(__name__)
 _qt_log = logging.getLogger("app.qt")
 
-_SENTENCE = mark(
-    "Tenon made a mistake and goes on: restart it if something looks wrong, and report the details."
-)
+_SENTENCE = mark("Tenon made a mistake and goes on: restart it if something looks wrong, and report the details.")
 # The log is told of one place this often: what fails in every paint event would fill it.
 _MOST_OFTEN = 3
 _LEVELS = {
@@ -69,9 +67,7 @@ class UncaughtErrors(QObject):
             sys.excepthook, threading.excepthook, sys.unraisablehook = self._before[:3]
             qInstallMessageHandler(self._before[3])
 
-    def _from_main(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
+    def _from_main(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             self._before[0](kind, error, trace)
         else:

@@ -143,9 +143,7 @@ class Workspace(QObject):
         self.typesetter = Typesetter(self)
         self.lexer_maker = LexerMaker(self)
         self.attachment_reader = AttachmentReader(self)
-        self.settings_desk = SettingsDesk(
-            self.settings, self.model, self._files, network, self._data_folder, self
-        )
+        self.settings_desk = SettingsDesk(self.settings, self.model, self._files, network, self._data_folder, self)
         self.settings_desk.network_changed.connect(self.model_store.downloads.reconnect)
         if self.shown_chat.brought_down is not None:
             self._say_not_opened(self.shown_chat.brought_down)

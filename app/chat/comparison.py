@@ -82,9 +82,7 @@ def agreement(first: Trial, second: Trial) -> Agreement | None:
     )
     complete = not (first.stopped or second.stopped)
     shorter, longer = sorted((first, second), key=lambda trial: len(trial.token_ids))
-    whole = (
-        len(shorter.token_ids) == len(longer.token_ids) or shorter.stopped
-    )  # what lacks an end may go on so
+    whole = len(shorter.token_ids) == len(longer.token_ids) or shorter.stopped  # what lacks an end may go on so
     identical = same == len(shorter.token_ids) and whole
     return Agreement(same, identical, complete, _common_characters(first.text, second.text))
 

@@ -28,9 +28,7 @@ TOLD = frozenset({
 })  # fmt: skip
 
 
-def load_options(
-    settings: Settings, ref: str | None = None, own: ConversationOptions | None = None
-) -> LoadOptions:
+def load_options(settings: Settings, ref: str | None = None, own: ConversationOptions | None = None) -> LoadOptions:
     """Load options for a model, as the settings are now for it.
 
     Args:
@@ -118,9 +116,7 @@ def sampling_in_force(chosen: Mapping[str, Any], advice: ModelAdvice) -> dict[st
     return found
 
 
-def settings_in_use(
-    report: ModelReport | None, options: LoadOptions | None, reply: Reply | None
-) -> dict[str, Any]:
+def settings_in_use(report: ModelReport | None, options: LoadOptions | None, reply: Reply | None) -> dict[str, Any]:
     """Values by the names of settings, the model's last reply among them; what the engine does not tell is left out.
 
     Options of modes are those that the mode takes where none is chosen.

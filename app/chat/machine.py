@@ -43,9 +43,7 @@ class Measuring:
         return self.stage is not Stage.IDLE
 
 
-def time_left_s(
-    mode_costs: Sequence[float], replies_each: int, done: float, elapsed_s: float
-) -> float | None:
+def time_left_s(mode_costs: Sequence[float], replies_each: int, done: float, elapsed_s: float) -> float | None:
     """Estimate the time that the rest takes from what was done so far took; None where too little is done to tell.
 
     Args:

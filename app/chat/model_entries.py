@@ -215,9 +215,7 @@ class Recommendation:
     strength: Strength
 
 
-def recommend(
-    models: Sequence[ListedModel], predictions: Mapping[str, Prediction]
-) -> tuple[Recommendation, ...]:
+def recommend(models: Sequence[ListedModel], predictions: Mapping[str, Prediction]) -> tuple[Recommendation, ...]:
     """Up to three models that fit in memory: the largest at reading speed, the fastest, and one between the two.
 
     Each is larger and slower than the next. Where fewer than three of them are large enough to be of use and fast
@@ -245,9 +243,7 @@ def recommend(
     largest = next((at for at, model in enumerate(ladder) if speed(model) >= _READING_TOKENS_PER_S), last)
     useful = [at for at, model in enumerate(ladder) if size(model) >= _LEAST_PARAMETERS]
     fastest = max(largest, max(useful, default=last))
-    while (
-        fastest - largest + 1 < _MOST and largest > 0 and speed(ladder[largest - 1]) >= _BEARABLE_TOKENS_PER_S
-    ):
+    while fastest - largest + 1 < _MOST and largest > 0 and speed(ladder[largest - 1]) >= _BEARABLE_TOKENS_PER_S:
         largest -= 1
     fastest = min(max(fastest, largest + _MOST - 1), last)
     capable, fast = ladder[largest], ladder[fastest]

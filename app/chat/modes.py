@@ -127,9 +127,7 @@ def draft_choices(
         problems: Faults of drafts by their references, as far as they are known.
     """
     choices = [
-        Choice(
-            "", tr("Automatic"), tr("Takes what is fastest for this model and this computer."), not chosen
-        ),
+        Choice("", tr("Automatic"), tr("Takes what is fastest for this model and this computer."), not chosen),
         Choice(OFF, tr(_WORDS[OFF]), tr(MODES["plain"].help), OFF in chosen),
         Choice("lookup", tr(_WORDS["lookup"]), tr(MODES["lookup"].help), "lookup" in chosen),
     ]
@@ -248,9 +246,5 @@ def plan_rows(plan: PlanReport | None, measured: Mapping[str, float]) -> list[Pl
     rows = []
     for mode in MODES.values():
         known = planned.get(mode.name, ModePrediction(mode.name))
-        rows.append(
-            PlanRow(
-                mode.name, tr(mode.title), known.tokens_per_second, measured.get(mode.name), known.refusal
-            )
-        )
+        rows.append(PlanRow(mode.name, tr(mode.title), known.tokens_per_second, measured.get(mode.name), known.refusal))
     return sorted(rows, key=lambda row: (bool(row.reason), -(row.expected or 0.0)))

@@ -38,9 +38,7 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
     ``context_limit`` is that of the loaded model in tokens; 0 when not known.
     """
     if isinstance(event, StatisticsUpdated):
-        figures = _statistics(
-            event.mode, event.timings, event.memory, event.context_used, event.context_limit
-        )
+        figures = _statistics(event.mode, event.timings, event.memory, event.context_used, event.context_limit)
         return replace(reply, statistics=figures)
     if isinstance(event, ContextTrimmed):
         return with_notice(reply, trimmed_sentence(event.messages_left_out))
@@ -122,9 +120,7 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
     )
 
 
-def _statistics(
-    mode: str, timings: Timings, memory: Memory, context_used: int, context_limit: int
-) -> ReplyStatistics:
+def _statistics(mode: str, timings: Timings, memory: Memory, context_used: int, context_limit: int) -> ReplyStatistics:
     return ReplyStatistics(
         mode=mode,
         tokens=timings.predicted_n,
@@ -207,9 +203,7 @@ class ReplyQueue:
         self.halted = False
 
 
-def history_for(
-    reply_id: int, messages: Iterable[Message], system_prompt: str = ""
-) -> tuple[ChatMessage, ...]:
+def history_for(reply_id: int, messages: Iterable[Message], system_prompt: str = "") -> tuple[ChatMessage, ...]:
     """Return the turns that a reply answers, oldest first, up to the user's or the start of the reply.
 
     Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
@@ -225,9 +219,7 @@ def history_for(
     """
     turns: list[ChatMessage] = []
     messages = tuple(messages)
-    too_long = {
-        message.parent_id for message in messages if message.id != reply_id and _was_too_long(message)
-    }
+    too_long = {message.parent_id for message in messages if message.id != reply_id and _was_too_long(message)}
     for message in messages:
         if message.id == reply_id:
             if message.kept_characters:

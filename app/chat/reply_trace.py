@@ -184,9 +184,7 @@ def origin_in(record: RoundRecord, place: int) -> Origin:
 
 def to_bytes(trace: ReplyTrace) -> bytes:
     """Return a finished reply's rounds with the texts of their tokens and trees, and its speed and memory over time."""
-    rounds = [
-        record for number in range(trace.first_round, trace.last_round + 1) if (record := trace.round(number))
-    ]
+    rounds = [record for number in range(trace.first_round, trace.last_round + 1) if (record := trace.round(number))]
     drafts = [
         [
             place,

@@ -51,8 +51,6 @@ def model_title(text: str) -> str:
     for line in said.splitlines():
         bare = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND).rstrip(".")
         if any(char.isalnum() for char in bare):
-            talks = (
-                bool(_TALK.match(bare)) or bare.endswith(("?", "!", ":", "？", "！", "：")) or ". " in bare
-            )
+            talks = bool(_TALK.match(bare)) or bare.endswith(("?", "!", ":", "？", "！", "：")) or ". " in bare
             return "" if talks or len(bare.split()) > _MOST_WORDS else title_of(bare)
     return ""

@@ -127,6 +127,4 @@ def smaller_context(context: int) -> int:
 
 def report_of(error: TenonError) -> ErrorReport:
     """Return an error of the window's own process in the form of the engine's errors."""
-    return ErrorReport(
-        type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
-    )
+    return ErrorReport(type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed)

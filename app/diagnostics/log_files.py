@@ -119,9 +119,7 @@ def start_log(folder: Path, name: str) -> logging.Handler | None:
     """Write this process's log to a file from here on; return the handler for `stop_log`, None if that cannot be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handler = _QuietFile(
-            log_file(folder, name), maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8"
-        )
+        handler = _QuietFile(log_file(folder, name), maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8")
     except OSError:
         return None
     handler.setFormatter(PrivateFormatter())

@@ -173,8 +173,7 @@ def _recommended(facts: HelpFacts) -> str:
     if not found:
         return _FITTING if len(facts.predictions) < len(facts.models) else ""
     rows = "\n".join(
-        f"- **{one.model.title}**, {one.strength.value.lower()}: "
-        f"{_predicted(facts.predictions[one.model.reference])}"
+        f"- **{one.model.title}**, {one.strength.value.lower()}: {_predicted(facts.predictions[one.model.reference])}"
         for one in found
     )
     return f"For this computer:\n\n{rows}"

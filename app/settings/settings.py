@@ -159,9 +159,7 @@ class Settings(Remembered):
     verify = choice(
         "sample-and-match",
         ("sample-and-match", "typical"),
-        mark(
-            "Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say."
-        ),
+        mark("Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say."),
         mark("Verification"),
         (
             mark("Sample and match"),
@@ -228,9 +226,7 @@ class Settings(Remembered):
     titles_by_model = choice(
         "other-models",
         ("other-models", "always", "never"),
-        mark(
-            "A chat takes its first line as its title; the model can find a better one when its reply is done."
-        ),
+        mark("A chat takes its first line as its title; the model can find a better one when its reply is done."),
         mark("Titles by the model"),
         (mark("Except by the built-in model"), mark("Always"), mark("Never")),
     )

@@ -57,9 +57,7 @@ def _weights_by_block_type(stored: Stored) -> Stored:
 
 
 def _without_removed(stored: Stored) -> Stored:
-    return _everywhere(
-        stored, lambda values: {name: value for name, value in values.items() if name not in REMOVED}
-    )
+    return _everywhere(stored, lambda values: {name: value for name, value in values.items() if name not in REMOVED})
 
 
 def _two_axes(stored: Stored) -> Stored:
@@ -160,9 +158,7 @@ class SettingsFile:
             )
         if removed:
             self.damaged = True
-            problems.append(
-                tr("Settings that no longer exist were left out: {names}.", names=", ".join(removed))
-            )
+            problems.append(tr("Settings that no longer exist were left out: {names}.", names=", ".join(removed)))
         return settings, problems
 
     def text_of(self, settings: Settings) -> str:

@@ -81,9 +81,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
             if not _is_sound(partial):
                 mark_damaged(folder)
-                raise StorageError(
-                    tr("Today's backup of the chats is not sound: restart Tenon, which checks them.")
-                )
+                raise StorageError(tr("Today's backup of the chats is not sound: restart Tenon, which checks them."))
             _sync(partial)
             os.replace(partial, path)
         finally:

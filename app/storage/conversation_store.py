@@ -45,9 +45,7 @@ ID_BLOCK = 10_000
 
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
-_NO_INDEX = mark(
-    "This computer's SQLite has no full-text index (FTS5), so every message is read, which takes longer."
-)
+_NO_INDEX = mark("This computer's SQLite has no full-text index (FTS5), so every message is read, which takes longer.")
 _DAMAGED_TITLE = mark("Damaged chat: restart Tenon")
 _CUT_OFF = mark("Tenon ended before this reply was complete.")
 
@@ -97,9 +95,7 @@ class ConversationStore:
             parts = self._parts()
             messages = [self._message(row, conversation_id) for row in rows]
         return [
-            replace(message, content=_joined(message.content, parts[message.id]))
-            if message.id in parts
-            else message
+            replace(message, content=_joined(message.content, parts[message.id])) if message.id in parts else message
             for message in messages
         ]
 
@@ -110,9 +106,7 @@ class ConversationStore:
             self._save(conversation, messages)
         except StorageError as error:
             cause = error.__cause__
-            blamed = isinstance(cause, sqlite3.Error) and (
-                is_corruption(cause) or search_index.TABLE in str(cause)
-            )
+            blamed = isinstance(cause, sqlite3.Error) and (is_corruption(cause) or search_index.TABLE in str(cause))
             if not blamed:
                 raise
             with storage_errors(self.folder):  # it may be the search index alone, which is worth no message
@@ -223,9 +217,7 @@ class ConversationStore:
         with storage_errors(self.folder):
             return read_unsent(self._connection, conversation_id)
 
-    def save_unsent(
-        self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None
-    ) -> None:
+    def save_unsent(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None) -> None:
         """Write it; None for the attachments leaves those that are there. A kill loses none, as with `add_text`."""
         with self._transaction(counted=False):
             write_unsent(self._connection, conversation_id, text, attachments)

@@ -44,9 +44,7 @@ class Presence:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._lock = sqlite3.connect(
-            folder / "tenon.lock", timeout=1.0, isolation_level=None, check_same_thread=False
-        )
+        self._lock = sqlite3.connect(folder / "tenon.lock", timeout=1.0, isolation_level=None, check_same_thread=False)
 
     @contextmanager
     def entering(self) -> Iterator[bool]:
@@ -225,9 +223,7 @@ def _missing(connection: sqlite3.Connection, folder: Path, before: Ledger) -> st
     for backup in backups(folder):
         try:
             with opened(backup.path) as copy:
-                chats = copy.execute(
-                    "SELECT count(*) FROM conversations WHERE deleted_at IS NULL"
-                ).fetchone()[0]
+                chats = copy.execute("SELECT count(*) FROM conversations WHERE deleted_at IS NULL").fetchone()[0]
         except sqlite3.Error:
             continue
         way = tr(

@@ -22,18 +22,14 @@ _LOST = mark("This message was damaged on the disk, and no backup has it.")
 _DAY_S = 86_400
 
 
-def damaged_message(
-    message_id: int, conversation_id: int, role: object, parent_id: object, said: str = ""
-) -> Message:
+def damaged_message(message_id: int, conversation_id: int, role: object, parent_id: object, said: str = "") -> Message:
     """Return a message that says of itself that it was damaged."""
     said = said or tr(_DAMAGED)
     parent = parent_id if isinstance(parent_id, int) else None
     if role == "user":
         return Message(message_id, conversation_id, "user", said, time.time(), parent_id=parent)
     failed = MessageState.FAILED
-    return Message(
-        message_id, conversation_id, "assistant", "", time.time(), failed, error=said, parent_id=parent
-    )
+    return Message(message_id, conversation_id, "assistant", "", time.time(), failed, error=said, parent_id=parent)
 
 
 def mend(connection: sqlite3.Connection, path: Path) -> str:
@@ -84,15 +80,11 @@ def _bring_back(connection: sqlite3.Connection, folder: Path, damaged: dict[str,
     """Take the rows out of ``damaged`` that a backup has; returns the days of the backups that had some."""
     days = []
     for backup in backups(folder):
-        wanted = [
-            (table, rowid) for table in ("conversations", "messages") for rowid in damaged.get(table, [])
-        ]
+        wanted = [(table, rowid) for table in ("conversations", "messages") for rowid in damaged.get(table, [])]
         # One of an older version, or that is damaged itself, is passed over.
         with suppress(sqlite3.Error), opened(backup.path) as copy:
             for table, rowid in wanted:
-                cursor = copy.execute(
-                    f"SELECT * FROM {table} WHERE rowid = ? AND {seals.intact(table)}", (rowid,)
-                )
+                cursor = copy.execute(f"SELECT * FROM {table} WHERE rowid = ? AND {seals.intact(table)}", (rowid,))
                 row = cursor.fetchone()
                 if row is not None:
                     names = [column[0] for column in cursor.description]
@@ -106,9 +98,7 @@ def _give_up(connection: sqlite3.Connection, damaged: dict[str, list[int]]) -> N
     """Let what is lost say so; what is not shown is erased."""
     now = time.time()
     for table in ("unsent", "presets", "reply_parts", "traces"):
-        connection.executemany(
-            f"DELETE FROM {table} WHERE rowid = ?", [(row,) for row in damaged.get(table, [])]
-        )
+        connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(row,) for row in damaged.get(table, [])])
     for rowid in damaged.get("messages", []):
         role, created_at, chat, parent = connection.execute(
             "SELECT role, created_at, conversation_id, parent_id FROM messages WHERE id = ?", (rowid,)

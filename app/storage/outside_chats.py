@@ -58,9 +58,7 @@ def taken(answers: Iterable[bytes]) -> tuple[list[ConversationRecord], bool]:
             if kind == _REFUSED:
                 raise ImportInvalid(tr(values))
             if kind == _UNREADABLE:
-                raise ImportInvalid(
-                    tr("It cannot be read ({reason}): choose a file that can be read.", reason=values)
-                )
+                raise ImportInvalid(tr("It cannot be read ({reason}): choose a file that can be read.", reason=values))
             kinds.add(kind)
             yield kind, values
 
@@ -123,13 +121,9 @@ def _check_schema(backup: sqlite3.Connection) -> None:
 def _check_types(backup: sqlite3.Connection) -> None:
     """Refuse values of a type that no column of theirs has; damaged rows are told as such where they are read."""
     for table in ("conversations", "messages"):
-        columns = backup.execute(
-            'SELECT name, type, "notnull" FROM pragma_table_info(?)', (table,)
-        ).fetchall()
+        columns = backup.execute('SELECT name, type, "notnull" FROM pragma_table_info(?)', (table,)).fetchall()
         held = {name: _HELD[kind] if needed else f"{_HELD[kind]}, 'null'" for name, kind, needed in columns}
         wrong = " OR ".join(f"typeof({name}) NOT IN ({kinds})" for name, kinds in held.items())
-        rows = backup.execute(
-            f"SELECT id FROM {table} NOT INDEXED WHERE ({wrong}) AND {intact(table)} LIMIT 1"
-        )
+        rows = backup.execute(f"SELECT id FROM {table} NOT INDEXED WHERE ({wrong}) AND {intact(table)} LIMIT 1")
         if rows.fetchall():
             raise sqlite3.DatabaseError(f"a value of another type in {table}")

@@ -87,10 +87,7 @@ def upsert(table: str, columns: tuple[str, ...], changes: tuple[str, ...]) -> st
     """Return a statement that writes a row, or changes some of its columns where its id is there already."""
     marks = ", ".join(f":{column}" for column in columns)
     updates = ", ".join(f"{column} = excluded.{column}" for column in changes)
-    return (
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
-        f" ON CONFLICT (id) DO UPDATE SET {updates}"
-    )
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {updates}"
 
 
 def _fields(columns: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
@@ -127,9 +124,7 @@ def write_unsent(
         files = [to_values(attachment) for attachment in attachments]
         parts[_FILES] = json.dumps(files, ensure_ascii=False) if files else ""
     for part, content in parts.items():
-        connection.execute(
-            "DELETE FROM unsent WHERE conversation_id IS ? AND part = ?", (conversation_id, part)
-        )
+        connection.execute("DELETE FROM unsent WHERE conversation_id IS ? AND part = ?", (conversation_id, part))
         if content:
             connection.execute(
                 "INSERT INTO unsent (conversation_id, part, content) SELECT ?1, ?2, ?3"

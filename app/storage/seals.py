@@ -79,9 +79,7 @@ def damaged_rows(connection: sqlite3.Connection) -> dict[str, list[int]]:
     found = {}
     for table in SEALED_TABLES:
         # NOT INDEXED: the rows are asked, not an index of them, which may be what is damaged.
-        rows = connection.execute(
-            f"SELECT rowid FROM {table} NOT INDEXED WHERE NOT {intact(table)}"
-        ).fetchall()
+        rows = connection.execute(f"SELECT rowid FROM {table} NOT INDEXED WHERE NOT {intact(table)}").fetchall()
         if rows:
             found[table] = [row[0] for row in rows]
     return found

@@ -147,9 +147,7 @@ def search_words(
     return tuple(_hit(row, row[-1]) for row in rows)
 
 
-def search_letters(
-    connection: sqlite3.Connection, terms: list[SearchTerm], limit: int
-) -> tuple[SearchHit, ...]:
+def search_letters(connection: sqlite3.Connection, terms: list[SearchTerm], limit: int) -> tuple[SearchHit, ...]:
     """Messages with all the terms anywhere in their text, the newest first. Reads every message."""
     conditions = " AND ".join(r"m.content LIKE ? ESCAPE '\'" for _ in terms)
     patterns = [f"%{term.text.translate(_LITERALLY)}%" for term in terms]

@@ -84,13 +84,9 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
             folder=folder,
         )
     elif any(words in said for words in _LOCKED):
-        sentence = tr(
-            "Another program is using the chats in {folder}: close it and send again.", folder=folder
-        )
+        sentence = tr("Another program is using the chats in {folder}: close it and send again.", folder=folder)
     elif isinstance(error, sqlite3.Error) and is_corruption(error):
-        sentence = tr(
-            "The chats in {folder} are damaged: restart Tenon, or restore them from a backup.", folder=folder
-        )
+        sentence = tr("The chats in {folder} are damaged: restart Tenon, or restore them from a backup.", folder=folder)
     else:
         sentence = tr(
             "The chats in {folder} cannot be read or written ({reason}): check the disk.",

@@ -91,9 +91,7 @@ class LegendBar(QWidget):
         lines = max((line for _, line in self._legend(words, start)), default=0) + 1
         return self._theme.type.px(_LINE_PX) * lines
 
-    def paint_bar(
-        self, painter: QPainter, track: QRectF, parts: Sequence[tuple[int, str]], whole: int
-    ) -> None:
+    def paint_bar(self, painter: QPainter, track: QRectF, parts: Sequence[tuple[int, str]], whole: int) -> None:
         """Paint parts one beside the other: of each its size and its colour's role."""
         clip = QPainterPath()
         clip.addRoundedRect(mirrored(self, track), 3, 3)
@@ -108,9 +106,7 @@ class LegendBar(QWidget):
             left += width
         painter.restore()
 
-    def paint_legend(
-        self, painter: QPainter, top: float, parts: Sequence[tuple[str, str]], start: float = 0.0
-    ) -> int:
+    def paint_legend(self, painter: QPainter, top: float, parts: Sequence[tuple[str, str]], start: float = 0.0) -> int:
         """Paint what the parts are, of each its colour's role and its words; returns the height in px."""
         height = self._theme.type.px(_LINE_PX)
         painter.setFont(self._theme.font(TextStyle.SMALL))

@@ -141,9 +141,7 @@ class ListBox(QComboBox):
         super().__init__(parent)
         self._theme = theme
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setItemDelegate(
-            QStyledItemDelegate(self)
-        )  # Fusion's own paints a menu, in colours of its palette
+        self.setItemDelegate(QStyledItemDelegate(self))  # Fusion's own paints a menu, in colours of its palette
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(letters)
 

@@ -71,9 +71,7 @@ class MainWindow(QMainWindow):
         self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
         self.files = ChatFiles(workspace, self, self.toast)
         self.shelf = ChatShelf(theme, workspace, self.sidebar, self.page, self.toast, self.files)
-        self.folders = ChatFolders(
-            theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf
-        )
+        self.folders = ChatFolders(theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf)
         self.chat_settings = ChatSettings(theme, workspace, self.sidebar, self.page)
         self.comparisons = Comparisons(theme, workspace, self.page)
         self.erasing = Erasing(theme, workspace, self.sidebar, self.page, self.toast)
@@ -131,9 +129,7 @@ class MainWindow(QMainWindow):
         commands.add("palette", tr("All commands"), open_palette, help_, ("Ctrl+Shift+P",), "command")
         self.first_run.add_commands(commands)
         self.help.add_commands(commands)
-        commands.add(
-            "shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",), "keyboard"
-        )
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",), "keyboard")
 
     def _way_to(self, place: str) -> Callable[[], None]:
         return lambda: self._go(place)
@@ -375,9 +371,5 @@ class MainWindow(QMainWindow):
 
 def _is_typed(event: QKeyEvent) -> bool:
     """Return True if a key that nothing has taken writes a letter."""
-    commands = (
-        Qt.KeyboardModifier.ControlModifier
-        | Qt.KeyboardModifier.AltModifier
-        | Qt.KeyboardModifier.MetaModifier
-    )
+    commands = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
     return bool(event.text().strip()) and event.text().isprintable() and not event.modifiers() & commands

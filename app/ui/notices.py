@@ -63,9 +63,7 @@ class Toast(QFrame):
         self.details_button = push_button(tr("Show details"), self, self._tell_more, kind="link")
         self.details_button.hide()
         # The buttons of a toast with a title stand here.
-        self._below = filled(
-            QHBoxLayout(), (self.details_button, 0, Qt.AlignmentFlag.AlignLeft), STRETCH, spacing=4
-        )
+        self._below = filled(QHBoxLayout(), (self.details_button, 0, Qt.AlignmentFlag.AlignLeft), STRETCH, spacing=4)
         # A single line stands in the middle.
         self._words = filled(QVBoxLayout(), self._title, (self._label, 1), self._below, spacing=4)
         self._sign = PlainLabel(self)
@@ -191,9 +189,7 @@ class Toast(QFrame):
             inner.invalidate()
         border = self.contentsMargins().left() + self.contentsMargins().right()
         height = border + max(layout.heightForWidth(width - border), layout.minimumSize().height())
-        self.setGeometry(
-            window.width() - width - _MARGIN_PX, window.height() - height - bottom_px, width, height
-        )
+        self.setGeometry(window.width() - width - _MARGIN_PX, window.height() - height - bottom_px, width, height)
 
     @Slot()
     def dismiss(self) -> None:
@@ -254,9 +250,7 @@ class DoneNotice(QObject):
 
     chat_wanted = Signal(int)  # the user has clicked the notification
 
-    def __init__(
-        self, workspace: Workspace, window: QWidget, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, workspace: Workspace, window: QWidget, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(window)
         self._settings = workspace.settings
         self._window = window

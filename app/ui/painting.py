@@ -83,9 +83,7 @@ def smooth(widget: QWidget) -> QPainter:
     return painter
 
 
-def paint_box(
-    painter: QPainter, theme: Theme, box: QRect | QRectF, radius: float, fill: str, edge: str = ""
-) -> None:
+def paint_box(painter: QPainter, theme: Theme, box: QRect | QRectF, radius: float, fill: str, edge: str = "") -> None:
     """Paint a round box; fill and edge are roles of `Palette`, and an edge lies inside the box."""
     box = QRectF(box)
     painter.setPen(theme.color(edge) if edge else Qt.PenStyle.NoPen)
@@ -121,9 +119,7 @@ def paint_icon(
     painter.drawPixmap(box.topLeft(), pixmap)
 
 
-def paint_dot(
-    painter: QPainter, theme: Theme, center: QPointF, side_px: float, role: str, hollow: bool
-) -> None:
+def paint_dot(painter: QPainter, theme: Theme, center: QPointF, side_px: float, role: str, hollow: bool) -> None:
     """Paint a dot, or a ring of the same size."""
     radius = side_px / 2 - 0.75 if hollow else side_px / 2
     painter.setPen(QPen(theme.color(role), 1.5) if hollow else Qt.PenStyle.NoPen)

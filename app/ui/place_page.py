@@ -61,9 +61,7 @@ class PlacePage(QWidget):
         side = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
         self._line.setContentsMargins(side, 18, side, 12)
         bar = self.area.verticalScrollBar()
-        taken = (
-            bar.sizeHint().width() if bar.maximum() > 0 else 0
-        )  # the cards end where the head's buttons do
+        taken = bar.sizeHint().width() if bar.maximum() > 0 else 0  # the cards end where the head's buttons do
         below = side + self._theme.type.px(_NOTICE_PX)
         self.column.setContentsMargins(side, 4, side - taken, below)
 
@@ -90,9 +88,7 @@ class SectionHead(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        wanted, title = (
-            label.fontMetrics().horizontalAdvance(label.text()) + 4 for label in (self.words, self._title)
-        )
+        wanted, title = (label.fontMetrics().horizontalAdvance(label.text()) + 4 for label in (self.words, self._title))
         below = title + _GAP_PX + wanted > self.width()
         direction = QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(direction)

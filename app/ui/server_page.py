@@ -189,9 +189,7 @@ class ServerPage(PlacePage):
 
     def _copy_settings(self, number: int) -> None:
         program = self._programs[number]
-        self._copy(
-            program.text, tr("The settings for {program} are copied, with the key.", program=program.name)
-        )
+        self._copy(program.text, tr("The settings for {program} are copied, with the key.", program=program.name))
 
     def _copy(self, text: str, sentence: str) -> None:
         QGuiApplication.clipboard().setText(text)

@@ -46,12 +46,8 @@ class ViewCommands(QObject):
                                view, tip=told, checkable=True)  # fmt: skip
         self._guesses_action = guesses
         self.take_settings()
-        commands.add(
-            "larger-text", tr("Larger text"), lambda: self._scale_by(_SCALE_STEP), view, ("Ctrl++", "Ctrl+=")
-        )
-        commands.add(
-            "smaller-text", tr("Smaller text"), lambda: self._scale_by(-_SCALE_STEP), view, ("Ctrl+-",)
-        )
+        commands.add("larger-text", tr("Larger text"), lambda: self._scale_by(_SCALE_STEP), view, ("Ctrl++", "Ctrl+="))
+        commands.add("smaller-text", tr("Smaller text"), lambda: self._scale_by(-_SCALE_STEP), view, ("Ctrl+-",))
         commands.add("usual-text", tr("Usual size of text"), lambda: self._scale(100), view, ("Ctrl+0",))
         commands.add("light", tr("Light theme"), lambda: self._choose_theme("light"), view)
         commands.add("dark", tr("Dark theme"), lambda: self._choose_theme("dark"), view)

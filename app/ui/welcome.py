@@ -157,9 +157,7 @@ class WelcomePanel(QScrollArea):
         super().resizeEvent(event)
         least = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
         side = max(least, (self.viewport().width() - self._theme.type.px(_WIDTH_PX)) // 2)
-        self._column.setContentsMargins(
-            side, self._theme.type.px(_TOP_PX) if least == _MARGIN_PX else 8, side, 12
-        )
+        self._column.setContentsMargins(side, self._theme.type.px(_TOP_PX) if least == _MARGIN_PX else 8, side, 12)
 
     def _look(self) -> None:
         """Ask the engine what suits this computer, once it can tell."""

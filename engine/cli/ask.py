@@ -75,9 +75,7 @@ _VERIFY = "how guesses are checked: sample-and-match, or typical, which is lossy
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser's subcommands."""
-    ask = commands.add_parser(
-        "ask", help="answer one prompt in the terminal", description="Answer one prompt."
-    )
+    ask = commands.add_parser("ask", help="answer one prompt in the terminal", description="Answer one prompt.")
     ask.set_defaults(run=_ask)
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
     add_load_options(ask)
@@ -257,9 +255,7 @@ def _request(options: argparse.Namespace) -> Generate:
         ),
         stop=tuple(options.stop),
         stop_loops=options.stop_loops,
-        thinking=Thinking(
-            None if options.thinking is None else options.thinking == "on", options.reasoning_effort
-        ),
+        thinking=Thinking(None if options.thinking is None else options.thinking == "on", options.reasoning_effort),
     )
 
 

@@ -40,9 +40,7 @@ def add_to(commands: Any) -> None:
         choices=list(MODES),
         help="these modes instead of all that can run here",
     )
-    bench.add_argument(
-        "--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)"
-    )
+    bench.add_argument("--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)")
     bench.add_argument("--threads", metavar="N", type=int, help="CPU threads")
     add_json(bench)
 
@@ -120,9 +118,7 @@ def _calibrate(wanted: LoadOptions) -> None:
 
 
 def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:
-    lines = [
-        f"{'mode':<15}{'tok/s':>8}{'predicted':>11}{'first token':>13}{'tokens/round':>14}{'accepted':>10}"
-    ]
+    lines = [f"{'mode':<15}{'tok/s':>8}{'predicted':>11}{'first token':>13}{'tokens/round':>14}{'accepted':>10}"]
     for row in sorted(rows, key=lambda row: -(row.tokens_per_second or 0.0)):
         if row.refusal is not None:
             lines.append(f"{row.mode:<15}{row.refusal}")

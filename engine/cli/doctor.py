@@ -125,7 +125,6 @@ def _speed_lines(speeds: Speeds) -> list[tuple[str, str]]:
             )
         )
     lines += [
-        ("", f"disk of the {role} reads {readable(each)}/s past the page cache")
-        for role, each in speeds.disks.items()
+        ("", f"disk of the {role} reads {readable(each)}/s past the page cache") for role, each in speeds.disks.items()
     ]
     return lines

@@ -156,9 +156,7 @@ def _fetch(
         line.show(progress.done_bytes, progress.total_bytes, progress.message)
 
     try:
-        folder = stopped_by_interrupt(
-            lambda: download.run(hub, stop, show, queued_bytes=lambda: others), stop
-        )
+        folder = stopped_by_interrupt(lambda: download.run(hub, stop, show, queued_bytes=lambda: others), stop)
     except Cancelled:
         download.keep("paused")
         result.update(state="paused", done_bytes=download.done_bytes())
@@ -267,9 +265,7 @@ def run_search(options: argparse.Namespace) -> int:
     for other in found:
         size = "" if other.parameters is None else _count(other.parameters)
         notes = [other.format, other.licence or "no licence stated", *(["gated"] if other.gated else [])]
-        print(
-            f"{other.repo:<52} {size:>6}  {', '.join(notes)}{f'  ({other.problem})' if other.problem else ''}"
-        )
+        print(f"{other.repo:<52} {size:>6}  {', '.join(notes)}{f'  ({other.problem})' if other.problem else ''}")
     if note:
         print(f"\n{note}", file=sys.stderr)
     elif not listed and not found:

@@ -43,9 +43,7 @@ def add_to(commands: Any) -> None:
     install.add_argument("--dry-run", action="store_true", help="only say what would be fetched")
     install.add_argument("--yes", action="store_true", help="do not ask")
     add_json(install)
-    remove = actions.add_parser(
-        "remove", help="remove GPU support, and what is left of an unfinished download"
-    )
+    remove = actions.add_parser("remove", help="remove GPU support, and what is left of an unfinished download")
     remove.set_defaults(run=_remove)
     remove.add_argument("--dry-run", action="store_true", help="only say what would be freed")
     add_json(remove)

@@ -182,11 +182,7 @@ def run_verify(options: argparse.Namespace) -> int:
         for check in bad:
             _say(options, f"{model.name}: {check.name} is {check.state}; download or import it again.")
         if not bad:
-            what = (
-                "its file is what it was"
-                if len(checks) == 1
-                else f"all {len(checks)} files are what they were"
-            )
+            what = "its file is what it was" if len(checks) == 1 else f"all {len(checks)} files are what they were"
             _say(options, f"{model.name}: {what}.")
     if options.json:
         print(json.dumps({"models": results}, ensure_ascii=False))
@@ -209,9 +205,7 @@ def run_folders(options: argparse.Namespace) -> int:
                 )
             forget_folder(forgotten)
     except OSError as error:
-        raise FileRefused(
-            say("The list of folders cannot be written ({reason}).", reason=error.strerror)
-        ) from error
+        raise FileRefused(say("The list of folders cannot be written ({reason}).", reason=error.strerror)) from error
     if options.move is not None:
         line = ProgressLine(str(options.move), silent=options.json)
         try:

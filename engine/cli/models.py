@@ -75,13 +75,9 @@ def _add_get(actions: Any) -> None:
     get.add_argument(
         "--quantization", metavar="Q", help="of a GGUF file, such as Q8_0 (default: Q4_K_M or the nearest)"
     )
-    get.add_argument(
-        "--revision", metavar="REV", default="main", help="a branch, tag or commit (default: %(default)s)"
-    )
+    get.add_argument("--revision", metavar="REV", default="main", help="a branch, tag or commit (default: %(default)s)")
     _add_kind(get)
-    get.add_argument(
-        "--name", metavar="NAME", type=named, help="what to call it (default: the repository's name)"
-    )
+    get.add_argument("--name", metavar="NAME", type=named, help="what to call it (default: the repository's name)")
     get.add_argument("--dry-run", action="store_true", help="say what would be downloaded")
     add_json(get)
 
@@ -97,9 +93,7 @@ def _add_import(actions: Any) -> None:
     import_.add_argument(
         "path", metavar="PATH", nargs="+", type=path, help="a folder, a GGUF file, or the files of one model"
     )
-    import_.add_argument(
-        "--copy", action="store_true", help="copy the files (default: use them where they are)"
-    )
+    import_.add_argument("--copy", action="store_true", help="copy the files (default: use them where they are)")
     import_.add_argument(
         "--name", metavar="NAME", type=named, help="what to call it (default: the folder's or file's name)"
     )
@@ -119,12 +113,8 @@ def _add_remove(actions: Any) -> None:
     remove = actions.add_parser("remove", help="remove models, or unfinished downloads")
     remove.set_defaults(run=_on_installed)
     remove.add_argument("model", metavar="MODEL", nargs="+", help="an installed model's name")
-    remove.add_argument(
-        "--drafts", action="store_true", help="also the drafts and heads that belong to it alone"
-    )
-    remove.add_argument(
-        "--dry-run", action="store_true", help="say what would be removed, and what that frees"
-    )
+    remove.add_argument("--drafts", action="store_true", help="also the drafts and heads that belong to it alone")
+    remove.add_argument("--dry-run", action="store_true", help="say what would be removed, and what that frees")
     add_json(remove)
 
 

@@ -50,9 +50,7 @@ def _plan(options: argparse.Namespace) -> int:
     planner.opened.check_tokenizer()
     every = model_planner(wanted, report, _find, untried=True).plan
     untried = auto.drafts != every.drafts
-    plan = replace(
-        every, chosen=auto.chosen, reason=reason_with_drafts(auto.reason, every) if untried else auto.reason
-    )
+    plan = replace(every, chosen=auto.chosen, reason=reason_with_drafts(auto.reason, every) if untried else auto.reason)
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))
     else:

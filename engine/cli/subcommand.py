@@ -99,12 +99,8 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
         "bits where the context does not fit otherwise (default: %(default)s)",
     )
     parser.add_argument("--context", metavar="N", type=int, help="tokens of context")
-    parser.add_argument(
-        "--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G or 512MiB"
-    )
-    parser.add_argument(
-        "--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
-    )
+    parser.add_argument("--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G or 512MiB")
+    parser.add_argument("--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone")
 
 
 def add_mode_option(parser: argparse.ArgumentParser) -> None:
@@ -125,9 +121,7 @@ def add_mode_option(parser: argparse.ArgumentParser) -> None:
 
 def add_threads_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--threads``."""
-    parser.add_argument(
-        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
-    )
+    parser.add_argument("--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -41,9 +41,6 @@ class Curve:
         expected: Seconds by rows, of which only the relations count once there are measurements.
         measured: Trusted seconds by rows.
         fixed: True if forwards of one row come first: wider ones take their time, and rows add to it.
-
-    Attributes:
-        sure: Most rows of which what was measured may be believed, rounded up to a power of two; 0 for none.
     """
 
     def __init__(
@@ -61,6 +58,7 @@ class Curve:
         self._rows: list[float] = []
         self._factors: list[float] = []
         self._known_s: dict[float, float] = {}
+        # Most rows of which what was measured may be believed, rounded up to a power of two; 0 for none
         self.sure = 0
         for rows, seconds in (measured or {}).items():
             self._add(rows, seconds)
@@ -144,15 +142,11 @@ class Costs:
         flat: True if forwards are expected to wait for weights.
         step: Time that a network's step is expected to take, as a share of a plain round's.
         alone: True if forwards are those of one text, whose first ones have one row.
-
-    Attributes:
-        flat: True if forwards are expected to wait for weights.
-        doubts: Number of times that costs were forgotten.
     """
 
     def __init__(self, flat: bool = False, step: float = 0.2, alone: bool = True) -> None:
-        self.flat = flat
-        self.doubts = 0
+        self.flat = flat  # True if forwards are expected to wait for weights
+        self.doubts = 0  # number of times that costs were forgotten
         # seconds that forwards compute, and seconds of forwards that waited
         self._forward = Curve((lambda rows: 1.0) if flat else _assumed, fixed=alone and not flat)
         self._expected_rows = 0

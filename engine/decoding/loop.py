@@ -35,16 +35,11 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Functions that the loop reports to.
+    """Functions that the loop reports to."""
 
-    Attributes:
-        check: Called between layers and rounds; raises `Cancelled` to stop.
-        prefill: Called with the prompt's tokens that are done, and with all of them.
-        emitted: Called after each round with the tokens it emitted and how many of them, the first ones, were drafted.
-    """
-
-    check: Callable[[], None]
-    prefill: Callable[[int, int], None]
+    check: Callable[[], None]  # called between layers and rounds; raises `Cancelled` to stop
+    prefill: Callable[[int, int], None]  # called with the prompt's tokens that are done, and with all of them
+    # Called after each round with the tokens it emitted and how many of them, the first ones, were drafted
     emitted: Callable[[Sequence[int], int], None]
 
 
@@ -170,9 +165,7 @@ class Decoding:
         # Between two forwards each call counts: none of Python's code is in the processor's caches then.
         self._probes = None
         if draft.probes.nodes:
-            self._probes = sequence.probe_logits(
-                draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT)
-            )
+            self._probes = sequence.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
         verify_s = asked.seconds + time.perf_counter() - begun
 
         emitted, goes_on = _take(verdict.tokens, self._reply)
@@ -199,9 +192,7 @@ class Decoding:
         # The newest token becomes the root, so the rows to keep are the old root's and those of the emitted tokens
         # but the last.
         kept = len(emitted) - 1
-        sequence.commit(
-            [asked.tokens[0], *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])]
-        )
+        sequence.commit([asked.tokens[0], *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])])
         self._settle(goes_on)
 
     def _settle(self, goes_on: bool) -> None:

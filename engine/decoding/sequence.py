@@ -30,36 +30,25 @@ _LARGEST_PIECE = 512
 
 @dataclass
 class AskedRows:
-    """A root and its draft, or a piece of a prompt.
+    """A root and its draft, or a piece of a prompt."""
 
-    Attributes:
-        sequence: The text.
-        tokens: (n,) ids of the root and the draft's nodes, or of the piece.
-        draft: Guesses after the root; None for a piece of a prompt.
-        ends_prompt: True if the piece is the prompt's last, whose last row's logits are wanted.
-        chances: (N,) chance of each node that the target gets to it, none above the one before; empty if the whole
-            draft is to be verified.
-        make_draft: Makes the draft, on any thread, and returns a function to call with it on the loop's thread;
-            None once it is made.
-        on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
-        logits: (k, V) float32, once the forward is over: row 0 after the root and row i + 1 after node i, or the
-            one row after a prompt. Valid until the next forward.
-        seconds: Time of the forward.
-        waited_s: Part of that time that went by for weights.
-        beside: Rows of other texts in the forward.
-    """
-
-    sequence: TokenSequence
-    tokens: Sequence[int]
-    draft: Draft | None = None
-    ends_prompt: bool = False
+    sequence: TokenSequence  # the text
+    tokens: Sequence[int]  # (n,) ids of the root and the draft's nodes, or of the piece
+    draft: Draft | None = None  # guesses after the root; None for a piece of a prompt
+    ends_prompt: bool = False  # True if the piece is the prompt's last, whose last row's logits are wanted
+    # (N,) chance of each node that the target gets to it, none above the one before; empty if the whole draft
+    # is to be verified
     chances: Sequence[float] = ()
+    # Makes the draft, on any thread, and returns a function to call with it on the loop's thread; None once
+    # it is made
     make_draft: Callable[[], Callable[[], None]] | None = None
-    on_wait: OnWait = no_work
+    on_wait: OnWait = no_work  # called while weights are on their way; see `engine.model.layer.OnWait`
+    # (k, V) float32, once the forward is over: row 0 after the root and row i + 1 after node i, or the one
+    # row after a prompt. Valid until the next forward
     logits: Tensor = field(default_factory=lambda: _NOTHING)
-    seconds: float = 0.0
-    waited_s: float = 0.0
-    beside: int = 0
+    seconds: float = 0.0  # time of the forward
+    waited_s: float = 0.0  # part of that time that went by for weights
+    beside: int = 0  # rows of other texts in the forward
 
     @property
     def rows(self) -> int:
@@ -151,19 +140,13 @@ class Target:
         decoder: The model.
         fallback: Makes the same model without the device that some of its layers compute on, after that device
             failed; takes what torch raised. None if there is no such device.
-
-    Attributes:
-        config: Config of the model.
-        decoder: The model; None from a failure until a sequence goes on.
-        width: Divider of forwards that replies share.
-        row_runs: Cutter of the prompt's pieces within the layers.
     """
 
     def __init__(self, decoder: Decoder, fallback: Callable[[RuntimeError], Decoder] | None = None) -> None:
-        self.row_runs = RowRuns(LAYER_GOAL_S)
-        self.width = SharedForwards()
-        self.config = decoder.config
-        self.decoder: Decoder | None = decoder
+        self.row_runs = RowRuns(LAYER_GOAL_S)  # cutter of the prompt's pieces within the layers
+        self.width = SharedForwards()  # divider of forwards that replies share
+        self.config = decoder.config  # config of the model
+        self.decoder: Decoder | None = decoder  # the model; None from a failure until a sequence goes on
         self._fallback = fallback
         self._failure: RuntimeError | None = None
 
@@ -186,9 +169,7 @@ class Target:
         for one in asked:
             one.seconds, one.waited_s, one.beside = seconds, waited_s, count - one.rows
 
-    def _read_next(
-        self, decoder: Decoder, asked: Sequence[AskedRows], count: int, check: Callable[[], None]
-    ) -> bool:
+    def _read_next(self, decoder: Decoder, asked: Sequence[AskedRows], count: int, check: Callable[[], None]) -> bool:
         """Compute the rows in the decoder's shorter way; return False if it has none for them."""
         if count > decoder.most_next:
             return False
@@ -211,9 +192,7 @@ class Target:
         for one in asked:
             places.append(slice(start, start + one.rows))
             start += one.rows
-        wanted = [
-            place.start + row for one, place in zip(asked, places, strict=True) for row in one.logit_rows
-        ]
+        wanted = [place.start + row for one, place in zip(asked, places, strict=True) for row in one.logit_rows]
         in_one = not wanted or wanted[-1] - wanted[0] == len(wanted) - 1
         first, last = (wanted[0], wanted[-1] + 1) if wanted else (count, count)
         hidden_layers = tuple(sorted({layer for one in asked for layer in one.sequence.hidden_layers}))
@@ -320,24 +299,18 @@ class TokenSequence:
     """One text: its tokens, the cache of their rows, and the hidden rows that its drafter needs.
 
     A target decodes several of them in the same forwards. Each lives on between the replies of a conversation.
-
-    Attributes:
-        target: Target that all texts share.
-        context: Tokens of the cache.
-        token_ids: Committed tokens, one for each row of the cache.
-        hidden_layers: Layers whose input rows are wanted, see `reuse`.
-        drafts: Makers of drafters from each loaded draft's state for the text, in the order of the model's drafts.
     """
 
     def __init__(self, target: Target, context: int, drafts: Sequence[DraftText] = ()) -> None:
         """Set up an empty cache."""
-        self.target = target
+        self.target = target  # target that all texts share
         self._decoder = target.settled_decoder()
         self._cache = self._decoder.new_cache(context)
-        self.context = context
+        self.context = context  # tokens of the cache
+        # Makers of drafters from each loaded draft's state for the text, in the order of the model's drafts
         self.drafts = tuple(drafts)
-        self.token_ids: list[int] = []
-        self.hidden_layers: tuple[int, ...] = ()
+        self.token_ids: list[int] = []  # committed tokens, one for each row of the cache
+        self.hidden_layers: tuple[int, ...] = ()  # layers whose input rows are wanted, see `reuse`
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
         self._hidden = HiddenRows(target.config.hidden_size)

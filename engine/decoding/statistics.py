@@ -18,33 +18,24 @@ _FEWEST_PLAIN = 8
 
 @dataclass
 class ReplyClock:
-    """Counters and clocks of one reply; `timings` turns them into the figures that users see.
+    """Counters and clocks of one reply; `timings` turns them into the figures that users see."""
 
-    Attributes:
-        started: time.perf_counter() when the request began, after any load.
-        prompt_n: Tokens of the prompt that were computed.
-        cache_n: Tokens of the prompt that were already in the cache.
-        predicted_n: Tokens emitted.
-        target_forwards: Number of verifying forwards; the prompt's forwards are not counted.
-        recalled_plain_s: Mean seconds of a forward without a draft in earlier replies, or None if not known.
-        rounds: Records of all rounds, oldest first.
-        members: Names of the drafters that vote.
-    """
-
+    # time.perf_counter() when the request began, after any load
     started: float = field(default_factory=time.perf_counter)
     load_ms: float | None = None
-    prompt_n: int = 0
-    cache_n: int = 0
-    predicted_n: int = 0
-    target_forwards: int = 0
+    prompt_n: int = 0  # tokens of the prompt that were computed
+    cache_n: int = 0  # tokens of the prompt that were already in the cache
+    predicted_n: int = 0  # tokens emitted
+    target_forwards: int = 0  # number of verifying forwards; the prompt's forwards are not counted
     draft_n: int = 0
     draft_n_accepted: int = 0
     probe_n: int = 0
     draft_s: float = 0.0
     verify_s: float = 0.0
+    # Mean seconds of a forward without a draft in earlier replies, or None if not known
     recalled_plain_s: float | None = None
-    rounds: list[RoundRecord] = field(default_factory=list)
-    members: tuple[str, ...] = ()
+    rounds: list[RoundRecord] = field(default_factory=list)  # records of all rounds, oldest first
+    members: tuple[str, ...] = ()  # names of the drafters that vote
     _plain_s: list[float] = field(default_factory=list)
     _plain_n: int = 0
     _plain_sum_s: float = 0.0
@@ -107,9 +98,7 @@ class ReplyClock:
                 self._by_member[member]["draft_n"] += 1
         reached = {-1, *record.accepted}
         at = zip(record.parents, record.sources, strict=True)
-        for member, _ in {
-            (member, parent) for parent, sources in at if parent in reached for member in sources
-        }:
+        for member, _ in {(member, parent) for parent, sources in at if parent in reached for member in sources}:
             self._by_member[member]["draft_n_tested"] += 1
         for node in record.accepted:
             for member in record.sources[node]:
@@ -141,23 +130,17 @@ class ReplyClock:
             prompt_ms=prompt_s * 1e3,
             prompt_per_second=self.prompt_n / prompt_s if self.prompt_n and prompt_s > 0 else None,
             cache_n=self.cache_n,
-            time_to_first_token_ms=None
-            if self._first_token is None
-            else (self._first_token - self.started) * 1e3,
+            time_to_first_token_ms=None if self._first_token is None else (self._first_token - self.started) * 1e3,
             predicted_n=self.predicted_n,
             predicted_ms=max(predicted_s, 0.0) * 1e3,
             # The prompt's own forward gives the first token, so one token alone says nothing about speed.
-            predicted_per_second=self.predicted_n / predicted_s
-            if self.predicted_n > 1 and predicted_s > 0
-            else None,
+            predicted_per_second=self.predicted_n / predicted_s if self.predicted_n > 1 and predicted_s > 0 else None,
             draft_n=self.draft_n,
             probe_n=self.probe_n,
             draft_n_tested=tested,
             draft_n_accepted=self.draft_n_accepted,
             acceptance_rate=sum(self._accepted) / tested if tested else None,
-            mean_acceptance_length=(self.predicted_n - 1) / self.target_forwards
-            if self.target_forwards
-            else None,
+            mean_acceptance_length=(self.predicted_n - 1) / self.target_forwards if self.target_forwards else None,
             acceptance_by_position=tuple(
                 accepted / count for accepted, count in zip(self._accepted, self._tested, strict=True)
             ),

@@ -96,9 +96,7 @@ class RankChances(Chances):
     def learn_from(self, record: RoundRecord) -> None:
         """Learn from a round that drafted at least one node."""
         self._known = []
-        order = sorted(
-            range(len(record.tokens)), key=lambda node: -record.scores[node] if record.scores else node
-        )
+        order = sorted(range(len(record.tokens)), key=lambda node: -record.scores[node] if record.scores else node)
         rank = {node: at for at, node in enumerate(order)}
         smaller = before = 0
         for size in self.sizes:
@@ -157,9 +155,7 @@ class Worth(Schedule):
     def shape(self) -> DraftShape:
         """Return the largest shape that may pay, and what time and rows are worth to drafters with steps."""
         if self._ranks is not None:
-            return replace(
-                self._priced(self._cost.forward_s(1) - self._cost.forward_s(0)), rows=self._choose()
-            )
+            return replace(self._priced(self._cost.forward_s(1) - self._cost.forward_s(0)), rows=self._choose())
         cost = self._cost
         if not self._of_steps or (cost.flat and not cost.measured):
             return self._largest
@@ -326,13 +322,12 @@ class SharedForwards:
     Nodes are taken in the order of worth by cost, as many as give the most tokens per second together.
 
     Attributes:
-        replies: Number of open replies; forwards are shared only if there are several.
         tokens_per_s: Tokens per second expected of the last forward that was divided.
         row_s: Seconds that each further row adds to it.
     """
 
     def __init__(self) -> None:
-        self.replies = 0
+        self.replies = 0  # number of open replies; forwards are shared only if there are several
         self.tokens_per_s = self.row_s = 0.0
         self._cost = Costs(alone=False)
 

@@ -27,9 +27,7 @@ _LEFT_OUT = {
 }  # fmt: skip
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 #: Extensions of the format whose text is written as any other.
-_KNOWN_FORMS = frozenset(
-    ("wps", "wpg", "wpc", "wpi", "wp14", "w14", "w15", "w16se", "w16cid", "a14", "m", "v")
-)
+_KNOWN_FORMS = frozenset(("wps", "wpg", "wpc", "wpi", "wp14", "w14", "w15", "w16se", "w16cid", "a14", "m", "v"))
 #: Elements whose text is in a file of another format: whole documents, diagrams, charts.
 _ELSEWHERE = {"altChunk", "relIds", "chart", "OLEObject"}
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
@@ -56,9 +54,7 @@ def read(path: Path) -> Pages:
             pages.miss(Gap.EMBEDDED)
     except Unreadable:
         raise
-    except (
-        Exception
-    ) as error:  # the library raises what its parts raise: KeyError, ValueError, lxml's, zipfile's
+    except Exception as error:  # the library raises what its parts raise: KeyError, ValueError, lxml's, zipfile's
         raise Unreadable(Problem.DAMAGED) from error
     return pages
 
@@ -83,8 +79,7 @@ class _Reader:
         self._told = 0  # notes
         styles = _root(others["styles"]) if "styles" in others else ()
         self._levels = {
-            _value(style, "styleId"): _LEVELS.get(_value(_child(style, "name"), "val").lower(), 0)
-            for style in styles
+            _value(style, "styleId"): _LEVELS.get(_value(_child(style, "name"), "val").lower(), 0) for style in styles
         }
         # Of each open field, whether its instruction goes on. One that never ends would hide all after it.
         self._fields: list[bool] = []
@@ -189,9 +184,7 @@ class _Reader:
 
 def _parts(of: Any) -> dict[str, Any]:
     """Return the parts that a part or the package names, by the last word of their kind: standards differ before it."""
-    return {
-        rel.reltype.rpartition("/")[2]: rel.target_part for rel in of.rels.values() if not rel.is_external
-    }
+    return {rel.reltype.rpartition("/")[2]: rel.target_part for rel in of.rels.values() if not rel.is_external}
 
 
 def _root(part: Any) -> Any:

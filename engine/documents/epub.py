@@ -59,9 +59,7 @@ def _spine(archive: ZipFile) -> list[str]:
 
 def _refuse_protected(archive: ZipFile) -> None:
     if _ENCRYPTION in archive.namelist():
-        methods = _parsed(read_part(archive, _ENCRYPTION)).xpath(
-            "//*[local-name()='EncryptionMethod']/@Algorithm"
-        )
+        methods = _parsed(read_part(archive, _ENCRYPTION)).xpath("//*[local-name()='EncryptionMethod']/@Algorithm")
         if any(str(method) not in _FONT_METHODS for method in methods):
             raise Unreadable(Problem.ENCRYPTED)
 

@@ -57,15 +57,11 @@ _READ_AS = {
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Paragraph of a page; a heading has its level, 1 to 6, other text 0.
-
-    Attributes:
-        as_written: True if indentation counts.
-    """
+    """Paragraph of a page; a heading has its level, 1 to 6, other text 0."""
 
     text: str
     level: int = 0
-    as_written: bool = False
+    as_written: bool = False  # True if indentation counts
 
 
 def read(path: Path) -> Pages:
@@ -103,16 +99,11 @@ def read_page(content: bytes) -> tuple[list[Paragraph], bool]:
 
 
 class _Page:
-    """Target of the parser's events.
-
-    Attributes:
-        paragraphs: Paragraphs of what a reader sees.
-        ended: True after the end of the page.
-    """
+    """Target of the parser's events."""
 
     def __init__(self) -> None:
-        self.paragraphs: list[Paragraph] = []
-        self.ended = False
+        self.paragraphs: list[Paragraph] = []  # paragraphs of what a reader sees
+        self.ended = False  # True after the end of the page
         self._written: list[str] = []
         self._says = False  # more than spaces
         self._level = 0

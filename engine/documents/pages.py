@@ -46,28 +46,20 @@ class Gap(str, Enum):
 
 
 class Unreadable(Exception):
-    """Error for a document that cannot be read.
-
-    Attributes:
-        pages: Number of pages of a document without text.
-    """
+    """Error for a document that cannot be read."""
 
     def __init__(self, problem: Problem, pages: int = 0) -> None:
         super().__init__(problem.value)
         self.problem = problem
-        self.pages = pages
+        self.pages = pages  # number of pages of a document without text
 
 
 @dataclass
 class Pages:
-    """Text of a document while it is read.
+    """Text of a document while it is read."""
 
-    Attributes:
-        unit: Kind of the sections.
-        gaps: Missing parts and their places: the words before a part, or numbers of pages or chapters.
-    """
-
-    unit: Unit = ""
+    unit: Unit = ""  # kind of the sections
+    # Missing parts and their places: the words before a part, or numbers of pages or chapters
     gaps: dict[Gap, list[str]] = field(default_factory=dict)
     _text: list[str] = field(default_factory=list)
     _sections: list[Section] = field(default_factory=list)

@@ -86,9 +86,7 @@ def text_attachment(name: str, content: bytes) -> Attachment:
     except UnicodeDecodeError as error:
         if b"\0" in content[:4096]:
             raise InvalidOption(_no_text_file(name)) from error
-        raise InvalidOption(
-            "{name} is not UTF-8 text: save it as UTF-8, then attach it again.", name=name
-        ) from error
+        raise InvalidOption("{name} is not UTF-8 text: save it as UTF-8, then attach it again.", name=name) from error
     if any(character < " " and character not in _TEXT_CONTROLS for character in set(text)):
         raise InvalidOption(_no_text_file(name))
     return Attachment(name, len(content), text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -48,24 +48,15 @@ _ORDERING = "masked_embedding.token_ordering"
 
 @dataclass(frozen=True)
 class AssistantLayout:
-    """Contents of such a checkpoint.
+    """Contents of such a checkpoint."""
 
-    Attributes:
-        blocks: Sizes of its layers; each layer's ``keys_of`` is a layer of the target once `for_target` has found
-            it.
-        target_hidden_size: Width of the target's hidden states.
-        centroids: Clusters of its tokens; 0 for a head over all of them.
-        chosen: Clusters whose tokens a step looks at.
-        outer: Tensors outside the layers.
-        layers: Tensors of each layer.
-    """
-
+    # Sizes of its layers; each layer's ``keys_of`` is a layer of the target once `for_target` has found it
     blocks: ModelConfig
-    target_hidden_size: int
-    centroids: int
-    chosen: int
-    outer: tuple[Slot, ...]
-    layers: tuple[tuple[Slot, ...], ...]
+    target_hidden_size: int  # width of the target's hidden states
+    centroids: int  # clusters of its tokens; 0 for a head over all of them
+    chosen: int  # clusters whose tokens a step looks at
+    outer: tuple[Slot, ...]  # tensors outside the layers
+    layers: tuple[tuple[Slot, ...], ...]  # tensors of each layer
 
     @property
     def draft_vocabulary_size(self) -> int:
@@ -135,9 +126,7 @@ def read_assistant(checkpoint: HeadCheckpoint) -> AssistantLayout:
         centroids = int(raw["num_centroids"]) if raw.get("use_ordered_embeddings") else 0
         chosen = int(raw["centroid_intermediate_top_k"]) if centroids else 0
         if target_hidden < 1 or (centroids and (vocabulary % centroids or not 1 <= chosen <= centroids)):
-            raise ValueError(
-                f"{vocabulary} tokens around {centroids} centroids, of which {chosen} are chosen"
-            )
+            raise ValueError(f"{vocabulary} tokens around {centroids} centroids, of which {chosen} are chosen")
     except (TypeError, ValueError, KeyError) as error:
         raise bad_value(error) from error
     table, norm = outer_slots(blocks)
@@ -199,9 +188,6 @@ class AssistantNetwork:
         head: h -> V.
         feature: h -> the target's hidden size.
         dtype: Type of the activations.
-
-    Attributes:
-        hidden_layers: Index of the target's hidden rows that the draft takes: the input of the target's head.
     """
 
     def __init__(
@@ -217,6 +203,7 @@ class AssistantNetwork:
         feature: LinearMap,
         dtype: torch.dtype,
     ) -> None:
+        # Index of the target's hidden rows that the draft takes: the input of the target's head
         self.hidden_layers = (target_layers,)
         self._dtype = dtype
         self._embedding, self._scale = embedding, scale
@@ -314,9 +301,7 @@ def load_assistant(
         layout,
         target.layers,
         embedding,
-        1.0
-        if target.embedding_scale is None
-        else torch.tensor(target.embedding_scale, dtype=embedding_type).item(),
+        1.0 if target.embedding_scale is None else torch.tensor(target.embedding_scale, dtype=embedding_type).item(),
         maps.linear(outer["join"], None),
         tuple(
             maps.layer(config, tensors)
@@ -356,11 +341,7 @@ class AssistantDraft(TargetDraft[AssistantLayout]):
         slots = [slot for slot in layout.slots if len(slot.shape) == 2 and slot.field != "embedding"]
         near = 0
         if layout.centroids:
-            near = (
-                layout.chosen
-                * (layout.blocks.vocabulary_size // layout.centroids)
-                * layout.blocks.hidden_size
-            )
+            near = layout.chosen * (layout.blocks.vocabulary_size // layout.centroids) * layout.blocks.hidden_size
         return near + sum(slot.shape[0] * slot.shape[1] for slot in slots)
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
@@ -382,9 +363,7 @@ class AssistantDraft(TargetDraft[AssistantLayout]):
             parts.plan.weights,
             parts.check,
         )
-        return LoadedDraft(
-            self.name, self.kind, parts.link, lambda: partial(AssistantDrafter, network, parts.check)
-        )
+        return LoadedDraft(self.name, self.kind, parts.link, lambda: partial(AssistantDrafter, network, parts.check))
 
 
 class AssistantDrafter(Drafter):
@@ -394,14 +373,12 @@ class AssistantDrafter(Drafter):
         network: The draft.
         check: Called between its layers; raises to cancel.
         wanted: The reply's drafts, and the target's cache.
-
-    Attributes:
-        hidden_layers: Index of the target's hidden rows that the draft takes: the input of the head.
     """
 
     def __init__(self, network: AssistantNetwork, check: Callable[[], None], wanted: Drafting) -> None:
         assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given an assistant"
         assert wanted.cache is not None, "an assistant reads the target's cache"
+        # Index of the target's hidden rows that the draft takes: the input of the head
         self.hidden_layers = network.hidden_layers
         self._network, self._check = network, check
         self._limits, self._cache = wanted.growth, wanted.cache

@@ -52,9 +52,7 @@ class MarkovHead:
         rank: r.
     """
 
-    def __init__(
-        self, kind: MarkovKind, table: Embedding, out: LinearMap, inner: LinearMap | None, rank: int
-    ) -> None:
+    def __init__(self, kind: MarkovKind, table: Embedding, out: LinearMap, inner: LinearMap | None, rank: int) -> None:
         self.rank = rank
         self._kind, self._table, self._out, self._inner = kind, table, out, inner
 
@@ -84,31 +82,18 @@ class MarkovHead:
 
 @dataclass(frozen=True)
 class BlockWeights:
-    """Weights of such a draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
+    """Weights of such a draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size."""
 
-    Attributes:
-        embedding: V rows of h, its own or the target's.
-        fc: Hidden rows of several of the target's layers side by side -> h.
-        target_norm: Norm after ``fc``.
-        layers: Weights of the draft's layers.
-        final_norm: Before the head.
-        head: h -> Vd, its own or the target's.
-        head_dtype: Type of the rows that the head maps.
-        target_ids: (Vd,) the target's id of each of its tokens; None if they are the same.
-        logit_soft_cap: Soft cap of the logits if the head is a target's that has one, else None.
-        markov: Markov head, or None.
-    """
-
-    embedding: Embedding
-    fc: LinearMap
-    target_norm: Norm
-    layers: tuple[LayerWeights, ...]
-    final_norm: Norm
-    head: LinearMap
-    head_dtype: torch.dtype
-    target_ids: Tensor | None
-    logit_soft_cap: float | None
-    markov: MarkovHead | None
+    embedding: Embedding  # V rows of h, its own or the target's
+    fc: LinearMap  # hidden rows of several of the target's layers side by side -> h
+    target_norm: Norm  # norm after ``fc``
+    layers: tuple[LayerWeights, ...]  # weights of the draft's layers
+    final_norm: Norm  # before the head
+    head: LinearMap  # h -> Vd, its own or the target's
+    head_dtype: torch.dtype  # type of the rows that the head maps
+    target_ids: Tensor | None  # (Vd,) the target's id of each of its tokens; None if they are the same
+    logit_soft_cap: float | None  # soft cap of the logits if the head is a target's that has one, else None
+    markov: MarkovHead | None  # markov head, or None
 
 
 class BlockNetwork:
@@ -230,9 +215,7 @@ def load_block(
         )
     ids = None
     if "d2t" in names and layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
-        ids = drafted_ids(
-            checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device
-        )
+        ids = drafted_ids(checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device)
     own_head = outer.get("head")
     cap = target.logit_soft_cap if own_head is None else None
     if own_head is None and ids is not None:
@@ -240,9 +223,7 @@ def load_block(
     epsilon = layout.blocks.norm_epsilon
     blocks = [maps.layer(layout.blocks, read(slots)) for slots in layout.layers]
     weights = BlockWeights(
-        embedding=Table(outer["embedding"].to(weight_format.dense))
-        if "embedding" in outer
-        else shared.embedding,
+        embedding=Table(outer["embedding"].to(weight_format.dense)) if "embedding" in outer else shared.embedding,
         fc=maps.linear(outer["fc"], None),
         target_norm=Norm(outer["target_norm"], epsilon),
         layers=tuple(blocks),
@@ -326,18 +307,14 @@ class BlockDrafter(RowLevelDrafter):
         if markov is None:
             draft = self._grown(shape, levels[0], lambda level: levels[level.depth, None])
         else:
-            bias, states = markov(
-                link.to_device(torch.tensor([root])), rows[:1], rows.new_zeros(1, markov.rank)
-            )
+            bias, states = markov(link.to_device(torch.tensor([root])), rows[:1], rows.new_zeros(1, markov.rank))
 
             def follow(level: Level) -> Tensor:
                 nonlocal states
                 tokens = self._by_target(level.tokens)
                 before = states[link.to_device(torch.tensor([parent + 1 for parent in level.parents]))]
                 count = len(level.tokens)
-                bias, made = markov(
-                    link.to_device(torch.tensor(tokens)), rows[level.depth].expand(count, -1), before
-                )
+                bias, made = markov(link.to_device(torch.tensor(tokens)), rows[level.depth].expand(count, -1), before)
                 states = torch.cat((states, made))
                 return levels[level.depth] + bias
 

@@ -59,33 +59,20 @@ _UNUSED = ("confidence_head.", "verifier_norm.", "verifier_lm_head.")
 
 @dataclass(frozen=True)
 class BlockLayout:
-    """Contents of such a checkpoint. r = rank of the Markov head.
+    """Contents of such a checkpoint. r = rank of the Markov head."""
 
-    Attributes:
-        blocks: Sizes of its blocks; ``vocabulary_size`` is the target's.
-        target_hidden_size: Width of the target's hidden states.
-        hidden_layers: Layers of the target whose inputs the draft takes; None for speculators' own choice.
-        draft_vocabulary_size: Tokens that it drafts.
-        block_size: Rows of a forward.
-        mask_token: Token at every row but the first.
-        from_anchor: True if the first row predicts a token too: the one after the root.
-        markov_rank: r; 0 for none.
-        markov_kind: Variant of the Markov head.
-        outer: Tensors outside the blocks.
-        layers: Tensors of each block.
-    """
-
-    blocks: ModelConfig
-    target_hidden_size: int
+    blocks: ModelConfig  # sizes of its blocks; ``vocabulary_size`` is the target's
+    target_hidden_size: int  # width of the target's hidden states
+    # Layers of the target whose inputs the draft takes; None for speculators' own choice
     hidden_layers: tuple[int, ...] | None
-    draft_vocabulary_size: int
-    block_size: int
-    mask_token: int
-    from_anchor: bool
-    markov_rank: int
-    markov_kind: MarkovKind
-    outer: tuple[Slot, ...]
-    layers: tuple[tuple[Slot, ...], ...]
+    draft_vocabulary_size: int  # tokens that it drafts
+    block_size: int  # rows of a forward
+    mask_token: int  # token at every row but the first
+    from_anchor: bool  # True if the first row predicts a token too: the one after the root
+    markov_rank: int  # r; 0 for none
+    markov_kind: MarkovKind  # variant of the Markov head
+    outer: tuple[Slot, ...]  # tensors outside the blocks
+    layers: tuple[tuple[Slot, ...], ...]  # tensors of each block
 
     @property
     def levels(self) -> int:

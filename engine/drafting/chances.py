@@ -9,15 +9,10 @@ from math import sqrt
 
 @dataclass
 class Matched:
-    """Observations of one kind, older ones counting less.
+    """Observations of one kind, older ones counting less."""
 
-    Attributes:
-        seen: Guesses whose token is known by now.
-        held: Guesses among them that were right.
-    """
-
-    seen: float = 0.0
-    held: float = 0.0
+    seen: float = 0.0  # guesses whose token is known by now
+    held: float = 0.0  # guesses among them that were right
 
     def add(self, held: float, memory: float = 1.0) -> None:
         """Add a guess, or the share of some guesses that held."""

@@ -59,13 +59,11 @@ class GuessChances(Chances):
     If a draft has no scores, the rank among siblings stands for the share. All chances are multiplied by the ratio
     of recent hits to expected hits, so that a drafter that is wrong throughout a text is ignored after a few
     rounds.
-
-    Attributes:
-        known: True if the drafter's scores are observed chances already, so that there is nothing to learn.
     """
 
     def __init__(self) -> None:
         super().__init__(_GUESS_WEIGHT, _GUESS_MEMORY)
+        # True if the drafter's scores are observed chances already, so that there is nothing to learn
         self.known = False
         self._expected = self._held = 0.0  # lately
 
@@ -119,19 +117,12 @@ def _shares(draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
 
 @dataclass(frozen=True)
 class Rewards:
-    """Thresholds of acceptance, and the factors by which weights change beyond them.
+    """Thresholds of acceptance, and the factors by which weights change beyond them."""
 
-    Attributes:
-        reward_threshold: A member whose average acceptance rate is above it is rewarded.
-        punish_threshold: One whose rate is below it is punished.
-        reward_factor: Multiplies the weight of a member that is rewarded.
-        punish_factor: Multiplies the weight of one that is punished.
-    """
-
-    reward_threshold: float = 0.6
-    punish_threshold: float = 0.3
-    reward_factor: float = 1.1
-    punish_factor: float = 0.9
+    reward_threshold: float = 0.6  # a member whose average acceptance rate is above it is rewarded
+    punish_threshold: float = 0.3  # one whose rate is below it is punished
+    reward_factor: float = 1.1  # multiplies the weight of a member that is rewarded
+    punish_factor: float = 0.9  # multiplies the weight of one that is punished
 
 
 _REWARDS = Rewards()
@@ -145,13 +136,10 @@ class MemberWeights:
     Args:
         members: Number of members.
         rewards: Thresholds and factors.
-
-    Attributes:
-        weights: (m,) weight of each member.
     """
 
     def __init__(self, members: int, rewards: Rewards) -> None:
-        self.weights = (1.0,) * members
+        self.weights = (1.0,) * members  # (m,) weight of each member
         self._rewards = rewards
         self._rates = [0.0] * members
         self._judged = [0] * members
@@ -184,18 +172,14 @@ class MergedTree:
 
     Args:
         drafts: (m,) one for each member, in their order; an empty one of a member that guesses nothing.
-
-    Attributes:
-        tokens: (N,) token ids.
-        parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
-        sources: (N,) the members that guessed each node, ascending.
-        places: (m,) for each member, the node of the tree that each node of its draft has become.
     """
 
     def __init__(self, drafts: Sequence[Draft]) -> None:
-        self.tokens: list[int] = []
+        self.tokens: list[int] = []  # (N,) token ids
+        # (N,) index of each node's parent, -1 for the root; parents come before their children
         self.parents: list[int] = []
-        self.sources: list[list[int]] = []
+        self.sources: list[list[int]] = []  # (N,) the members that guessed each node, ascending
+        # (m,) for each member, the node of the tree that each node of its draft has become
         self.places: list[list[int]] = []
         self._child: dict[tuple[int, int], int] = {}
         for member, draft in enumerate(drafts):
@@ -248,16 +232,10 @@ class MergedTree:
 
 @dataclass(frozen=True)
 class Member:
-    """A drafter that a mode may use.
+    """A drafter that a mode may use."""
 
-    Attributes:
-        name: The user's name for the draft.
-        kind: Kind of draft, as modes name it, or `LOOKUP`.
-        drafter: The drafter.
-    """
-
-    name: str
-    kind: str
+    name: str  # the user's name for the draft
+    kind: str  # kind of draft, as modes name it, or `LOOKUP`
     drafter: Drafter
 
     @property
@@ -296,15 +274,12 @@ class _Standing:
 
 
 class CommitteeMemory:
-    """Experience with a committee's members from replies of a model, for its next ones.
-
-    Attributes:
-        length: Length of the next reply's first drafts if `LengthSelector` found one that costs least.
-        lengths: Records of `LengthSelector`: seconds and tokens of a round by the length of its draft.
-    """
+    """Experience with a committee's members from replies of a model, for its next ones."""
 
     def __init__(self) -> None:
+        # Length of the next reply's first drafts if `LengthSelector` found one that costs least
         self.length: int | None = None
+        # Records of `LengthSelector`: seconds and tokens of a round by the length of its draft
         self.lengths: dict[int, deque[tuple[float, int]]] = {}
         self._standings: dict[str, _Standing] = {}
         self._votes: dict[tuple[tuple[str, ...], Rewards], MemberWeights] = {}
@@ -337,15 +312,11 @@ class Committee(Drafter):
         weights: (m,) of the members' votes.
     """
 
-    def __init__(
-        self, members: Sequence[Member], memory: CommitteeMemory, rewards: Rewards = _REWARDS
-    ) -> None:
+    def __init__(self, members: Sequence[Member], memory: CommitteeMemory, rewards: Rewards = _REWARDS) -> None:
         self.members = tuple(member.name for member in members)
         slow = [member.drafter.apart for member in members if member.takes_time]
         self.apart = bool(slow) and all(slow)
-        self.hidden_layers = tuple(
-            sorted({layer for each in members for layer in each.drafter.hidden_layers})
-        )
+        self.hidden_layers = tuple(sorted({layer for each in members for layer in each.drafter.hidden_layers}))
         self._members = tuple(members)
         self._memory = memory
         self._votes = memory.votes(members, rewards)
@@ -422,12 +393,9 @@ class MajorityCommittee(Committee):
     """The paper's committee: each member gives a chain, and the majority's path is the draft.
 
     After verification the acceptance rate of the voted member is averaged, and its weight rewarded or punished.
-
-    Attributes:
-        judge_all: True if each verdict judges all members by what they would have had accepted; else only the voted
-            one.
     """
 
+    # True if each verdict judges all members by what they would have had accepted; else only the voted one
     judge_all = False
 
     def length_selector(self, largest: int) -> LengthSelector:
@@ -480,9 +448,6 @@ class LengthSelector(Schedule):
         decision_threshold: Records of a length before it is judged.
         s_reward: Tokens that a falling slope adds.
         s_punish: Tokens that a rising slope takes away.
-
-    Attributes:
-        length: Length of the next draft.
     """
 
     def __init__(
@@ -495,7 +460,7 @@ class LengthSelector(Schedule):
         s_punish: int = 1,
     ) -> None:
         self._memory = memory
-        self.length = min(memory.length or length, largest)
+        self.length = min(memory.length or length, largest)  # length of the next draft
         self._largest = largest
         self._threshold = decision_threshold
         self._reward = s_reward
@@ -531,9 +496,7 @@ class LengthSelector(Schedule):
         near = [each for each in self._memory.lengths.items() if abs(each[0] - self.length) <= reach]
         if len(near) == 1:
             return -1.0 if self.length < self._largest else 1.0
-        middle = sum(length * len(records) for length, records in near) / sum(
-            len(records) for _, records in near
-        )
+        middle = sum(length * len(records) for length, records in near) / sum(len(records) for _, records in near)
         slope = 0.0
         for length, records in near:
             seconds, verified = map(sum, zip(*records, strict=True))
@@ -652,9 +615,7 @@ class MergedCommittee(Committee):
             member, standing = self._members[at], self._standings[at]
             if member.kind == LOOKUP:
                 continue
-            own = (
-                score for score, sources in zip(draft.scores, draft.sources, strict=True) if sources == (at,)
-            )
+            own = (score for score, sources in zip(draft.scores, draft.sources, strict=True) if sources == (at,))
             worth = sum(max(0.0, exp(score) - shape.row_worth) for score in own)
             if member.kind != PROMPT_TOKENS:
                 standing.tried(worth)
@@ -755,8 +716,6 @@ def _rows_that_pay(drafter: Drafter, shape: DraftShape, row_worth: float) -> Dra
     They get half of all rows at most, since the nodes of the others need some too.
     """
     most = shape.rows // 2
-    gains = [
-        (tokens - 1.0 - rows * row_worth, rows) for rows, tokens in drafter.counted.items() if rows <= most
-    ]
+    gains = [(tokens - 1.0 - rows * row_worth, rows) for rows, tokens in drafter.counted.items() if rows <= most]
     gain, best = max(gains, default=(1.0, most))
     return replace(shape, rows=best) if gain > 0.0 else None

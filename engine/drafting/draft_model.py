@@ -35,9 +35,6 @@ class DraftModel:
         context: Tokens of context of the target.
         link: The way to the draft's device.
         check: Called between the draft's layers; raises to cancel.
-
-    Attributes:
-        text: Every token so far; the last one is the root.
     """
 
     def __init__(
@@ -55,7 +52,7 @@ class DraftModel:
         # Context that the draft was made for; beyond it the target goes on alone.
         self._context = min(context, decoder.config.context_length)
         self._cache = decoder.new_cache(self._context + LARGEST_TREE, to_device=link.to_device)
-        self.text: list[int] = []
+        self.text: list[int] = []  # every token so far; the last one is the root
         self._cached: list[int] = []
 
     @property

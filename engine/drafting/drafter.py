@@ -16,27 +16,22 @@ class Drafter(Protocol):
 
     The loop calls `reset` with the prompt, then in turn `observe` and `propose`. The root is the token that was
     emitted last: the target has not read it yet, so its hidden row comes one call of `observe` later than it does.
-
-    Attributes:
-        hidden_layers: Hidden rows of the target that `observe` wants, by layer: index i is the input of layer i,
-            and the number of layers names the head's input, after the final norm. Empty for none.
-        wants_hidden: True if the next call of `observe` is to bring rows; rows that are not wanted come with a
-            later call.
-        gives_chances: True if the scores of its drafts are observed chances, which a schedule may weigh.
-        counted: Tokens of a round by the nodes of its draft if they were counted on replies, else empty.
-        apart: True if it computes on another device than the target, so that drafts may be made beside its
-            forwards.
-        members: Names of the drafters that its drafts are made of if these vote, else empty.
-        weights: Weights of the members' votes in the last draft.
     """
 
+    # Hidden rows of the target that `observe` wants, by layer: index i is the input of layer i, and the
+    # number of layers names the head's input, after the final norm. Empty for none
     hidden_layers: tuple[int, ...] = ()
+    # True if the next call of `observe` is to bring rows; rows that are not wanted come with a later call
     wants_hidden: bool = True
+    # True if the scores of its drafts are observed chances, which a schedule may weigh
     gives_chances: bool = False
+    # Tokens of a round by the nodes of its draft if they were counted on replies, else empty
     counted: Mapping[int, float] = MappingProxyType({})
+    # True if it computes on another device than the target, so that drafts may be made beside its forwards
     apart: bool = False
+    # Names of the drafters that its drafts are made of if these vote, else empty
     members: tuple[str, ...] = ()
-    weights: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()  # weights of the members' votes in the last draft
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Begin a reply after these token ids.

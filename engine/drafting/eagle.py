@@ -81,10 +81,6 @@ class FeatureDraft(Drafter):
         context: Tokens of context of the target.
         link: The way to the draft's device.
         check: Called between the draft's blocks; raises to cancel.
-
-    Attributes:
-        hidden_layers: Layers of the target whose hidden rows `observe` takes.
-        limits: Limits of its trees. May be changed between replies.
     """
 
     def __init__(
@@ -95,8 +91,8 @@ class FeatureDraft(Drafter):
         link: Link,
         check: Callable[[], None],
     ) -> None:
-        self.hidden_layers = network.hidden_layers
-        self.limits = limits
+        self.hidden_layers = network.hidden_layers  # layers of the target whose hidden rows `observe` takes
+        self.limits = limits  # limits of its trees. May be changed between replies
         self._network = network
         self._link = link
         self._check = check
@@ -233,14 +229,11 @@ class ShareChances(Chances):
     """Chances of guesses by the head's shares: a head that was trained on few texts is too sure on others.
 
     At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft).
-
-    Attributes:
-        lately: Share of the likeliest guesses that held lately.
     """
 
     def __init__(self) -> None:
         super().__init__(_WEIGHT, _MEMORY)
-        self.lately = _USUAL
+        self.lately = _USUAL  # share of the likeliest guesses that held lately
 
     def of_share(self, share: float) -> float:
         """Return the chance that a token of this share comes."""
@@ -310,9 +303,7 @@ class ChainDraft(Drafter):
             self._guessed.append(guesses)
             parent, behind = place, score
             place, steps = len(nodes), steps + 1
-            nodes.extend(
-                (behind + log(self._chances.of_share(share)), parent, token) for token, share in guesses
-            )
+            nodes.extend((behind + log(self._chances.of_share(share)), parent, token) for token, share in guesses)
             score = nodes[place][0]
             ends = steps >= shape.rows or exp(score) * _ONWARD < shape.step_worth
             return None if ends else guesses[0][0]
@@ -376,9 +367,7 @@ class HeadDraft(SharingDraft):
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        network = load_feature_network(
-            self.opened.head, parts.target.config, shared, parts.weights, parts.check
-        )
+        network = load_feature_network(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
         return partial(self.text, network, parts, ShareChances())
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:

@@ -37,9 +37,7 @@ class FallbackDrafter(Drafter):
         apart: See `Drafter.apart`.
     """
 
-    def __init__(
-        self, drafter: Drafter, link: Link, failed: Callable[[str], None], apart: bool = False
-    ) -> None:
+    def __init__(self, drafter: Drafter, link: Link, failed: Callable[[str], None], apart: bool = False) -> None:
         self._drafter: Drafter | None = drafter
         self._link = link
         self._failed = failed

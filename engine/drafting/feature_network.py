@@ -32,13 +32,10 @@ from engine.model.rope import RopeTable
 
 
 class Fusion(ABC):
-    """The fusion of embedding and feature at the draft's input.
+    """The fusion of embedding and feature at the draft's input."""
 
-    Attributes:
-        join: The one matrix that maps [embedding; feature] to the residual stream, or None if the fusion is more
-            than that.
-    """
-
+    # The one matrix that maps [embedding; feature] to the residual stream, or None if the fusion is more than
+    # that
     join: LinearMap | None = None
 
     def __init__(self, *parts: Norm | LinearMap | None) -> None:
@@ -152,34 +149,23 @@ class Eagle3Fusion(Fusion):
 
 @dataclass(frozen=True)
 class FeatureWeights:
-    """Weights of a feature draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
+    """Weights of a feature draft in memory. h = its hidden size, V, Vd = the target's and its own vocabulary size."""
 
-    Attributes:
-        embedding: V rows of h, its own or the target's.
-        fusion: Fusion of embedding and feature.
-        layers: The M blocks; the first has no norm before attention.
-        final_norm: Norm between the last block and the head, or None. It is part of the feature only with
-            norm_output.
-        head: h -> Vd, its own or the target's.
-        head_dtype: Type of the rows that the head maps; the blocks' own type where they share one.
-        target_ids: (Vd,) the target's id of each of the draft's tokens; None if they are the same.
-        logit_soft_cap: c in c * tanh(logit / c) if the head is that of a target that has a cap, or None.
-        shared_bytes: Bytes of embedding and head that belong to the target.
-        norm_output: True if the feature that is passed on is the output after the final norm (EAGLE-3.1).
-        mask_hidden: (1, k * target's h) row in place of the target's rows that are not there yet (P-EAGLE), or
-            None.
-    """
-
-    embedding: Embedding
-    fusion: Fusion
-    layers: tuple[LayerWeights, ...]
+    embedding: Embedding  # V rows of h, its own or the target's
+    fusion: Fusion  # fusion of embedding and feature
+    layers: tuple[LayerWeights, ...]  # the M blocks; the first has no norm before attention
+    # Norm between the last block and the head, or None. It is part of the feature only with norm_output
     final_norm: Norm | None
-    head: LinearMap
-    head_dtype: torch.dtype
+    head: LinearMap  # h -> Vd, its own or the target's
+    head_dtype: torch.dtype  # type of the rows that the head maps; the blocks' own type where they share one
+    # (Vd,) the target's id of each of the draft's tokens; None if they are the same
     target_ids: Tensor | None = None
+    # c in c * tanh(logit / c) if the head is that of a target that has a cap, or None
     logit_soft_cap: float | None = None
-    shared_bytes: int = 0
+    shared_bytes: int = 0  # bytes of embedding and head that belong to the target
+    # True if the feature that is passed on is the output after the final norm (EAGLE-3.1)
     norm_output: bool = False
+    # (1, k * target's h) row in place of the target's rows that are not there yet (P-EAGLE), or None
     mask_hidden: Tensor | None = None
 
     @property
@@ -272,9 +258,7 @@ class FeatureNetwork:
             fused, window = self._fused[index], self.config.windows[index]
             if fused is None or rows is not None:
                 if window not in seen:
-                    mask = step_mask(
-                        row_positions, count, sees, cache.length, window, self._cache_dtype, group
-                    )
+                    mask = step_mask(row_positions, count, sees, cache.length, window, self._cache_dtype, group)
                     seen[window] = [SeenRows(count, mask, cache)]
                 hidden = block(self.config, layer, index, hidden, rotation, seen[window], rows)
                 rows = None

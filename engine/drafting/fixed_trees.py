@@ -41,13 +41,10 @@ _SETTLED = 1 << 10
 
 @dataclass(frozen=True)
 class RankLog:
-    """A log of calibration replies.
+    """A log of calibration replies."""
 
-    Attributes:
-        replies: (n - 1, K) uint8 for each reply of n tokens: for each token that may be a round's root, the ranks
-            of the K tokens after it in the heads that guess them; `NO_RANK` if a token has none.
-    """
-
+    # (n - 1, K) uint8 for each reply of n tokens: for each token that may be a round's root, the ranks of the
+    # K tokens after it in the heads that guess them; `NO_RANK` if a token has none
     replies: tuple[NDArray[numpy.uint8], ...]
 
     @property
@@ -181,9 +178,7 @@ def _places(log: RankLog) -> dict[Path, list[tuple[int, int]]]:
     return found
 
 
-def _exchanges(
-    inside: Set[Path], places: Mapping[Path, Sequence[object]], heads: int
-) -> list[tuple[Path, Path]]:
+def _exchanges(inside: Set[Path], places: Mapping[Path, Sequence[object]], heads: int) -> list[tuple[Path, Path]]:
     """Return pairs of a leaf to drop and a node to add, the most promising first."""
     children = Counter(path[:-1] for path in inside)
     leaves = [path for path in inside if not children[path] and children[path[:-1]] == path[-1] + 1]
@@ -202,16 +197,12 @@ def _exchanges(
 class StateTree:
     """The draft of one state.
 
-    Attributes:
-        nodes: Nodes that the draft tries, parents and likelier siblings first.
-        reaches: (N + 1,) places that the draft asks for after the root and each node.
-
     Raises:
         ValueError: The nodes are no tree, or a node asks for nothing.
     """
 
-    nodes: tuple[Path, ...]
-    reaches: tuple[int, ...]
+    nodes: tuple[Path, ...]  # nodes that the draft tries, parents and likelier siblings first
+    reaches: tuple[int, ...]  # (N + 1,) places that the draft asks for after the root and each node
 
     def __post_init__(self) -> None:
         """Refuse nodes that make no tree."""
@@ -231,15 +222,10 @@ class StateTree:
 
 @dataclass(frozen=True)
 class SparseTree:
-    """A draft for each state.
+    """A draft for each state."""
 
-    Attributes:
-        states: (m,) trees for 1 place and more.
-        tokens: Tokens of a round in the long run, the model's own token included.
-    """
-
-    states: tuple[StateTree, ...]
-    tokens: float
+    states: tuple[StateTree, ...]  # (m,) trees for 1 place and more
+    tokens: float  # tokens of a round in the long run, the model's own token included
 
 
 class PathCounts:
@@ -316,9 +302,7 @@ def random_tree(counts: PathCounts, rows: int, chance: random.Random) -> SparseT
         nodes: list[Path] = []
         for _ in range(chance.randrange(1, (rows - 1) // 2 + 1)):
             # Any child of a node or of the root that keeps likelier siblings before it.
-            free = [
-                (*path, sum(one[:-1] == path for one in nodes)) for path in ((), *nodes) if len(path) < depth
-            ]
+            free = [(*path, sum(one[:-1] == path for one in nodes)) for path in ((), *nodes) if len(path) < depth]
             nodes.append(chance.choice(free))
         reaches = [1] * (1 + len(nodes))
         for _ in range(rows - len(nodes) - len(reaches)):
@@ -355,10 +339,7 @@ def _divided(counts: PathCounts, most: int, rows: int, members: int) -> SparseTr
         return None
     return in_the_long_run(
         counts,
-        [
-            StateTree(nodes, kept_reaches(counts.ends(nodes), worth, (rows - len(nodes)) // members))
-            for nodes in trees
-        ],
+        [StateTree(nodes, kept_reaches(counts.ends(nodes), worth, (rows - len(nodes)) // members)) for nodes in trees],
     )
 
 

@@ -287,9 +287,7 @@ def _translate(
         raise UnsupportedModel("Tenon has no draft with LongRoPE; choose another draft.")
     activation = config["hidden_act"]
     if activation not in ACTIVATIONS:
-        raise UnsupportedModel(
-            "Tenon has no activation {hidden_act}; choose another draft.", hidden_act=activation
-        )
+        raise UnsupportedModel("Tenon has no activation {hidden_act}; choose another draft.", hidden_act=activation)
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
     )
@@ -350,35 +348,22 @@ def windows_of(inner: dict[str, Any], layers: int) -> tuple[int | None, ...]:
 
 @dataclass(frozen=True)
 class HeadLayout:
-    """Contents of a feature draft's checkpoint.
+    """Contents of a feature draft's checkpoint."""
 
-    Attributes:
-        kind: Kind of fusion: eagle (EAGLE-1/2), dovetail or eagle3.
-        blocks: Sizes of its blocks; ``vocabulary_size`` is the target's.
-        target_hidden_size: Width of the target's hidden states.
-        hidden_layers: Layers of the target whose inputs the draft takes; None for the layout's own choice.
-        draft_vocabulary_size: Tokens that it drafts.
-        norm_before_residual: Setting of EAGLE-3: see `Eagle3Fusion`.
-        outer: Tensors outside the blocks.
-        layers: Tensors of each block.
-        norm_output: True if the feature that it passes on is its output after the final norm (EAGLE-3.1, EAGLE-1
-            with norms).
-        mask_token: Token of P-EAGLE in place of those that are not there yet; None for drafts that grow level by
-            level.
-        depths: Tokens of a forward of P-EAGLE.
-    """
-
-    kind: Kind
-    blocks: ModelConfig
-    target_hidden_size: int
+    kind: Kind  # kind of fusion: eagle (EAGLE-1/2), dovetail or eagle3
+    blocks: ModelConfig  # sizes of its blocks; ``vocabulary_size`` is the target's
+    target_hidden_size: int  # width of the target's hidden states
+    # Layers of the target whose inputs the draft takes; None for the layout's own choice
     hidden_layers: tuple[int, ...] | None
-    draft_vocabulary_size: int
-    norm_before_residual: bool
-    outer: tuple[Slot, ...]
-    layers: tuple[tuple[Slot, ...], ...]
+    draft_vocabulary_size: int  # tokens that it drafts
+    norm_before_residual: bool  # setting of EAGLE-3: see `Eagle3Fusion`
+    outer: tuple[Slot, ...]  # tensors outside the blocks
+    layers: tuple[tuple[Slot, ...], ...]  # tensors of each block
+    # True if the feature that it passes on is its output after the final norm (EAGLE-3.1, EAGLE-1 with norms)
     norm_output: bool = False
+    # Token of P-EAGLE in place of those that are not there yet; None for drafts that grow level by level
     mask_token: int | None = None
-    depths: int = 1
+    depths: int = 1  # tokens of a forward of P-EAGLE
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -506,9 +491,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
             ]
         if mask_token is not None:
             shape = names.get(f"{prefix}mask_hidden", ())
-            wanted = (
-                (*(1 for _ in shape[:-1]), taken * target_hidden) if shape else (1, 1, taken * target_hidden)
-            )
+            wanted = (*(1 for _ in shape[:-1]), taken * target_hidden) if shape else (1, 1, taken * target_hidden)
             outer.append(Slot(f"{prefix}mask_hidden", wanted, "mask_hidden"))
     layers = [list(layer_slots(blocks, index)) for index in range(blocks.layers)]
     layers[0] = _first_block(layers[0], blocks, kind, speculators or regular, normed)
@@ -536,9 +519,7 @@ def _settings(raw: Mapping[str, Any]) -> dict[str, bool]:
             raise refuse(f"eagle_config.{key}", nested[key])
     if int(nested.get("parallel_draft_step") or 1) > 1:
         raise refuse("eagle_config.parallel_draft_step", nested["parallel_draft_step"])
-    found = {
-        key: bool(raw.get(key) or nested.get(key)) for key in ("fc_norm", "norm_before_fc", "norm_output")
-    }
+    found = {key: bool(raw.get(key) or nested.get(key)) for key in ("fc_norm", "norm_before_fc", "norm_output")}
     if found["fc_norm"] and found["norm_before_fc"]:
         raise ValueError("fc_norm and norm_before_fc are both true")
     return found
@@ -599,9 +580,7 @@ def embedding_and_head(
     return slots
 
 
-def _first_block(
-    slots: list[Slot], blocks: ModelConfig, kind: Kind, numbered: bool, normed: bool
-) -> list[Slot]:
+def _first_block(slots: list[Slot], blocks: ModelConfig, kind: Kind, numbered: bool, normed: bool) -> list[Slot]:
     if kind != "eagle3":
         kept = [slot for slot in slots if normed or slot.field != "attention_norm"]
         if not numbered:

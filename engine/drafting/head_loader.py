@@ -33,18 +33,12 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 
 @dataclass(frozen=True)
 class SharedWeights:
-    """Weights that a draft takes from its target, on the draft's device.
+    """Weights that a draft takes from its target, on the draft's device."""
 
-    Attributes:
-        embedding: V rows of h, on that device.
-        head: h -> V.
-        head_dtype: Type of the head's input.
-        copied: True if they are copies made for the draft, so that their memory counts as the draft's.
-    """
-
-    embedding: Embedding
-    head: LinearMap
-    head_dtype: torch.dtype
+    embedding: Embedding  # V rows of h, on that device
+    head: LinearMap  # h -> V
+    head_dtype: torch.dtype  # type of the head's input
+    # True if they are copies made for the draft, so that their memory counts as the draft's
     copied: bool = False
 
 
@@ -152,9 +146,7 @@ def load_feature_network(
     own_head, own_embedding = outer.get("head"), outer.get("embedding")
     target_ids = None
     if layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
-        target_ids = drafted_ids(
-            checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device
-        )
+        target_ids = drafted_ids(checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device)
     soft_cap = target.logit_soft_cap if own_head is None else None
     if own_head is None and target_ids is not None:
         own_head = rows_of(shared.head, target_ids)
@@ -180,9 +172,7 @@ def load_feature_network(
         logit_soft_cap=soft_cap,
         shared_bytes=kept_bytes,
     )
-    return FeatureNetwork(
-        layout.blocks, weights, hidden_layers, weight_format.activations, weight_format.cache
-    )
+    return FeatureNetwork(layout.blocks, weights, hidden_layers, weight_format.activations, weight_format.cache)
 
 
 @dataclass(frozen=True)
@@ -218,8 +208,7 @@ def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> F
     if layout.kind == "dovetail":
         # The paper's code multiplies rows from the left: its matrices are (in, out).
         first, second, gate = (
-            maps.linear(tensors[field].t().contiguous(), None)
-            for field in ("feature_map", "token_map", "gate_map")
+            maps.linear(tensors[field].t().contiguous(), None) for field in ("feature_map", "token_map", "gate_map")
         )
         return DovetailFusion(Norm(tensors["token_norm"], epsilon), first, second, gate)
     fc = maps.linear(tensors["fc"], tensors.get("fc_bias"))
@@ -261,7 +250,6 @@ def drafted_ids(
         drafted = checkpoint.tensor(t2d).bool()
         if not bool(drafted[ids].all()) or int(drafted.sum()) != len(ids):
             raise TensorMismatch(
-                "The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another "
-                "draft."
+                "The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another draft."
             )
     return ids.to(device)

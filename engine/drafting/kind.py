@@ -25,43 +25,28 @@ Seconds = Callable[[], Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Pacing:
-    """Options of LLMCad's drafting; each of its techniques can be switched off.
+    """Options of LLMCad's drafting; each of its techniques can be switched off."""
 
-    Attributes:
-        fallback_threshold: Alpha at the start of a reply, above 0 and at most 1.
-        branching: True if drafts are trees; else the likeliest token follows the likeliest token.
-        adaptive_fallback: True if confidence ends a draft; else its longest branch has ``length`` tokens.
-        draft_ahead: True if the draft goes on while the target loads its weights.
-        draft_beyond: True if nodes that are worth their time are run below the threshold, and likely tokens that
-            opened no branch take the places that branches leave; else a draft is the paper's branches alone.
-        length: Tokens of drafts whose length is fixed.
-    """
-
-    fallback_threshold: float = 0.01
-    branching: bool = True
+    fallback_threshold: float = 0.01  # alpha at the start of a reply, above 0 and at most 1
+    branching: bool = True  # True if drafts are trees; else the likeliest token follows the likeliest token
+    # True if confidence ends a draft; else its longest branch has ``length`` tokens
     adaptive_fallback: bool = True
-    draft_ahead: bool = True
+    draft_ahead: bool = True  # True if the draft goes on while the target loads its weights
+    # True if nodes that are worth their time are run below the threshold, and likely tokens that opened no
+    # branch take the places that branches leave; else a draft is the paper's branches alone
     draft_beyond: bool = True
-    length: int = 7
+    length: int = 7  # tokens of drafts whose length is fixed
 
 
 @dataclass(frozen=True)
 class DraftPlan:
-    """Plan of the draft that will be loaded.
+    """Plan of the draft that will be loaded."""
 
-    Attributes:
-        weights: Format on the CPU; on a GPU the draft runs in its 16-bit type.
-        device: Device that it runs on, as torch calls it.
-        context: Tokens of its context.
-        size_bytes: Bytes of weights and cache there.
-        note: Sentence for the user about what could not be done as asked.
-    """
-
-    weights: WeightFormat
-    device: str
-    context: int
-    size_bytes: int
-    note: str = ""
+    weights: WeightFormat  # format on the CPU; on a GPU the draft runs in its 16-bit type
+    device: str  # device that it runs on, as torch calls it
+    context: int  # tokens of its context
+    size_bytes: int  # bytes of weights and cache there
+    note: str = ""  # sentence for the user about what could not be done as asked
 
     @property
     def on_gpu(self) -> bool:
@@ -71,23 +56,14 @@ class DraftPlan:
 
 @dataclass(frozen=True)
 class DraftLoad:
-    """Parts that a draft is loaded with.
+    """Parts that a draft is loaded with."""
 
-    Attributes:
-        plan: Device and format of the draft.
-        target: The model that it drafts for.
-        checkpoint: Checkpoint of the target.
-        context: Tokens of context of the target.
-        link: The way to the plan's device.
-        check: Called often, now and while it drafts; raises to stop.
-    """
-
-    plan: DraftPlan
-    target: Decoder
-    checkpoint: Checkpoint
-    context: int
-    link: Link
-    check: Callable[[], None]
+    plan: DraftPlan  # device and format of the draft
+    target: Decoder  # the model that it drafts for
+    checkpoint: Checkpoint  # checkpoint of the target
+    context: int  # tokens of context of the target
+    link: Link  # the way to the plan's device
+    check: Callable[[], None]  # called often, now and while it drafts; raises to stop
 
     @property
     def weights(self) -> WeightFormat:
@@ -100,22 +76,18 @@ class DraftLoad:
 
 @dataclass(frozen=True)
 class Drafting:
-    """Drafts of one reply.
+    """Drafts of one reply."""
 
-    Attributes:
-        growth: Limits of trees that grow level by level; or the pace of branches, which grow ahead while the target
-            waits for its weights.
-        matches: Worth of matches in the model's texts if tokens may be looked up too; it learns from the reply.
-            None if another drafter looks them up.
-        looks_up: True if trees that guess all levels at once take matches in.
-        drafted: Called with the tokens of the best guess as it grows, if drafting takes long.
-        cache: Cache of the target for the text, or None if no draft reads it.
-    """
-
+    # Limits of trees that grow level by level; or the pace of branches, which grow ahead while the target
+    # waits for its weights
     growth: TreeShape | Pacing
+    # Worth of matches in the model's texts if tokens may be looked up too; it learns from the reply. None if
+    # another drafter looks them up
     matches: MatchChances | None
-    looks_up: bool
+    looks_up: bool  # True if trees that guess all levels at once take matches in
+    # Called with the tokens of the best guess as it grows, if drafting takes long
     drafted: Callable[[Sequence[int]], None]
+    # Cache of the target for the text, or None if no draft reads it
     cache: Callable[[], KVCache] | None = None
 
 
@@ -125,34 +97,21 @@ DraftText = Callable[[Drafting], Drafter]
 
 @dataclass(frozen=True)
 class LoadedDraft:
-    """A draft in memory.
+    """A draft in memory."""
 
-    Attributes:
-        reference: The user's name for the draft.
-        kind: Kind of the draft, as in `DraftKind.kind`.
-        link: The way to its device.
-        new_text: Function that makes room for a text.
-        notes: Sentences for the user about what could not be done as asked.
-    """
-
-    reference: str
+    reference: str  # the user's name for the draft
     kind: str
-    link: Link
-    new_text: Callable[[], DraftText]
-    notes: tuple[str, ...] = ()
+    link: Link  # the way to its device
+    new_text: Callable[[], DraftText]  # function that makes room for a text
+    notes: tuple[str, ...] = ()  # sentences for the user about what could not be done as asked
 
 
 @dataclass(frozen=True)
 class DraftKind(ABC):
-    """A draft for a target, from its config alone. Each kind is a class of its own.
+    """A draft for a target, from its config alone. Each kind is a class of its own."""
 
-    Attributes:
-        opened: Files of the draft.
-        digest: Digest that names its weights in measurements.
-    """
-
-    opened: OpenedModel
-    digest: str
+    opened: OpenedModel  # files of the draft
+    digest: str  # digest that names its weights in measurements
 
     kind: ClassVar[str]
     published: ClassVar[Mapping[PromptKind, float]]

@@ -114,17 +114,12 @@ class LevelDrafter(Drafter):
         levels: Most levels of a tree.
         counted: Tokens of a round by rows of its draft, if they were counted.
         probes_each: Rows of a forward that ask for one level after one node; 0 for a drafter that needs none.
-
-    Attributes:
-        levels: Most levels of a tree.
-        probes_each: Rows of a forward that ask for one level after one node.
-        limits: Limits of trees. May be changed between replies.
     """
 
     def __init__(self, levels: int, counted: Mapping[int, float], probes_each: int = 0) -> None:
-        self.levels = levels
-        self.probes_each = probes_each
-        self.limits = TreeShape(_WIDTH, levels, _ROWS)
+        self.levels = levels  # most levels of a tree
+        self.probes_each = probes_each  # rows of a forward that ask for one level after one node
+        self.limits = TreeShape(_WIDTH, levels, _ROWS)  # limits of trees. May be changed between replies
         self.counted = counted
         self._text: list[int] = []
 
@@ -201,9 +196,6 @@ class RowLevelDrafter(LevelDrafter):
         cache: Cache of the draft: row i is made of the target's row i.
         ahead: Tokens after its own position that a row of the cache holds.
         target_ids: (draft's vocabulary,) the target's ids of the draft's; None if they are the same.
-
-    Attributes:
-        hidden_layers: Layers of the target whose rows it takes.
     """
 
     def __init__(
@@ -215,7 +207,7 @@ class RowLevelDrafter(LevelDrafter):
         target_ids: Tensor | None,
     ) -> None:
         super().__init__(levels, {})
-        self.hidden_layers = hidden_layers
+        self.hidden_layers = hidden_layers  # layers of the target whose rows it takes
         self._cache = cache
         self._rows = TargetRows(cache, ahead)
         self._target_ids: list[int] | None = None if target_ids is None else target_ids.tolist()

@@ -53,12 +53,10 @@ class MatchChances:
 
     Args:
         earlier: Value of `earlier` from another session.
-
-    Attributes:
-        earlier: Observations of the replies before this one, by the shortest match of each class.
     """
 
     def __init__(self, earlier: Mapping[int, Matched] | None = None) -> None:
+        # Observations of the replies before this one, by the shortest match of each class
         self.earlier = {shortest: Matched() for shortest in CLASSES} | dict(earlier or {})
         self.begin()
 
@@ -148,9 +146,7 @@ class PromptLookup(Drafter):
         self._match = self._longest()
         return len(prompt)
 
-    def observe(
-        self, tokens: Sequence[int], hidden: Tensor | None = None, probes: Tensor | None = None
-    ) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None = None, probes: Tensor | None = None) -> None:
         """Learn from the tokens what matches are worth, and append them."""
         for token in tokens:
             if self._match is not None:

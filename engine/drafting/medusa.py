@@ -75,21 +75,14 @@ _UNUSED = mark(
 
 @dataclass(frozen=True)
 class MedusaLayout:
-    """Contents of a checkpoint of Medusa heads.
+    """Contents of a checkpoint of Medusa heads."""
 
-    Attributes:
-        heads: Tensors of each head: ``block0``, ``block0_bias`` and so on, and ``map`` if it has one of its own.
-        blocks: Blocks of each head.
-        hidden_size: Hidden size of the target.
-        vocabulary_size: Vocabulary size of the target, or None if nothing says it.
-        drafted: Tokens that are drafted; None for all.
-    """
-
+    # Tensors of each head: ``block0``, ``block0_bias`` and so on, and ``map`` if it has one of its own
     heads: tuple[tuple[Slot, ...], ...]
-    blocks: int
-    hidden_size: int
-    vocabulary_size: int | None
-    drafted: int | None
+    blocks: int  # blocks of each head
+    hidden_size: int  # hidden size of the target
+    vocabulary_size: int | None  # vocabulary size of the target, or None if nothing says it
+    drafted: int | None  # tokens that are drafted; None for all
 
     @property
     def own_maps(self) -> bool:
@@ -163,10 +156,6 @@ class MedusaNetwork:
         dtypes: Types of the inputs of blocks and maps.
         target_ids: (Vd,) the target's id of each of the draft's tokens; None if they are the same.
         soft_cap: c in c * tanh(logit / c) if the map is the head of a target that has a cap, else None.
-
-    Attributes:
-        heads: Number of heads.
-        target_ids: The ids that were given.
     """
 
     def __init__(
@@ -178,10 +167,10 @@ class MedusaNetwork:
         target_ids: Tensor | None,
         soft_cap: float | None,
     ) -> None:
-        self.heads = len(further)
+        self.heads = len(further)  # number of heads
         self._first = first
         self._further = further
-        self.target_ids = target_ids
+        self.target_ids = target_ids  # the ids that were given
         self._maps = maps
         self._dtypes = dtypes
         self._soft_cap = soft_cap
@@ -222,9 +211,7 @@ class MedusaNetwork:
         return torch.cat([own(row) for own, row in zip(self._maps, made, strict=False)]).float()
 
 
-def _guess_of(
-    first: LinearMap, further: Sequence[Sequence[LinearMap]], maps: Sequence[LinearMap]
-) -> Guess | None:
+def _guess_of(first: LinearMap, further: Sequence[Sequence[LinearMap]], maps: Sequence[LinearMap]) -> Guess | None:
     """Return the heads as the kernel library takes them, or None if it cannot compute them."""
     every = (first, *(block for blocks in further for block in blocks), *maps)
     if not all(isinstance(linear, PackedLinear) for linear in every):
@@ -264,11 +251,7 @@ def load_medusa(
     """
     layout = read_medusa(checkpoint)
     linear = HeadMaps(weights, device)
-    ids = (
-        None
-        if layout.drafted is None
-        else drafted_ids(checkpoint, "d2t", "t2d", layout.vocabulary_size or 0, device)
-    )
+    ids = None if layout.drafted is None else drafted_ids(checkpoint, "d2t", "t2d", layout.vocabulary_size or 0, device)
     first: list[tuple[Tensor, Tensor]] = []
     further: list[list[LinearMap]] = []
     maps: list[LinearMap] = []
@@ -286,9 +269,7 @@ def load_medusa(
         map_type = head_type if ids is None else map_type
     cap = None if layout.own_maps else soft_cap
     weight, bias = (torch.cat(parts) for parts in zip(*first, strict=True))
-    return MedusaNetwork(
-        linear.linear(weight, bias), further, maps, (weights.activations, map_type), ids, cap
-    )
+    return MedusaNetwork(linear.linear(weight, bias), further, maps, (weights.activations, map_type), ids, cap)
 
 
 def ranks_of(network: MedusaNetwork, hidden: Tensor, tokens: Sequence[int]) -> NDArray[numpy.uint8]:
@@ -327,24 +308,18 @@ def ranks_of(network: MedusaNetwork, hidden: Tensor, tokens: Sequence[int]) -> N
 class HeadCalibration:
     """Calibration of a model's heads on its replies.
 
-    Attributes:
-        tree: Nodes of the searched tree, the best first: its first nodes are the tree of a smaller width.
-        searched: Tokens of a round by `WIDTHS`, with these trees.
-        grown: Tokens of a round by `WIDTHS`, with trees of the heads' own probabilities.
-        follows: True if drafts follow the searched tree; else they are grown.
-        accuracies: Shares of tokens among a head's likeliest 1, 3 and 10, by head.
-        places: Tokens that were counted.
-
     Raises:
         ValueError: The nodes are no tree, or a width has no figure.
     """
 
+    # Nodes of the searched tree, the best first: its first nodes are the tree of a smaller width
     tree: tuple[Node, ...]
-    searched: tuple[float, ...]
-    grown: tuple[float, ...]
-    follows: bool
+    searched: tuple[float, ...]  # tokens of a round by `WIDTHS`, with these trees
+    grown: tuple[float, ...]  # tokens of a round by `WIDTHS`, with trees of the heads' own probabilities
+    follows: bool  # True if drafts follow the searched tree; else they are grown
+    # Shares of tokens among a head's likeliest 1, 3 and 10, by head
     accuracies: tuple[tuple[float, ...], ...] = ()
-    places: int = 0
+    places: int = 0  # tokens that were counted
 
     def __post_init__(self) -> None:
         """Refuse figures that no calibration can have."""
@@ -430,13 +405,9 @@ K = TypeVar("K", bound=Calibration[Any])
 
 @dataclass(frozen=True)
 class CalibratedDraft(TargetDraft[L], Generic[L, K]):
-    """Tensors beside a model that have no cache of their own, with their calibration.
+    """Tensors beside a model that have no cache of their own, with their calibration."""
 
-    Attributes:
-        beside: Calibration that came with the draft, or None.
-    """
-
-    beside: K | None = None
+    beside: K | None = None  # calibration that came with the draft, or None
 
     by_levels = False
     calibration_type: ClassVar[type[Any]]
@@ -545,9 +516,6 @@ class MedusaDrafter(LevelDrafter):
         network: The heads.
         hidden_layer: The number of the target's layers, which names the rows that its head maps.
         calibration: Calibration of the heads, or None.
-
-    Attributes:
-        hidden_layers: Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone.
     """
 
     def __init__(
@@ -557,6 +525,7 @@ class MedusaDrafter(LevelDrafter):
         calibration: HeadCalibration | None = None,
     ) -> None:
         super().__init__(network.heads, {} if calibration is None else calibration.tokens)
+        # Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone
         self.hidden_layers: tuple[int, ...] = (hidden_layer,)
         self._network = network
         self._nodes = () if calibration is None else calibration.followed
@@ -593,9 +562,7 @@ class MedusaDrafter(LevelDrafter):
         most = network.heads
         self._check_depth(shape)
         logits = network.logits(self._row, shape.depth or min(self.limits.depth, most, shape.rows))
-        draft = (
-            likeliest_along(searched, shape.parents or (), logits) if searched else self._tree(shape, logits)
-        )
+        draft = likeliest_along(searched, shape.parents or (), logits) if searched else self._tree(shape, logits)
         ids = self._target_ids
         return draft if ids is None else replace(draft, tokens=tuple(ids[token] for token in draft.tokens))
 

@@ -45,23 +45,14 @@ _EPSILON = 1e-6
 
 @dataclass(frozen=True)
 class MlpLayout:
-    """Contents of such a checkpoint.
+    """Contents of such a checkpoint."""
 
-    Attributes:
-        levels: Tokens of a draft's path.
-        hidden_size: Hidden size of the target.
-        width: Width of a state.
-        vocabulary_size: Vocabulary size of the target.
-        scales: True if the target's row is brought to a length first.
-        stages: Tensors of each level; those of several may be the same.
-    """
-
-    levels: int
-    hidden_size: int
-    width: int
-    vocabulary_size: int
-    scales: bool
-    stages: tuple[tuple[Slot, ...], ...]
+    levels: int  # tokens of a draft's path
+    hidden_size: int  # hidden size of the target
+    width: int  # width of a state
+    vocabulary_size: int  # vocabulary size of the target
+    scales: bool  # True if the target's row is brought to a length first
+    stages: tuple[tuple[Slot, ...], ...]  # tensors of each level; those of several may be the same
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -83,9 +74,7 @@ def read_mlp(checkpoint: HeadCheckpoint) -> MlpLayout:
         hidden, vocabulary, levels = int(raw["emb_dim"]), int(raw["vocab_size"]), int(raw["n_predict"])
         width = int(raw.get("inner_dim") or hidden)
         if min(hidden, vocabulary, levels, width) < 1 or levels > 64:
-            raise ValueError(
-                f"emb_dim {hidden}, inner_dim {width}, vocab_size {vocabulary}, n_predict {levels}"
-            )
+            raise ValueError(f"emb_dim {hidden}, inner_dim {width}, vocab_size {vocabulary}, n_predict {levels}")
     except (TypeError, ValueError, KeyError) as error:
         raise bad_value(error) from error
     prefix = "speculator." if any(name.startswith("speculator.") for name in names) else ""
@@ -135,9 +124,7 @@ class MlpNetwork:
         device: Device of the stages.
     """
 
-    def __init__(
-        self, layout: MlpLayout, stages: Sequence[_Stage], dtype: torch.dtype, device: torch.device
-    ) -> None:
+    def __init__(self, layout: MlpLayout, stages: Sequence[_Stage], dtype: torch.dtype, device: torch.device) -> None:
         self.layout = layout
         self._stages, self._dtype = stages, dtype
         kept = 0.5 ** (0.5 / layout.levels)
@@ -253,13 +240,11 @@ class MlpDrafter(LevelDrafter):
         network: The draft.
         hidden_layer: The number of the target's layers, which names the rows that its head maps.
         link: The way to the draft's device.
-
-    Attributes:
-        hidden_layers: Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone.
     """
 
     def __init__(self, network: MlpNetwork, hidden_layer: int, link: Link) -> None:
         super().__init__(network.layout.levels, {})
+        # Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone
         self.hidden_layers: tuple[int, ...] = (hidden_layer,)
         self._network, self._link = network, link
         self._row = torch.empty(0)

@@ -122,9 +122,7 @@ class BranchTree:
     def likeliest_ends(self, count: int, deepest: int) -> list[int]:
         """Return at most ``count`` of the likeliest nodes that were not run, of branches or not."""
         ends = [
-            at
-            for at, node in enumerate(self._nodes)
-            if node.children is None and at != ROOT and node.depth <= deepest
+            at for at, node in enumerate(self._nodes) if node.children is None and at != ROOT and node.depth <= deepest
         ]
         return sorted(ends, key=lambda at: -self._nodes[at].score)[:count]
 
@@ -256,9 +254,7 @@ class BranchTree:
             joined = node.opened and self._nodes[parent].joined
             score = node.score - top.score
             depth = node.depth - top.depth
-            self._nodes.append(
-                replace(node, parent=parent, depth=depth, score=score, joined=joined, drafted=False)
-            )
+            self._nodes.append(replace(node, parent=parent, depth=depth, score=score, joined=joined, drafted=False))
         for at, new in moved.items():
             children = nodes[at].children
             if children is not None:
@@ -270,9 +266,7 @@ class BranchTree:
         return [row for row, _ in kept]
 
     def _branches(self) -> list[int]:
-        return [
-            at for at, node in enumerate(self._nodes) if at != ROOT and node.joined and node.children is None
-        ]
+        return [at for at, node in enumerate(self._nodes) if at != ROOT and node.joined and node.children is None]
 
 
 def most_behind(confidences: Sequence[float], lengths: Sequence[int], tokens: int, count: int) -> list[int]:
@@ -319,15 +313,12 @@ class FallbackThreshold:
 
     Args:
         initial: Alpha at the start.
-
-    Attributes:
-        value: Alpha now, between `LOWEST_THRESHOLD` and 1.
     """
 
     DEFAULT = Pacing.fallback_threshold
 
     def __init__(self, initial: float = DEFAULT) -> None:
-        self.value = max(initial, LOWEST_THRESHOLD)
+        self.value = max(initial, LOWEST_THRESHOLD)  # alpha now, between `LOWEST_THRESHOLD` and 1
 
     def observe(self, confidence: float, drafted: int, correct: int) -> None:
         """Adapt alpha to the outcome of a draft.

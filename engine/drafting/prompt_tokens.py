@@ -60,23 +60,14 @@ _MISMATCH = mark(
 
 @dataclass(frozen=True)
 class PromptTokenLayout:
-    """Contents of a checkpoint of prompt tokens.
+    """Contents of a checkpoint of prompt tokens."""
 
-    Attributes:
-        count: Places, m: the tokens after the next one that are guessed.
-        members: Members of each place's ensemble, n.
-        hidden_size: Hidden size of the target.
-        layers: Layers of the target, or None if nothing says it.
-        heads: Attention heads of the target, or None if nothing says it.
-        mask: Rule of which row sees which.
-    """
-
-    count: int
-    members: int
-    hidden_size: int
-    layers: int | None
-    heads: int | None
-    mask: ProbeMask
+    count: int  # places, m: the tokens after the next one that are guessed
+    members: int  # members of each place's ensemble, n
+    hidden_size: int  # hidden size of the target
+    layers: int | None  # layers of the target, or None if nothing says it
+    heads: int | None  # attention heads of the target, or None if nothing says it
+    mask: ProbeMask  # rule of which row sees which
 
     @property
     def size_bytes(self) -> int:
@@ -86,15 +77,10 @@ class PromptTokenLayout:
 
 @dataclass(frozen=True)
 class PromptTokens:
-    """Prompt tokens in memory.
+    """Prompt tokens in memory."""
 
-    Attributes:
-        embeddings: (m, n, h) float32: for each place, nearest first, and each member of its ensemble.
-        mask: Rule of which row sees which.
-    """
-
-    embeddings: Tensor
-    mask: ProbeMask = "ensemble"
+    embeddings: Tensor  # (m, n, h) float32: for each place, nearest first, and each member of its ensemble
+    mask: ProbeMask = "ensemble"  # rule of which row sees which
     _known: dict[tuple[int, ...], Probes] = field(default_factory=dict, init=False, compare=False)
 
     @property
@@ -213,8 +199,7 @@ def _size(config: dict[str, Any], name: str, usual: int | None, most: int | None
             value=repr(value),
         )
     raise ConfigInvalid(
-        "{name} in the prompt tokens' adapter_config.json is {value}, and Tenon runs 1 to {most}: choose another "
-        "set.",
+        "{name} in the prompt tokens' adapter_config.json is {value}, and Tenon runs 1 to {most}: choose another set.",
         name=name,
         value=repr(value),
         most=most,
@@ -225,20 +210,15 @@ def _size(config: dict[str, Any], name: str, usual: int | None, most: int | None
 class PromptTokenCalibration:
     """Calibration of a model's prompt tokens on its replies.
 
-    Attributes:
-        rows: Most rows of each draft beside the root's, ascending.
-        trees: Trees for each of these numbers of rows.
-        accuracies: Shares of tokens among a place's likeliest 1, 3 and 10, by place.
-        places: Tokens that were counted.
-
     Raises:
         ValueError: There is no tree, or one has no rows.
     """
 
-    rows: tuple[int, ...]
-    trees: tuple[SparseTree, ...]
+    rows: tuple[int, ...]  # most rows of each draft beside the root's, ascending
+    trees: tuple[SparseTree, ...]  # trees for each of these numbers of rows
+    # Shares of tokens among a place's likeliest 1, 3 and 10, by place
     accuracies: tuple[tuple[float, ...], ...] = ()
-    places: int = 0
+    places: int = 0  # tokens that were counted
 
     def __post_init__(self) -> None:
         """Refuse figures that no calibration can have."""

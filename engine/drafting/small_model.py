@@ -42,13 +42,9 @@ SMALL_DRAFT_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class ModelDraft(DraftKind):
-    """A whole model.
+    """A whole model."""
 
-    Attributes:
-        config: Config of the draft's checkpoint.
-    """
-
-    config: ModelConfig
+    config: ModelConfig  # config of the draft's checkpoint
 
     kind = "model"
     # Dovetail's table I (Zhang et al. 2024): tau of LLaMA2-Chat-7B with TinyLlama-1.1B.

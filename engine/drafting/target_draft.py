@@ -32,15 +32,10 @@ CHUNK_ROWS = 512
 
 @dataclass(frozen=True)
 class TargetDraft(DraftKind, Generic[L]):
-    """A draft by the layout of its checkpoint.
+    """A draft by the layout of its checkpoint."""
 
-    Attributes:
-        layout: Contents of the checkpoint.
-        target: The target's config.
-    """
-
-    layout: L
-    target: ModelConfig
+    layout: L  # contents of the checkpoint
+    target: ModelConfig  # the target's config
 
     @classmethod
     @abstractmethod
@@ -100,9 +95,7 @@ class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
         """Read the weights, and copies of the shared ones if the target is on another device."""
         shared, weights, link = share(parts.target.source), parts.weights, parts.link
         if parts.plan.on_gpu:
-            shared = read_shared(
-                parts.checkpoint, parts.target.config, weights.dense, link.device, parts.check
-            )
+            shared = read_shared(parts.checkpoint, parts.target.config, weights.dense, link.device, parts.check)
         return LoadedDraft(self.name, self.kind, link, self.texts(shared, parts))
 
     @abstractmethod
@@ -122,15 +115,11 @@ class TargetRows:
         cache: Cache of the draft: row i is made of the target's row i.
         ahead: Tokens after its own position that a row of the cache holds: 1 if features are joined with the next
             token.
-
-    Attributes:
-        text: Tokens; the last one is the root, whose row the target has not made yet.
-        held: Number of rows in the cache and waiting.
     """
 
     def __init__(self, cache: KVCache, ahead: int) -> None:
-        self.text: list[int] = []
-        self.held = 0
+        self.text: list[int] = []  # tokens; the last one is the root, whose row the target has not made yet
+        self.held = 0  # number of rows in the cache and waiting
         self._cache = cache
         self._ahead = ahead
         self._waiting: list[Tensor] = []

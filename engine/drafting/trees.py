@@ -24,21 +24,14 @@ LARGEST_TREE = 64 * (DEEPEST - 1)
 
 @dataclass(frozen=True)
 class TreeShape:
-    """Limits on the size of a tree.
+    """Limits on the size of a tree."""
 
-    Attributes:
-        width: Nodes that are expanded at each level, and children of each that are looked at; 1 drafts chains.
-        depth: Longest path below the root.
-        nodes: Nodes kept for the target to verify.
-        searched: True if a tree that was searched for the draft is followed if there is one.
-        chains: True if a draft with a short way for chains may take it instead.
-    """
-
+    # Nodes that are expanded at each level, and children of each that are looked at; 1 drafts chains
     width: int = 10
-    depth: int = 7
-    nodes: int = 15
-    searched: bool = False
-    chains: bool = True
+    depth: int = 7  # longest path below the root
+    nodes: int = 15  # nodes kept for the target to verify
+    searched: bool = False  # True if a tree that was searched for the draft is followed if there is one
+    chains: bool = True  # True if a draft with a short way for chains may take it instead
 
 
 @dataclass(frozen=True)
@@ -46,18 +39,12 @@ class Level:
     """Nodes of one depth that the draft is to run over next.
 
     Expanded nodes are numbered through all levels in the order in which they are handed out.
-
-    Attributes:
-        tokens: (n,) token ids.
-        parents: (n,) number of each one's parent among the expanded nodes, -1 for the root.
-        depth: Distance from the root, the same for all; the root's children have 1.
-        sees: (n, m + n) bool, for m nodes expanded before: each node sees its ancestors and itself.
     """
 
-    tokens: tuple[int, ...]
-    parents: tuple[int, ...]
-    depth: int
-    sees: Tensor
+    tokens: tuple[int, ...]  # (n,) token ids
+    parents: tuple[int, ...]  # (n,) number of each one's parent among the expanded nodes, -1 for the root
+    depth: int  # distance from the root, the same for all; the root's children have 1
+    sees: Tensor  # (n, m + n) bool, for m nodes expanded before: each node sees its ancestors and itself
 
 
 #: Runs the draft over a level, whose nodes also see the text and the root: (n, V) logits of what follows each, or

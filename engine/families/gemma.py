@@ -58,9 +58,7 @@ _GEMMA4 = Family(
         router_norm="router.scale",
         expert_scale="router.per_expert_scale",
     ),
-    stacks={
-        f"experts.{name}": Stack((f"experts.{{}}.{name}.weight",)) for name in ("gate_up_proj", "down_proj")
-    },
+    stacks={f"experts.{name}": Stack((f"experts.{{}}.{name}.weight",)) for name in ("gate_up_proj", "down_proj")},
 )
 _GEMMA4_MULTIMODAL = replace(
     _GEMMA4,
@@ -118,9 +116,7 @@ def _settle(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
     values["layer_types"][-1] = "full_attention"  # whatever it says of the last one
     for own in (raw.get("per_layer_config") or {}).values():
         values["global_head_dim"] = own.get("head_dim", values["global_head_dim"])
-        values["num_global_key_value_heads"] = own.get(
-            "num_key_value_heads", values["num_global_key_value_heads"]
-        )
+        values["num_global_key_value_heads"] = own.get("num_key_value_heads", values["num_global_key_value_heads"])
 
 
 #: Of the sizes of Gemma 2 and 3 only these, by their layers, scale attention by something other than the head's size.
@@ -205,9 +201,7 @@ LINE = Line(
         ),
         "Gemma4ForCausalLM": _GEMMA4,
         "Gemma4ForConditionalGeneration": _GEMMA4_MULTIMODAL,
-        "Gemma4UnifiedForConditionalGeneration": replace(
-            _GEMMA4_MULTIMODAL, text_types=("gemma4_unified_text",)
-        ),
+        "Gemma4UnifiedForConditionalGeneration": replace(_GEMMA4_MULTIMODAL, text_types=("gemma4_unified_text",)),
     },
     assistants={
         "Gemma4AssistantForCausalLM": _GEMMA4_ASSISTANT,
@@ -264,9 +258,7 @@ LINE = Line(
             },
             whole={
                 "ffn_gate_inp.scale": "router.scale",
-                **dict.fromkeys(
-                    ("ffn_down_exps.scale", "ffn_gate_inp.per_expert_scale"), "router.per_expert_scale"
-                ),
+                **dict.fromkeys(("ffn_down_exps.scale", "ffn_gate_inp.per_expert_scale"), "router.per_expert_scale"),
                 **dict.fromkeys(("layer_output_scale.weight", "layer_scalar"), "layer_scalar"),
             },
             splitting="gemma4",

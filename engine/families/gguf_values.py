@@ -89,8 +89,7 @@ class GgufValues:
         values = set(value) if isinstance(value, list) else {value}
         if len(values) != 1:
             raise UnsupportedModel(
-                "Tenon runs models whose layers are alike, and {key} differs between this one's; choose "
-                "another model.",
+                "Tenon runs models whose layers are alike, and {key} differs between this one's; choose another model.",
                 key=key,
             )
         return int(values.pop())
@@ -111,10 +110,7 @@ class GgufValues:
 
     def soft_caps(self, *names: str) -> dict[str, Any]:
         """Return caps, None if there are none."""
-        return {
-            f"{name}_logit_softcapping": self.value(f"{name}_logit_softcapping", 0.0) or None
-            for name in names
-        }
+        return {f"{name}_logit_softcapping": self.value(f"{name}_logit_softcapping", 0.0) or None for name in names}
 
     def windows(self) -> dict[str, Any]:
         """Return the window, and the layers that see only that, if the file says it."""
@@ -164,9 +160,7 @@ class GgufValues:
                 "original_max_position_embeddings": self.context,
             }
         if self.value("rope.scaling.attn_factor", 1.0) != 1.0:
-            raise UnsupportedModel(
-                "Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model."
-            )
+            raise UnsupportedModel("Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.")
         if said := float(self.value("rope.scaling.factor", 0.0)):
             kind, factor = self.value("rope.scaling.type", "none" if factor else kind), said
         if kind == "none" or not factor or (kind == "linear" and factor == 1.0):
@@ -185,6 +179,4 @@ class GgufValues:
                 "beta_slow": float(self.value("rope.scaling.yarn_beta_slow", 1.0)),
                 "truncate": True,
             }
-        raise UnsupportedModel(
-            "Tenon has no RoPE of the type {kind} in GGUF files; choose another model.", kind=kind
-        )
+        raise UnsupportedModel("Tenon has no RoPE of the type {kind} in GGUF files; choose another model.", kind=kind)

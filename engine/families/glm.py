@@ -28,9 +28,7 @@ LINE = Line(
         ),
         "glm4_moe_lite": Values(
             {
-                **sizes(
-                    154_880, 202_752, 10_240, hidden=2048, layers=47, heads=20, kv_heads=20, epsilon=1e-5
-                ),
+                **sizes(154_880, 202_752, 10_240, hidden=2048, layers=47, heads=20, kv_heads=20, epsilon=1e-5),
                 **experts(64, 4, 1536),
                 **LATENTS,
                 "first_k_dense_replace": 1,
@@ -41,10 +39,6 @@ LINE = Line(
             }
         ),
     },
-    gguf={
-        "glm4moe": GgufForm(
-            "Glm4MoeForCausalLM", "glm4_moe", values=GgufValues.shared_experts, splitting="glm4"
-        )
-    },
+    gguf={"glm4moe": GgufForm("Glm4MoeForCausalLM", "glm4_moe", values=GgufValues.shared_experts, splitting="glm4")},
     ends=("<|endoftext|>",),
 )

@@ -16,7 +16,5 @@ LINE = Line(
         "<|start_header_id|>assistant<|end_header_id|>\n\n",
         "<|eot_id|>",
     ),
-    tokenizers={
-        "LlamaTokenizer": TokenizerClass({"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"})
-    },
+    tokenizers={"LlamaTokenizer": TokenizerClass({"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"})},
 )

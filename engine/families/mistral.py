@@ -70,8 +70,7 @@ LINE = Line(
     template=KnownTemplate(
         "Mistral",
         ("[INST]", "[/INST]", "</s>"),
-        NO_SYSTEM + "{% if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% else %}{{ m.content }}</s>"
-        "{% endif %}",
+        NO_SYSTEM + "{% if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% else %}{{ m.content }}</s>{% endif %}",
         "",
         "</s>",
     ),

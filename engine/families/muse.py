@@ -61,9 +61,7 @@ LINE = Line(
     values={
         "muse_glimmer_text": Values(
             {
-                **sizes(
-                    202_048, 131_072, 19_968, hidden=6656, layers=52, kv_heads=2, head_dim=128, epsilon=1e-5
-                ),
+                **sizes(202_048, 131_072, 19_968, hidden=6656, layers=52, kv_heads=2, head_dim=128, epsilon=1e-5),
                 "hidden_activation": "silu",
                 "sliding_window": 2048,
                 "attn_logit_softcapping": None,

@@ -16,9 +16,7 @@ def _values(file: GgufValues) -> dict[str, Any]:
 
 
 LINE = Line(
-    families={
-        "Phi3ForCausalLM": Family("Phi-3, Phi-4", fused_projections=True, partial_rotary=True, windows="all")
-    },
+    families={"Phi3ForCausalLM": Family("Phi-3, Phi-4", fused_projections=True, partial_rotary=True, windows="all")},
     values={
         "phi3": Values(
             {

@@ -6,9 +6,7 @@ from engine.families.family import Family, GgufForm, Line, Values, sizes
 
 LINE = Line(
     families={
-        "SmolLM3ForCausalLM": Family(
-            "SmolLM3", qkv_bias=None, output_bias=None, mlp_bias=None, windows="layer_types"
-        )
+        "SmolLM3ForCausalLM": Family("SmolLM3", qkv_bias=None, output_bias=None, mlp_bias=None, windows="layer_types")
     },
     values={
         "smollm3": Values(

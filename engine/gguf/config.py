@@ -134,9 +134,7 @@ def _refuse_features(file: GgufValues, form: GgufForm, family: Family) -> None:
                 architecture=file.prefix,
             )
     if not family.latent and file.value("attention.value_length", file.head_dim) != file.head_dim:
-        raise UnsupportedModel(
-            "Tenon has no heads whose keys and values differ in size; choose another model."
-        )
+        raise UnsupportedModel("Tenon has no heads whose keys and values differ in size; choose another model.")
 
 
 def _experts(file: GgufValues) -> dict[str, Any]:

@@ -140,9 +140,7 @@ def read_header(path: Path) -> GgufHeader:
             details=f"{size_bytes} bytes are there",
         ) from error
     except OSError as error:
-        raise WeightsCorrupt(
-            "{path} cannot be read: {reason}.", path=path, reason=error.strerror or error
-        ) from error
+        raise WeightsCorrupt("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error) from error
 
 
 class _Reader:
@@ -173,9 +171,7 @@ class _Reader:
         self._need(tensor_count, 33)
         table = [self._tensor() for _ in range(tensor_count)]
         start = self._data_start(metadata)
-        tensors = {
-            name: self._place(name, kind, shape, start + offset) for name, kind, shape, offset in table
-        }
+        tensors = {name: self._place(name, kind, shape, start + offset) for name, kind, shape, offset in table}
         if len(tensors) < len(table):
             raise _Damaged(say("two tensors have the same name"))
         digest = hashlib.sha256(self._data[: self._at]).hexdigest()
@@ -252,12 +248,8 @@ class _Reader:
     def _place(self, name: str, kind: GGMLQuantizationType, shape: tuple[int, ...], start: int) -> TensorInfo:
         block, block_bytes = GGML_QUANT_SIZES[kind]
         if 0 in shape or shape[-1] % block:
-            raise _Damaged(
-                say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape)
-            )
+            raise _Damaged(say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape))
         stop = start + math.prod(shape) // block * block_bytes
         if stop > len(self._data):
-            raise _Damaged(
-                say("{name} ends at byte {stop} of {size}", name=name, stop=stop, size=len(self._data))
-            )
+            raise _Damaged(say("{name} ends at byte {stop} of {size}", name=name, stop=stop, size=len(self._data)))
         return TensorInfo(name, kind, shape, start, stop)

@@ -132,9 +132,7 @@ def _naming(form: GgufForm, family: Family) -> tuple[dict[str, str], ...]:
     return outer, layer, stacks, whole
 
 
-def sources(
-    shapes: Mapping[str, tuple[int, ...]], architecture: str, heads: int, kv_heads: int
-) -> dict[str, Source]:
+def sources(shapes: Mapping[str, tuple[int, ...]], architecture: str, heads: int, kv_heads: int) -> dict[str, Source]:
     """Return a file's tensors by Hugging Face's names, each part of a stack by its own; others keep their names.
 
     Args:
@@ -160,9 +158,7 @@ def sources(
             continue
         elif module in stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
             for part in range(shape[0]):
-                found[f"{prefix}{stacks[module].format(part)}.{kind}"] = Source(
-                    name, part=part, parts=shape[0]
-                )
+                found[f"{prefix}{stacks[module].format(part)}.{kind}"] = Source(name, part=part, parts=shape[0])
             continue
         else:
             translated = modules.get(module)
@@ -263,9 +259,7 @@ def read_gguf(path: Path) -> GgufModel:
     files = tuple(
         GgufFile(
             header,
-            sources(
-                {name: tensor.shape for name, tensor in header.tensors.items()}, architecture, heads, kv_heads
-            ),
+            sources({name: tensor.shape for name, tensor in header.tensors.items()}, architecture, heads, kv_heads),
         )
         for header in headers
     )

@@ -35,9 +35,7 @@ _TOWER = mark(
     "This GGUF file holds the part of a model that reads images or sound, and no text model; choose the model's own "
     "file."
 )
-_VOCABULARY = mark(
-    "This GGUF file holds a vocabulary and no weights, so it is no model; choose the model's own file."
-)
+_VOCABULARY = mark("This GGUF file holds a vocabulary and no weights, so it is no model; choose the model's own file.")
 #: Sentences by ``general.type``.
 _TYPES = {"adapter": _ADAPTER, "imatrix": _IMATRIX, "mmproj": _TOWER}
 #: Sentences by ``general.architecture``, for files without a type.
@@ -130,10 +128,7 @@ def all_parts(path: Path) -> list[Path]:
     count = 0 if part is None else int(part["count"])
     if part is None or not 0 < count <= _MOST_PARTS:
         return _parts_by_metadata(path)
-    parts = [
-        path.with_name(f"{part['stem']}-{number:05}-of-{count:05}{path.suffix}")
-        for number in range(1, count + 1)
-    ]
+    parts = [path.with_name(f"{part['stem']}-{number:05}-of-{count:05}{path.suffix}") for number in range(1, count + 1)]
     missing = [file for file in parts if not file.is_file()]
     if not missing:
         return parts

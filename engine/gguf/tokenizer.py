@@ -81,8 +81,7 @@ _DEEPSEEK_CODER = (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥\u0800-一가
 _YOUTU = "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|" + _CHINESE
 # Scripts of Asia that write no spaces.
 _AFMOE = (
-    "[一-\u9fff㐀-\u4dbf\uf900-\ufaff\u3040-ゟ゠-ヿ･-ﾟ⼀-\u2fdfเ-\u0e7f\u0e80-\u0effក-\u17ffက-႟ꩠ-ꩿꧠ-\ua9ff"
-    "가-\ud7afᄀ-ᇿ]+"
+    "[一-\u9fff㐀-\u4dbf\uf900-\ufaff\u3040-ゟ゠-ヿ･-ﾟ⼀-\u2fdfเ-\u0e7f\u0e80-\u0effក-\u17ffက-႟ꩠ-ꩿꧠ-\ua9ff가-\ud7afᄀ-ᇿ]+"
 )
 _POINTS_OF_THREE = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
 _BLOOM = r" ?[^(\s|.,!?…。，、।۔،)]+"
@@ -177,9 +176,7 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 _SENTENCE_PIECE = Splitting((), starts=True, spelling="marked")
 # Texts of tokens that stand for one byte: GPT-2's letters, and SentencePiece's names.
 _PRINTED = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-_LETTERS = [
-    chr(byte if byte in _PRINTED else 0x100 + len(set(range(byte)) - _PRINTED)) for byte in range(256)
-]
+_LETTERS = [chr(byte if byte in _PRINTED else 0x100 + len(set(range(byte)) - _PRINTED)) for byte in range(256)]
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
@@ -231,9 +228,7 @@ def byte_level(ids: dict[str, int], merges: Sequence[Sequence[str]], splitting: 
     Raises:
         Exception: A merge makes no token; the error is of the library's own kind, which has no name.
     """
-    backend = Tokenizer(
-        models.BPE(ids, [(left, right) for left, right in merges], ignore_merges=splitting.whole_words)
-    )
+    backend = Tokenizer(models.BPE(ids, [(left, right) for left, right in merges], ignore_merges=splitting.whole_words))
     if splitting.composed:
         backend.normalizer = normalizers.NFC()
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -246,9 +241,7 @@ def _splits(splitting: Splitting) -> list[pre_tokenizers.PreTokenizer]:
     return [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
 
 
-def merges_by_score(
-    tokens: Sequence[str], kinds: Sequence[int], scores: Sequence[float]
-) -> NDArray[np.int32]:
+def merges_by_score(tokens: Sequence[str], kinds: Sequence[int], scores: Sequence[float]) -> NDArray[np.int32]:
     """Return SentencePiece's merges: of two neighbours that make a token, those with the best score come first.
 
     Args:
@@ -287,7 +280,6 @@ class Vocabulary:
     Attributes:
         spelled: Tokens that the tokenizer does not know, because their text is another token's or no UTF-8: the tokens
             that stand for the same bytes.
-        notes: Sentences about it for the user.
 
     Raises:
         TokenizerInvalid: There is no vocabulary, or it makes no sense.
@@ -297,7 +289,7 @@ class Vocabulary:
     def __init__(self, metadata: Mapping[str, Any]) -> None:
         self._metadata = metadata
         self._form = GGUF.get(str(metadata.get("general.architecture")))
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()  # sentences about it for the user
         with _damage_in_words():
             self._read()
 
@@ -429,9 +421,7 @@ class Vocabulary:
 
     def _whole(self, token: str, kind: int) -> AddedToken:
         keeps = None if self._form is None or self._kind != "llama" else self._form.keeps_space
-        drops_space = (
-            keeps is not None and (kind == TokenType.CONTROL or token == "</s>") and token not in keeps
-        )
+        drops_space = keeps is not None and (kind == TokenType.CONTROL or token == "</s>") and token not in keeps
         return AddedToken(token, normalized=False, special=kind in _SPECIAL, rstrip=drops_space)
 
     def _characters(self, merges: list[tuple[str, str]]) -> Tokenizer:

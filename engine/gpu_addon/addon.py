@@ -89,9 +89,7 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
     if torch.gpu is not None:
         return AddonChoice(
             (),
-            say(
-                "The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.", gpu=torch.gpu
-            ),
+            say("The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.", gpu=torch.gpu),
         )
     if not cards:
         return AddonChoice((), say("No graphics card was found that GPU support could be fetched for."))

@@ -34,15 +34,12 @@ def bundled_torch(addons: Path) -> BundledTorch:
     found = next(iter(distributions(name="torch", path=path)), None)
     if found is None:
         raise AddonUnusable(
-            "This Tenon does not say which torch it runs on, so no GPU support can be chosen: "
-            "install Tenon again."
+            "This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again."
         )
     needs = (Requirement(line) for line in found.requires or ())
     # Packages of its extras need not be there.
     names = frozenset(
-        canonicalize_name(need.name)
-        for need in needs
-        if need.marker is None or need.marker.evaluate({"extra": ""})
+        canonicalize_name(need.name) for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})
     )
     version = Version(found.version)
     return BundledTorch(version.public, _gpu(version.local or "", names), names)

@@ -198,8 +198,6 @@ class Installation:
         for wheel in plan.wheels:
             hashes |= unpack(self._folder / wheel.file_name, self._unpacked, written)
         wheels = {wheel.file_name: wheel.sha256 for wheel in plan.wheels}
-        record = InstalledAddon(
-            self._unpacked, plan.addon.name, plan.addon.title, plan.torch, python_tag(), wheels
-        )
+        record = InstalledAddon(self._unpacked, plan.addon.name, plan.addon.title, plan.torch, python_tag(), wheels)
         write_record(self._unpacked, record)
         write_manifest(self._unpacked, hashes)

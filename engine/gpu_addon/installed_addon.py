@@ -166,8 +166,7 @@ def remove_installed() -> None:
             os.replace(folder, leaving)
         except OSError as error:
             raise AddonUnusable(
-                "GPU support in {folder} cannot be removed while it is in use: close every window of "
-                "Tenon first.",
+                "GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.",
                 folder=folder,
                 details=repr(error),
             ) from error

@@ -41,13 +41,9 @@ if TYPE_CHECKING:
 
 INDEX = Place(
     asks_to_wait=mark("The package index asks for a pause: try again in a few minutes."),
-    asks_for_minutes=mark(
-        "The package index asks for a pause of {minutes} minutes: resume the download then."
-    ),
+    asks_for_minutes=mark("The package index asks for a pause of {minutes} minutes: resume the download then."),
     in_trouble=mark("The package index has trouble ({status}): try again in a few minutes."),
-    in_circles=mark(
-        "The package index redirects every request without end: check its address and the proxy."
-    ),
+    in_circles=mark("The package index redirects every request without end: check its address and the proxy."),
     untrusted=mark(
         "The package index's certificate is not trusted by this system: add your company's certificate to the "
         "system's store, or name its file in SSL_CERT_FILE."
@@ -122,9 +118,7 @@ class WheelIndex(FileServer):
         self.judge(response, url)
         length = response.headers.get("Content-Length", "")
         if not length.isdigit():
-            raise DownloadFailed(
-                "The package index does not say how large {url} is: give another one.", url=url
-            )
+            raise DownloadFailed("The package index does not say how large {url} is: give another one.", url=url)
         return int(length)
 
     def read(self, url: str, start: int, length: int) -> bytes:
@@ -142,9 +136,7 @@ class WheelIndex(FileServer):
         except httpx2.HTTPError as error:
             raise unreachable(error, INDEX) from error
         if len(content) != length:
-            raise DownloadFailed(
-                "The package index gave another part of a file than was asked for: try again."
-            )
+            raise DownloadFailed("The package index gave another part of a file than was asked for: try again.")
         return content
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
@@ -156,9 +148,7 @@ class WheelIndex(FileServer):
             raise busy(response, INDEX)
         details = f"{status} {response.url}"
         if status in (404, 410):
-            raise NotOnHub(
-                "The package index has no {repo} any more: look again.", repo=repo, details=details
-            )
+            raise NotOnHub("The package index has no {repo} any more: look again.", repo=repo, details=details)
         raise HubError(
             "The package index answered {status} for {repo}: check its address and the proxy.",
             status=status,
@@ -272,8 +262,7 @@ def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement,
     """Return a wheel and its requirements from its last bytes, where a zip archive has its table of contents."""
     if link.sha256 is None:
         raise DownloadFailed(
-            "The package index gives no SHA-256 for {file_name}, so it could not be checked: "
-            "give another index.",
+            "The package index gives no SHA-256 for {file_name}, so it could not be checked: give another index.",
             file_name=link.file_name,
         )
     remote = _RemoteFile(index, link.url)
@@ -291,9 +280,7 @@ def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement,
             details=repr(error),
         ) from error
     project, version, _, _ = parse_wheel_filename(link.file_name)
-    wheel = Wheel(
-        project, str(version), link.file_name, link.url, link.sha256, remote.size_bytes, unpacked_bytes
-    )
+    wheel = Wheel(project, str(version), link.file_name, link.url, link.sha256, remote.size_bytes, unpacked_bytes)
     return wheel, requirements
 
 
@@ -380,9 +367,7 @@ def _path(name: str) -> PurePosixPath | None:
     return PurePosixPath(*rest) if kind in ("purelib", "platlib") else None
 
 
-def _write(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, written: Callable[[int], None]
-) -> str:
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, written: Callable[[int], None]) -> str:
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, path.open("wb") as target:
@@ -393,9 +378,7 @@ def _write(
     if os.name != "nt" and entry.external_attr >> 16 & 0o111:
         path.chmod(0o755)
     if path.suffix == ".py":
-        with suppress(
-            py_compile.PyCompileError, ValueError, RecursionError
-        ):  # a template, or for another Python
+        with suppress(py_compile.PyCompileError, ValueError, RecursionError):  # a template, or for another Python
             py_compile.compile(
                 str(path),
                 cache_from_source(str(path), optimization=""),

@@ -105,8 +105,7 @@ def search_catalogue(text: str) -> tuple[CatalogueModel, ...]:
         model
         for model in catalogue()
         if all(
-            word in f"{model.name} {model.title} {model.safetensors_repo} {model.gguf_repo}".lower()
-            for word in words
+            word in f"{model.name} {model.title} {model.safetensors_repo} {model.gguf_repo}".lower() for word in words
         )
     )
 
@@ -127,8 +126,7 @@ def require_catalogue_model(name: str) -> CatalogueModel:
         )
     if found is None:
         raise ModelNotFound(
-            "The catalogue has no {name}: give a repository like owner/name, or look with `tenon "
-            "models search`.",
+            "The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.",
             name=repr(name),
         )
     return found

@@ -70,9 +70,7 @@ def keep_token(token: str) -> None:
     """
     token = token.strip()
     if not token or not token.isascii() or any(character.isspace() for character in token):
-        raise InvalidOption(
-            "This is not an access token: copy it whole from the hub's settings; it starts with hf_."
-        )
+        raise InvalidOption("This is not an access token: copy it whole from the hub's settings; it starts with hf_.")
     try:
         keep_secret(_ACCOUNT, token)
     except NoKeyring as error:
@@ -175,9 +173,7 @@ class Hub(FileServer):
         try:
             found = read_json(content)
         except ValueError as error:
-            raise NotOnHub(
-                "{name} of {repo} is no JSON: choose another model.", name=name, repo=repo
-            ) from error
+            raise NotOnHub("{name} of {repo} is no JSON: choose another model.", name=name, repo=repo) from error
         if not isinstance(found, dict):
             raise NotOnHub("{name} of {repo} is no config: choose another model.", name=name, repo=repo)
         return found

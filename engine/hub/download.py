@@ -217,9 +217,7 @@ class Download:
                 report(Progress(self.done_bytes(), self.plan.size_bytes, step, self._waiting))
 
             def fetch_files() -> tuple[ModelFile, ...]:
-                return tuple(
-                    self._file(hub, index, stop, patience, tell) for index in range(len(self.plan.files))
-                )
+                return tuple(self._file(hub, index, stop, patience, tell) for index in range(len(self.plan.files)))
 
             tell()
             try:
@@ -241,9 +239,7 @@ class Download:
         with contextlib.suppress(OSError):  # held by someone; it is empty and may stay
             self.folder.with_name(self.folder.name + ".lock").unlink()
 
-    def _file(
-        self, hub: Hub, index: int, stop: StopSignal, patience: Patience, tell: Callable[[], None]
-    ) -> ModelFile:
+    def _file(self, hub: Hub, index: int, stop: StopSignal, patience: Patience, tell: Callable[[], None]) -> ModelFile:
         plan, file = self.plan, self.plan.files[index]
 
         def waiting(reason: str | None) -> None:
@@ -251,9 +247,7 @@ class Download:
             tell()
 
         url = hub.file_url(plan.repo, plan.commit, file.name)
-        return Transfer(
-            hub, plan.repo, url, file, self._files, stop, patience, lambda _bytes: tell(), waiting
-        ).run()
+        return Transfer(hub, plan.repo, url, file, self._files, stop, patience, lambda _bytes: tell(), waiting).run()
 
     def _find_again(self, hub: Hub) -> bool:
         """Look up what the revision stands for now; keep the bytes of files that are the same."""

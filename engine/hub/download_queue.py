@@ -236,9 +236,7 @@ class DownloadQueue:
                 self._rate.seconds_left(total - done),
                 self._progress.message or "",
             )
-        return DownloadStatus(
-            plan.name, plan.repo, state or stored.state, done, total, message=stored.message or ""
-        )
+        return DownloadStatus(plan.name, plan.repo, state or stored.state, done, total, message=stored.message or "")
 
 
 def _unexpected(error: Exception) -> str:

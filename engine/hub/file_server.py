@@ -123,16 +123,10 @@ def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[
             "token with `tenon models token` if it is private."
         )
     if status == 403:
-        return AccessDenied, mark(
-            "The hub refuses access to {repo}: check at {page} whether your account may read it."
-        )
+        return AccessDenied, mark("The hub refuses access to {repo}: check at {page} whether your account may read it.")
     if status in (404, 410):
-        return NotOnHub, mark(
-            "A file of {repo} is not on the hub any more: get it again at its present revision."
-        )
-    return HubError, mark(
-        "The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy."
-    )
+        return NotOnHub, mark("A file of {repo} is not on the hub any more: get it again at its present revision.")
+    return HubError, mark("The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.")
 
 
 def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
@@ -174,8 +168,7 @@ def setup_error(error: Exception) -> HubUnreachable:
             "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
         )
     return HubUnreachable(
-        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must "
-        "look like http://host:port.",
+        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.",
         details=repr(error),
     )
 

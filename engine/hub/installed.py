@@ -48,11 +48,7 @@ class InstalledModel:
     def is_whole(self) -> bool:
         """True if its place is a file, or a folder with a config or a GGUF file."""
         place = self.location
-        return (
-            place.is_file()
-            or any((place / name).is_file() for name in CONFIGS)
-            or any(place.glob(f"*{SUFFIX}"))
-        )
+        return place.is_file() or any((place / name).is_file() for name in CONFIGS) or any(place.glob(f"*{SUFFIX}"))
 
 
 @dataclass(frozen=True)
@@ -91,9 +87,7 @@ def installed_model(name: str) -> InstalledModel:
             name=name,
         )
     if found is None:
-        raise ModelNotFound(
-            "There is no installed model {name}: `tenon models list` names them.", name=repr(name)
-        )
+        raise ModelNotFound("There is no installed model {name}: `tenon models list` names them.", name=repr(name))
     return found
 
 

@@ -248,9 +248,7 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
         raise InvalidOption("Files of several folders cannot be used in place: add --copy.")
     if len({path.name for path in paths}) < len(paths):
         raise InvalidOption("Two of the files have the same name: leave one of them out.")
-    return _chosen(
-        sorted(paths), paths[0].parent, paths[0].parent.name, paths[0] if len(paths) == 1 else None
-    )
+    return _chosen(sorted(paths), paths[0].parent, paths[0].parent.name, paths[0] if len(paths) == 1 else None)
 
 
 def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | None = None) -> _Source:
@@ -263,9 +261,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
     quantized = whole_models(files)
     if quantized:
         if len(quantized) > 1:
-            raise InvalidOption(
-                "{folder} holds more than one GGUF model: give the file that you want.", folder=folder
-            )
+            raise InvalidOption("{folder} holds more than one GGUF model: give the file that you want.", folder=folder)
         [parts] = quantized
         return _Source(tuple(parts), "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
@@ -307,9 +303,7 @@ def _check(source: _Source) -> None:
         )
 
 
-def _read(
-    files: Sequence[Path], target: Path | None, progress: Progress, total_bytes: int
-) -> tuple[ModelFile, ...]:
+def _read(files: Sequence[Path], target: Path | None, progress: Progress, total_bytes: int) -> tuple[ModelFile, ...]:
     """Hash every file, and copy it on the way if there is a target."""
     found: list[ModelFile] = []
     done = 0

@@ -96,9 +96,7 @@ def add_folder(path: Path) -> None:
 
 def forget_folder(path: str) -> None:
     """Stop reading a folder; its files stay. Raises the errors of `write_folders`."""
-    write_folders(
-        lambda folders: replace(folders, added=tuple(other for other in folders.added if other != path))
-    )
+    write_folders(lambda folders: replace(folders, added=tuple(other for other in folders.added if other != path)))
 
 
 def current_reference(reference: str) -> str:
@@ -299,9 +297,7 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def check_room(
-    folder: Path, needed_bytes: int, queued_bytes: int = 0, reserve_bytes: int = RESERVE_BYTES
-) -> None:
+def check_room(folder: Path, needed_bytes: int, queued_bytes: int = 0, reserve_bytes: int = RESERVE_BYTES) -> None:
     """Refuse a download that would fill the disk of a folder, which need not exist yet.
 
     Raises:

@@ -102,9 +102,7 @@ def check_move(target: Path) -> int:
     if target.exists() and not target.is_dir():
         raise InvalidOption("{target} is a file: choose a folder.", target=target)
     if not going_on and target.is_dir() and any(target.iterdir()):
-        raise InvalidOption(
-            "{target} is not empty: choose an empty folder, or make a new one in it.", target=target
-        )
+        raise InvalidOption("{target} is not empty: choose an empty folder, or make a new one in it.", target=target)
     if source.exists() and not os.access(source, os.W_OK):
         raise InvalidOption("{source} cannot be changed: check who owns it.", source=source)
     _check_nothing_arrives(source)
@@ -220,16 +218,12 @@ def arriving(models: Path, name: str, refusal: TenonError) -> Iterator[None]:
 @contextmanager
 def _moving_alone() -> Iterator[None]:
     data_folder().mkdir(parents=True, exist_ok=True)
-    with held_alone(
-        data_folder() / _LOCK, InvalidOption("The models are being moved already: wait for that.")
-    ):
+    with held_alone(data_folder() / _LOCK, InvalidOption("The models are being moved already: wait for that.")):
         yield
 
 
 def _check_nothing_arrives(folder: Path) -> None:
-    busy = InvalidOption(
-        "A model is being downloaded or imported: wait for it or stop it, and move the models then."
-    )
+    busy = InvalidOption("A model is being downloaded or imported: wait for it or stop it, and move the models then.")
     for lock in (folder / INCOMING).glob("*.lock"):
         with held_alone(lock, busy):
             pass
@@ -331,9 +325,7 @@ def _copy_all(move: Move, progress: Progress) -> None:
     progress(done, total)
 
 
-def _copy(
-    move: Move, path: Path, into: Path, progress: Callable[[int], None] = lambda done_bytes: None
-) -> None:
+def _copy(move: Move, path: Path, into: Path, progress: Callable[[int], None] = lambda done_bytes: None) -> None:
     """Copy a file and compare the copy on the disk; only an equal one gets its name, and a note."""
     source, place = move.source / path, into / path
     before = source.lstat()

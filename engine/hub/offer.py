@@ -235,9 +235,7 @@ def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]
             return hub.read_config(source, commit), plan.size_bytes, plan.quantization
         except NotOnHub:
             continue
-    raise NotOnHub(
-        "{repo} says nothing of the model's shape before it is downloaded: get it first.", repo=repo
-    )
+    raise NotOnHub("{repo} says nothing of the model's shape before it is downloaded: get it first.", repo=repo)
 
 
 def config_of(model: CatalogueModel) -> dict[str, Any]:

@@ -102,9 +102,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     write_whole(path, json.dumps(value, ensure_ascii=False, indent=1))
 
 
-def sha256_of(
-    path: Path, progress: Callable[[int], None] = lambda done_bytes: None, copy: Path | None = None
-) -> str:
+def sha256_of(path: Path, progress: Callable[[int], None] = lambda done_bytes: None, copy: Path | None = None) -> str:
     """Hash a file, in hexadecimal digits. Raises OSError if it cannot be read, or its copy not be written.
 
     Args:

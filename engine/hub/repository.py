@@ -133,8 +133,7 @@ def choose_files(
     """
     if quantization and wish == "safetensors":
         raise InvalidOption(
-            "safetensors files have no quantizations to choose from: leave the "
-            "quantization or the format out."
+            "safetensors files have no quantizations to choose from: leave the quantization or the format out."
         )
     quantized = _quantized(listing.files)
     if wish != "safetensors" and quantized:
@@ -159,8 +158,7 @@ def choose_files(
         return Selection("pytorch", _by_size(files))
     if pytorch:
         raise NotOnHub(
-            "{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF "
-            "files.",
+            "{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF files.",
             repo=listing.repo,
         )
     raise NotOnHub(
@@ -224,9 +222,7 @@ def _parts(name: str) -> int:
     return int(match[2]) if match else 1
 
 
-def _choose_gguf(
-    listing: Listing, quantized: dict[str | None, list[HubFile]], quantization: str | None
-) -> Selection:
+def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], quantization: str | None) -> Selection:
     alternatives = tuple(
         name for name in sorted(quantized, key=lambda name: _size(quantized[name])) if name is not None
     )

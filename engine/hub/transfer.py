@@ -164,8 +164,7 @@ class Transfer:
                 spoilt += 1
                 if spoilt == 2:
                     raise DownloadFailed(
-                        "{name} of {repo} arrived damaged twice: try again later, or from another network or "
-                        "mirror.",
+                        "{name} of {repo} arrived damaged twice: try again later, or from another network or mirror.",
                         name=self._file.name,
                         repo=self._repo,
                     )
@@ -244,9 +243,7 @@ class Transfer:
                     if self._digests.size_bytes + len(chunk) > self._file.size_bytes:
                         raise self._wrong_length()
                     rest = memoryview(chunk)
-                    while (
-                        rest
-                    ):  # a nearly full disk takes less than it is given, and says so only the next time
+                    while rest:  # a nearly full disk takes less than it is given, and says so only the next time
                         rest = rest[part.write(rest) :]
                     self._digests.update(chunk)
                     self._arrived(self._digests.size_bytes)

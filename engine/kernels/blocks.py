@@ -32,26 +32,17 @@ _MXFP4 = (0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)  # doubled
 
 @dataclass(frozen=True)
 class _Form:
-    """Block of a type as a file has it.
+    """Block of a type as a file has it."""
 
-    Attributes:
-        elements: Number of elements.
-        size: Size in bytes.
-        fields: The elements' bits, lowest first: how many, the first byte, and how many bytes one group of shifts
-            spans before the next (element e of field byte b: width w, shift s, b = e // (w * 8 / bits) * w + e % w).
-        halves: Places of the scale and the minimum, in half precision.
-        scales: Bytes of finer scales as arranged.
-        zero: Number that is subtracted from an element.
-        table: Values of an element's bits, in the place of numbers.
-    """
-
-    elements: int
-    size: int
+    elements: int  # number of elements
+    size: int  # size in bytes
+    # The elements' bits, lowest first: how many, the first byte, and how many bytes one group of shifts spans
+    # before the next (element e of field byte b: width w, shift s, b = e // (w * 8 / bits) * w + e % w)
     fields: tuple[tuple[int, int, int], ...] = ()
-    halves: tuple[int, ...] = (0,)
-    scales: int = 0
-    zero: int = 0
-    table: tuple[int, ...] = ()
+    halves: tuple[int, ...] = (0,)  # places of the scale and the minimum, in half precision
+    scales: int = 0  # bytes of finer scales as arranged
+    zero: int = 0  # number that is subtracted from an element
+    table: tuple[int, ...] = ()  # values of an element's bits, in the place of numbers
 
     @property
     def unit_bytes(self) -> int:
@@ -201,9 +192,7 @@ def dequantize(type: int, raw: Tensor, columns: int) -> Tensor:
     if functions is None:
         return _unpack(arrange(type, raw, count, columns, wild=True), 0, count)
     out = torch.empty(count, columns)
-    functions.tenon_dequantize(
-        type, raw.data_ptr(), columns, None, count, out.data_ptr(), torch.get_num_threads()
-    )
+    functions.tenon_dequantize(type, raw.data_ptr(), columns, None, count, out.data_ptr(), torch.get_num_threads())
     return out
 
 
@@ -263,9 +252,7 @@ def matmul(
     bias = None if bias is None else bias.contiguous()
     matrix = library.Matrix.of(packed, bias, refined_above)
     out = torch.empty(x.shape[0], rows)
-    if functions.tenon_matmul(
-        matrix, x.data_ptr(), len(x), out.data_ptr(), threads or torch.get_num_threads()
-    ):
+    if functions.tenon_matmul(matrix, x.data_ptr(), len(x), out.data_ptr(), threads or torch.get_num_threads()):
         raise MemoryError("no memory for the activations of a matrix product")
     return out
 
@@ -313,9 +300,7 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         codes = (field >> shifts & (1 << bits) - 1).reshape(packed.rows, units, groups, 32)
         shape = (2, 4, 4) if bits == 4 else (bits, 8 // bits, 4)
         steps = codes.view(packed.rows, units, groups, *shape)
-        planes.append(
-            ((steps.transpose(-3, -2) if bits == 4 else steps) << shifts).sum(-2, dtype=torch.uint8)
-        )
+        planes.append(((steps.transpose(-3, -2) if bits == 4 else steps) << shifts).sum(-2, dtype=torch.uint8))
     halves = [blocks[..., at : at + 2] for at in form.halves]
     begin, data = 0, packed.data.view(panels, units, -1)
     for part in (
@@ -426,8 +411,6 @@ def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
     if functions is None:
         raise NotPackable(library.reason())
     x = x.contiguous()
-    if functions.tenon_quantize(
-        type, x.data_ptr(), *x.shape, out.data_ptr(), threads or torch.get_num_threads()
-    ):
+    if functions.tenon_quantize(type, x.data_ptr(), *x.shape, out.data_ptr(), threads or torch.get_num_threads()):
         raise NotPackable(f"it holds a NaN, an infinity, or what is too large for {name_of(type)}")
     return out

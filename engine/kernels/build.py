@@ -124,9 +124,7 @@ def _compile(command: Sequence[str], folder: Path) -> str:
     return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
 
 
-def compile_objects(
-    folder: Path, compiler: Sequence[str], flags: Sequence[str] = (), machine: str = ""
-) -> list[Path]:
+def compile_objects(folder: Path, compiler: Sequence[str], flags: Sequence[str] = (), machine: str = "") -> list[Path]:
     """Compile every source of an architecture, each with its instruction set's flags.
 
     Args:

@@ -27,10 +27,7 @@ class Mixture(ctypes.Structure):
     """``struct tenon_mixture``."""
 
     _fields_ = (
-        *(
-            (name, ctypes.c_int64)
-            for name in ("experts", "chosen", "groups", "chosen_groups", "group_scores")
-        ),
+        *((name, ctypes.c_int64) for name in ("experts", "chosen", "groups", "chosen_groups", "group_scores")),
         *((name, ctypes.c_void_p) for name in ("gate", "up", "down")),
         *((name, Matrix) for name in ("router", "shared_gate")),
         *((name, ctypes.c_void_p) for name in ("correction", "expert_scale")),
@@ -65,10 +62,7 @@ class Layer(ctypes.Structure):
         *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
         *((name, Matrix) for name in ("input_gate", "input_projection")),
         *((name, ctypes.c_void_p) for name in ("mixture", "latents")),
-        *(
-            (name, ctypes.c_float)
-            for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap", "residual_scale")
-        ),
+        *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap", "residual_scale")),
         *((name, ctypes.c_int32) for name in ("activation", "keys")),
     )
 
@@ -122,10 +116,7 @@ class Pass(ctypes.Structure):
     """``struct tenon_pass``."""
 
     _fields_ = (
-        *(
-            (name, ctypes.c_void_p)
-            for name in ("steps", "caches", "inputs", "given", "hidden", "normed", "logits")
-        ),
+        *((name, ctypes.c_void_p) for name in ("steps", "caches", "inputs", "given", "hidden", "normed", "logits")),
         *((name, ctypes.c_int64) for name in ("m", "first", "count")),
         ("stop", STOP),
     )

@@ -81,9 +81,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 def _load() -> _Loaded:
     path = Path(__file__).with_name(library_name())
     if not path.exists():
-        return _Loaded(
-            None, say("{file} was not built; `python -m engine.kernels.build` builds it.", file=path.name)
-        )
+        return _Loaded(None, say("{file} was not built; `python -m engine.kernels.build` builds it.", file=path.name))
     try:
         functions = ctypes.CDLL(str(path))
         for name, (result, *arguments) in _FUNCTIONS.items():

@@ -77,9 +77,7 @@ def sample(
 MOST = 64
 
 
-def likeliest(
-    logits: Tensor, count: int, temperature: float = 1.0
-) -> tuple[list[list[int]], list[list[float]]]:
+def likeliest(logits: Tensor, count: int, temperature: float = 1.0) -> tuple[list[list[int]], list[list[float]]]:
     """Return the likeliest tokens of each row, the largest first, equal ones by their ids.
 
     Args:

@@ -25,36 +25,23 @@ SERVER_PORT = 8366
 
 @dataclass(frozen=True)
 class Section:
-    """A page or a chapter of a document.
+    """A page or a chapter of a document."""
 
-    Attributes:
-        label: The page's number or the chapter's title.
-        start: Beginning in the attachment's text, in characters.
-    """
-
-    label: str
-    start: int
+    label: str  # the page's number or the chapter's title
+    start: int  # beginning in the attachment's text, in characters
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file attached to a message.
+    """A file attached to a message."""
 
-    Attributes:
-        name: The file's name, without folders, on one line.
-        size_bytes: The file's size.
-        text: Text, with line feeds as line ends; paragraphs of a document have a blank line between them.
-        unit: Kind of the sections of a document; empty for a file without any.
-        sections: In the order of the text, the first at its beginning. A page without text is one, too.
-        missing: Sentences that say what of the file is not in the text; mostly empty.
-    """
-
-    name: str
-    size_bytes: int
-    text: str
-    unit: Unit = ""
+    name: str  # the file's name, without folders, on one line
+    size_bytes: int  # the file's size
+    text: str  # text, with line feeds as line ends; paragraphs of a document have a blank line between them
+    unit: Unit = ""  # kind of the sections of a document; empty for a file without any
+    # In the order of the text, the first at its beginning. A page without text is one, too
     sections: tuple[Section, ...] = ()
-    missing: str = ""
+    missing: str = ""  # sentences that say what of the file is not in the text; mostly empty
 
     def marked(self, start: int, end: int) -> str:
         """Return a stretch of the text, with a line before each page or chapter that says which one it is."""
@@ -72,9 +59,7 @@ class Attachment:
 
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
     """Return a message as the model reads it: each file as a fenced block under its name, then the text."""
-    parts = [
-        fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments
-    ]
+    parts = [fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments]
     if text.strip():
         parts.append(text)
     return "\n\n".join(parts)
@@ -95,101 +80,72 @@ def fenced(heading: str, content: str) -> str:
 
 @dataclass(frozen=True)
 class Tool:
-    """A function that a model may ask its client to call.
-
-    Attributes:
-        parameters: The JSON schema of its arguments, an object, as text.
-    """
+    """A function that a model may ask its client to call."""
 
     name: str
     description: str = ""
-    parameters: str = "{}"
+    parameters: str = "{}"  # the JSON schema of its arguments, an object, as text
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A model's wish to call a tool.
-
-    Attributes:
-        name: Name of the tool.
-        arguments: JSON, as text.
-        id: By which the result is told from others.
-    """
+    """A model's wish to call a tool."""
 
     name: str
-    arguments: str
-    id: str = ""
+    arguments: str  # JSON, as text
+    id: str = ""  # by which the result is told from others
 
 
 @dataclass(frozen=True)
 class ToolUse:
-    """Tools of a request.
+    """Tools of a request."""
 
-    Attributes:
-        offered: All of them.
-        required: The reply is a call.
-        only: The name of the one tool that may be called; empty for any.
-        parallel: A reply may have several calls.
-    """
-
-    offered: tuple[Tool, ...] = ()
-    required: bool = False
-    only: str = ""
-    parallel: bool = True
+    offered: tuple[Tool, ...] = ()  # all of them
+    required: bool = False  # the reply is a call
+    only: str = ""  # the name of the one tool that may be called; empty for any
+    parallel: bool = True  # a reply may have several calls
 
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """One turn of a conversation.
-
-    Attributes:
-        attachments: Files that are read before the content: whole where the context holds them, else the passages
-            that match what is asked.
-        searches: Passages are looked for that match the content; not for a wish of the program's own.
-        calls: Calls of tools, by the assistant.
-        answers: The id of the call that a tool's turn has the result of.
-    """
+    """One turn of a conversation."""
 
     role: Role
     content: str
+    # Files that are read before the content: whole where the context holds them, else the passages that match
+    # what is asked
     attachments: tuple[Attachment, ...] = ()
+    # Passages are looked for that match the content; not for a wish of the program's own
     searches: bool = True
-    calls: tuple[ToolCall, ...] = ()
-    answers: str = ""
+    calls: tuple[ToolCall, ...] = ()  # calls of tools, by the assistant
+    answers: str = ""  # the id of the call that a tool's turn has the result of
 
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """Model to run and its options. Two equal values mean that nothing has to be loaded again.
+    """Model to run and its options. Two equal values mean that nothing has to be loaded again."""
 
-    Attributes:
-        model: A local folder, a GGUF file, or the name of an installed or a bundled model.
-        drafts: Folders or names of what guesses tokens ahead, which vote if they are several; ``lookup`` for what
-            followed the same words earlier in the text, ``off`` for nothing. Empty, the planner chooses.
-        memory: Place of the layers: ``gpu`` for as many as fit there and the others on the CPU, ``gpu-copy`` for all
-            on the GPU, where those that do not fit are copied for each token, ``disk`` for what memory has no room
-            for, while a draft guesses. ``auto``: the planner chooses.
-        mode_options: Values of modes' options by name (`ModeOption`); an option without one has its default.
-        weights: ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert.
-        kv_cache: Format of keys and values: ``full``, as wide as the activations; ``q8_0``, 8 bits, lossy and half
-            of the memory; ``auto``, 8 bits where the context does not fit otherwise.
-        threads: CPU threads; None takes the usable physical cores.
-        context: Tokens of context; None takes the model's own length, capped by memory.
-        ram_budget_bytes: Upper limit for the engine's process, its own code included; None takes what is free.
-        vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
-        gpu_layers: Most layers of the model that are to be in the GPU's memory; None takes what its budget allows.
-    """
-
-    model: str = DEFAULT_MODEL
+    model: str = DEFAULT_MODEL  # a local folder, a GGUF file, or the name of an installed or a bundled model
+    # Folders or names of what guesses tokens ahead, which vote if they are several; ``lookup`` for what
+    # followed the same words earlier in the text, ``off`` for nothing. Empty, the planner chooses
     drafts: tuple[str, ...] = ()
+    # Place of the layers: ``gpu`` for as many as fit there and the others on the CPU, ``gpu-copy`` for all on
+    # the GPU, where those that do not fit are copied for each token, ``disk`` for what memory has no room
+    # for, while a draft guesses. ``auto``: the planner chooses
     memory: str = "auto"
+    # Values of modes' options by name (`ModeOption`); an option without one has its default
     mode_options: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
+    # ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert
     weights: str = "auto"
+    # Format of keys and values: ``full``, as wide as the activations; ``q8_0``, 8 bits, lossy and half of the
+    # memory; ``auto``, 8 bits where the context does not fit otherwise
     kv_cache: str = "auto"
-    threads: int | None = None
-    context: int | None = None
+    threads: int | None = None  # CPU threads; None takes the usable physical cores
+    context: int | None = None  # tokens of context; None takes the model's own length, capped by memory
+    # Upper limit for the engine's process, its own code included; None takes what is free
     ram_budget_bytes: int | None = None
-    vram_budget_bytes: int | None = None
+    vram_budget_bytes: int | None = None  # the same for a GPU's memory; 0 leaves the GPU alone
+    # Most layers of the model that are to be in the GPU's memory; None takes what its budget allows
     gpu_layers: int | None = None
 
 
@@ -208,42 +164,27 @@ SAMPLING_RANGES = {
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """Sampling of the next token. None takes what the model's makers advise, else what is usual (`engine/advice.py`).
+    """Sampling of the next token. None takes what the model's makers advise, else the default (`engine/advice.py`)."""
 
-    Attributes:
-        temperature: 0 is greedy.
-        top_k: Keep the k best tokens; 0 keeps all.
-        top_p: Keep the smallest set whose probability reaches this; 1 keeps all.
-        min_p: Keep tokens at least this share of the best one's probability; 0 keeps all.
-        repetition_penalty: Divide (or multiply, when negative) logits of the last tokens (`Penalties.window`); 1 does
-            nothing.
-        seed: Keys the noise together with the position; None draws a new one for each reply.
-    """
-
-    temperature: float | None = None
-    top_k: int | None = None
-    top_p: float | None = None
-    min_p: float | None = None
+    temperature: float | None = None  # 0 is greedy
+    top_k: int | None = None  # keep the k best tokens; 0 keeps all
+    top_p: float | None = None  # keep the smallest set whose probability reaches this; 1 keeps all
+    min_p: float | None = None  # keep tokens at least this share of the best one's probability; 0 keeps all
+    # Divide (or multiply, when negative) logits of the last tokens (`Penalties.window`); 1 does nothing
     repetition_penalty: float | None = None
-    seed: int | None = None
+    seed: int | None = None  # keys the noise together with the position; None draws a new one for each reply
 
 
 @dataclass(frozen=True)
 class Penalties:
-    """Numbers that are added to the logits of single tokens before one is drawn.
+    """Numbers that are added to the logits of single tokens before one is drawn."""
 
-    Attributes:
-        presence: Taken from tokens that the reply has already, the prompt's not counted; -2 to 2.
-        frequency: The same as often as the reply has them.
-        bias: Token ids, each with what is added to it; -100 to 100.
-        window: Last tokens of prompt and reply that the repetition penalty looks at: llama.cpp's penalty_last_n, which
-            people's numbers are made for. Over the whole of a long chat it would punish every name, comma and line end
-            that was ever used.
-    """
-
-    presence: float = 0.0
-    frequency: float = 0.0
-    bias: tuple[tuple[int, float], ...] = ()
+    presence: float = 0.0  # taken from tokens that the reply has already, the prompt's not counted; -2 to 2
+    frequency: float = 0.0  # the same as often as the reply has them
+    bias: tuple[tuple[int, float], ...] = ()  # token ids, each with what is added to it; -100 to 100
+    # Last tokens of prompt and reply that the repetition penalty looks at: llama.cpp's penalty_last_n, which
+    # people's numbers are made for. Over the whole of a long chat it would punish every name, comma and line
+    # end that was ever used
     window: int = 64
 
 
@@ -252,28 +193,19 @@ Effort = Literal["low", "medium", "high"]
 
 @dataclass(frozen=True)
 class Thinking:
-    """Wishes for a model that can think before it answers. None leaves it to the model.
+    """Wishes for a model that can think before it answers. None leaves it to the model."""
 
-    Attributes:
-        on: True if it thinks at all, for templates that know ``enable_thinking``.
-        effort: For templates that know ``reasoning_effort``.
-    """
-
-    on: bool | None = None
-    effort: Effort | None = None
+    on: bool | None = None  # True if it thinks at all, for templates that know ``enable_thinking``
+    effort: Effort | None = None  # for templates that know ``reasoning_effort``
 
 
 @dataclass(frozen=True)
 class OutputForm:
-    """Form that a reply's text must have, after a thought where it begins with one.
+    """Form that a reply's text must have, after a thought where it begins with one."""
 
-    Attributes:
-        kind: ``schema``: JSON of a JSON schema; ``regex``: a regular expression; ``grammar``: Lark's or llama.cpp's.
-        text: The schema, the expression or the grammar.
-    """
-
+    # ``schema``: JSON of a JSON schema; ``regex``: a regular expression; ``grammar``: Lark's or llama.cpp's
     kind: Literal["schema", "regex", "grammar"]
-    text: str
+    text: str  # the schema, the expression or the grammar
 
 
 @dataclass(frozen=True)
@@ -293,52 +225,41 @@ class Generate:
     """Answer a conversation (or continue raw text), loading the model first where it is not the one in memory.
 
     Answered by any number of progress events and exactly one `Finished` or `Failed`.
-
-    Attributes:
-        messages: The conversation, oldest first, ending with the user's turn; or with the start of the reply, which
-            is then continued: the reply's text is what is added to it.
-        raw_prompt: Text to continue without a chat template, or its token ids; then messages is empty.
-        parse_special: Control tokens that are written in the raw prompt are control tokens; else they are words.
-        max_tokens: Upper limit of the reply; None means until the context is full.
-        penalties: Beside the sampling.
-        stop: Strings that end the reply; they are not part of its text.
-        verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
-        prompt_kind: Kind of the task, where it is known: the worth of a draft differs by it.
-        show_unconfirmed: `TextDrafted` is wanted.
-        stop_loops: A reply that repeats itself is ended, with the stop reason ``loop``.
-        thinking: Wishes for a model that can think; others take no notice.
-        round_texts: Every round is wanted with the texts of its tokens, for whoever draws them.
-        whole: No turn may be left out: a conversation that outgrows the context is an error.
-        left_out: Older turns that whoever sends it has left out, because it had more than `MOST_PARTS`.
-        form: Each token is drawn among those that keep to it; with the default rule of verification alone.
-        tools: Tools that may be called. The reply's text has calls in the format of the model's template
-            (`ModelAdvice.tools`), with its marks; their arguments keep to the tools' schemas.
-        logprobs: Log-probabilities of the tokens are wanted, and of so many likeliest ones at each place; with the
-            default rule of verification alone.
-        lets_others_first: Requests that do not say so go before it while it waits.
     """
 
     request_id: str
     options: LoadOptions
+    # The conversation, oldest first, ending with the user's turn; or with the start of the reply, which is
+    # then continued: the reply's text is what is added to it
     messages: tuple[ChatMessage, ...] = ()
+    # Text to continue without a chat template, or its token ids; then messages is empty
     raw_prompt: str | tuple[int, ...] | None = None
+    # Control tokens that are written in the raw prompt are control tokens; else they are words
     parse_special: bool = False
-    max_tokens: int | None = None
+    max_tokens: int | None = None  # upper limit of the reply; None means until the context is full
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
-    penalties: Penalties = field(default_factory=Penalties)
-    stop: tuple[str, ...] = ()
+    penalties: Penalties = field(default_factory=Penalties)  # beside the sampling
+    stop: tuple[str, ...] = ()  # strings that end the reply; they are not part of its text
+    # The rule of verification by its ``--verify`` name; the default is lossless under every setting
     verify: str = "sample-and-match"
+    # Kind of the task, where it is known: the worth of a draft differs by it
     prompt_kind: PromptKind | None = None
-    show_unconfirmed: bool = False
-    stop_loops: bool = False
+    show_unconfirmed: bool = False  # `TextDrafted` is wanted
+    stop_loops: bool = False  # a reply that repeats itself is ended, with the stop reason ``loop``
+    # Wishes for a model that can think; others take no notice
     thinking: Thinking = field(default_factory=Thinking)
-    round_texts: bool = False
-    whole: bool = False
-    left_out: int = 0
+    round_texts: bool = False  # every round is wanted with the texts of its tokens, for whoever draws them
+    whole: bool = False  # no turn may be left out: a conversation that outgrows the context is an error
+    left_out: int = 0  # older turns that whoever sends it has left out, because it had more than `MOST_PARTS`
+    # Each token is drawn among those that keep to it; with the default rule of verification alone
     form: OutputForm | None = None
+    # Tools that may be called. The reply's text has calls in the format of the model's template
+    # (`ModelAdvice.tools`), with its marks; their arguments keep to the tools' schemas
     tools: ToolUse = field(default_factory=ToolUse)
+    # Log-probabilities of the tokens are wanted, and of so many likeliest ones at each place; with the
+    # default rule of verification alone
     logprobs: int | None = None
-    lets_others_first: bool = False
+    lets_others_first: bool = False  # requests that do not say so go before it while it waits
 
     @property
     def texts(self) -> list[str]:
@@ -348,9 +269,7 @@ class Generate:
         texts += [turn.content for turn in turns]
         texts += [file.text for turn in turns for file in turn.attachments]
         texts += [text for turn in turns for call in turn.calls for text in (call.name, call.arguments)]
-        texts += [
-            text for tool in self.tools.offered for text in (tool.name, tool.description, tool.parameters)
-        ]
+        texts += [text for tool in self.tools.offered for text in (tool.name, tool.description, tool.parameters)]
         return texts
 
     @property
@@ -389,15 +308,11 @@ class CheckDrafts:
 
     Answered by one `DraftChecked` for each draft, or by `Failed` when the model itself cannot be read or the check
     was cancelled.
-
-    Attributes:
-        options: Names the model.
-        drafts: Folders or names.
     """
 
     request_id: str
-    options: LoadOptions
-    drafts: tuple[str, ...]
+    options: LoadOptions  # names the model
+    drafts: tuple[str, ...]  # folders or names
 
 
 @dataclass(frozen=True)
@@ -416,13 +331,10 @@ class ReportMachine:
     """Say what this machine has; what is loaded stays.
 
     Answered by `MeasuringProgress` while speeds are measured, then by `MachineReported`, or by `Failed`.
-
-    Attributes:
-        measure: Measure its speeds, though they are known; else those that are kept are told.
     """
 
     request_id: str
-    measure: bool = False
+    measure: bool = False  # measure its speeds, though they are known; else those that are kept are told
 
 
 @dataclass(frozen=True)
@@ -430,12 +342,10 @@ class MakePlan:
     """Predict every mode for a model, as if no other were in memory; nothing is loaded, and what is loaded stays.
 
     Answered by `PlanMade`, or by `Failed` where the model cannot be read.
-
-    Attributes:
-        options: The model, its draft, and what else is settled; every mode is planned, whichever these stand for.
     """
 
     request_id: str
+    # The model, its draft, and what else is settled; every mode is planned, whichever these stand for
     options: LoadOptions
 
 
@@ -444,15 +354,11 @@ class PredictModels:
     """Say of some models what they would do on this machine; nothing is loaded.
 
     Answered by one `ModelPredicted` for each, in the order given, or by `Failed` when it was cancelled.
-
-    Attributes:
-        models: The models.
-        options: Settled by the user for all of them.
     """
 
     request_id: str
     models: tuple[ModelOutline, ...]
-    options: LoadOptions = field(default_factory=LoadOptions)
+    options: LoadOptions = field(default_factory=LoadOptions)  # settled by the user for all of them
 
 
 @dataclass(frozen=True)
@@ -487,15 +393,7 @@ class Shutdown:
 
 
 Request = (
-    Load
-    | Generate
-    | CountTokens
-    | CheckDrafts
-    | CheckLoaded
-    | ReportMachine
-    | MakePlan
-    | PredictModels
-    | FindPairs
+    Load | Generate | CountTokens | CheckDrafts | CheckLoaded | ReportMachine | MakePlan | PredictModels | FindPairs
 )
 """Commands that are answered, and can be cancelled until then."""
 Command = Request | Cancel | Unload | Ping | Shutdown

@@ -23,15 +23,11 @@ from engine.messages.reports import (
 
 @dataclass(frozen=True)
 class EngineReady:
-    """The engine's libraries are imported and it takes commands.
-
-    Attributes:
-        gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
-    """
+    """The engine's libraries are imported and it takes commands."""
 
     process_id: int
     version: str
-    gpu: str = ""
+    gpu: str = ""  # the GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none
 
 
 @dataclass(frozen=True)
@@ -70,17 +66,12 @@ class Pong:
 
 @dataclass(frozen=True)
 class DraftChecked:
-    """Result of the check that a draft fits a model.
-
-    Attributes:
-        problem: One sentence that says what does not fit; empty where all does.
-        mode: The mode that it makes alone; empty where it does not fit.
-    """
+    """Result of the check that a draft fits a model."""
 
     request_id: str
     draft: str
-    problem: str
-    mode: str = ""
+    problem: str  # one sentence that says what does not fit; empty where all does
+    mode: str = ""  # the mode that it makes alone; empty where it does not fit
 
 
 @dataclass(frozen=True)
@@ -101,16 +92,11 @@ class TokensCounted:
 
 @dataclass(frozen=True)
 class MeasuringProgress:
-    """Progress of measuring the machine.
-
-    Attributes:
-        what: The next part that is measured.
-        share: Share of the steps that are done, 0 to 1.
-    """
+    """Progress of measuring the machine."""
 
     request_id: str
-    what: str
-    share: float
+    what: str  # the next part that is measured
+    share: float  # share of the steps that are done, 0 to 1
 
 
 @dataclass(frozen=True)
@@ -165,19 +151,14 @@ class PrefillProgress:
 
 @dataclass(frozen=True)
 class TokensAdded:
-    """New tokens of the reply.
-
-    Attributes:
-        text: Added to it: whole characters only, possibly none yet.
-        token_ids: The tokens of one round.
-        drafted: Number of the first of them that were accepted from the draft; the others are the target's own.
-        logprobs: Log-probabilities of them, if asked for; the token that ends the reply has none.
-    """
+    """New tokens of the reply."""
 
     request_id: str
-    text: str
-    token_ids: tuple[int, ...]
+    text: str  # added to it: whole characters only, possibly none yet
+    token_ids: tuple[int, ...]  # the tokens of one round
+    # Number of the first of them that were accepted from the draft; the others are the target's own
     drafted: int = 0
+    # Log-probabilities of them, if asked for; the token that ends the reply has none
     logprobs: tuple[TokenLogprob, ...] = ()
 
 
@@ -194,21 +175,16 @@ class TextDrafted:
 
 @dataclass(frozen=True)
 class StatisticsUpdated:
-    """Live figures, four times a second at most.
-
-    Attributes:
-        context_used: Tokens of the context in use, prompt and reply.
-        context_limit: Tokens of context there are.
-        rounds: Drafts and verdicts since the last such event; of more than 64 rounds the latest, unless
-            their texts were asked for.
-    """
+    """Live figures, four times a second at most."""
 
     request_id: str
     mode: str
     timings: Timings
     memory: Memory
-    context_used: int
-    context_limit: int
+    context_used: int  # tokens of the context in use, prompt and reply
+    context_limit: int  # tokens of context there are
+    # Drafts and verdicts since the last such event; of more than 64 rounds the latest, unless their texts
+    # were asked for
     rounds: tuple[RoundRecord, ...] = ()
 
 
@@ -261,75 +237,43 @@ Event = (
 
 @dataclass(frozen=True)
 class ToPrepare:
-    """A request to prepare.
-
-    Attributes:
-        request: The request.
-        context: Tokens of context, prompt and reply together.
-        formed: The grammar of its reply is wanted too.
-        folder: The model.
-        cache: Folder of what takes long to make of a tokenizer.
-    """
+    """A request to prepare."""
 
     request: Generate
-    context: int
-    formed: bool
-    folder: str
-    cache: str
+    context: int  # tokens of context, prompt and reply together
+    formed: bool  # the grammar of its reply is wanted too
+    folder: str  # the model
+    cache: str  # folder of what takes long to make of a tokenizer
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request that was prepared.
+    """A request that was prepared."""
 
-    Attributes:
-        prompt: Token ids of 4 bytes each, in the machine's order.
-        events: Events for the user.
-        grammar: Grammar of the reply, in llguidance's words; empty for none.
-        mark: Text that the form begins after.
-    """
-
-    prompt: bytes
-    events: tuple[Event, ...] = ()
-    grammar: str = ""
-    mark: str = ""
+    prompt: bytes  # token ids of 4 bytes each, in the machine's order
+    events: tuple[Event, ...] = ()  # events for the user
+    grammar: str = ""  # grammar of the reply, in llguidance's words; empty for none
+    mark: str = ""  # text that the form begins after
 
 
 @dataclass(frozen=True)
 class ToAsk:
-    """A request to fit and to encode for a server.
-
-    Attributes:
-        request: The request.
-        model: The server's name for the model.
-        kind: Kind of the server.
-        context: Tokens of prompt and reply together; None where nobody has said.
-        scale: Tokens that the server counted before, over those estimated for the same.
-        limit: Upper limit of the reply in tokens; None for none.
-        counts: The number of the prompt's tokens alone is wanted.
-    """
+    """A request to fit and to encode for a server."""
 
     request: Generate
-    model: str
-    kind: ServerKind
-    context: int | None
-    scale: float
-    limit: int | None = None
-    counts: bool = False
+    model: str  # the server's name for the model
+    kind: ServerKind  # kind of the server
+    context: int | None  # tokens of prompt and reply together; None where nobody has said
+    scale: float  # tokens that the server counted before, over those estimated for the same
+    limit: int | None = None  # upper limit of the reply in tokens; None for none
+    counts: bool = False  # the number of the prompt's tokens alone is wanted
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A request as a server gets it.
+    """A request as a server gets it."""
 
-    Attributes:
-        path: Path of the protocol.
-        body: JSON.
-        tokens: Tokens of the prompt by an estimate, before it is scaled.
-        events: Events for the user.
-    """
-
-    path: str
-    body: bytes
-    tokens: int
-    events: tuple[Event, ...] = ()
+    path: str  # path of the protocol
+    body: bytes  # JSON
+    tokens: int  # tokens of the prompt by an estimate, before it is scaled
+    events: tuple[Event, ...] = ()  # events for the user

@@ -10,40 +10,25 @@ GpuKind = Literal["cuda", "rocm", "xpu", "mps"]
 
 @dataclass(frozen=True)
 class Processor:
-    """A processor.
+    """A processor."""
 
-    Attributes:
-        name: Name as its maker calls it.
-        architecture: ``x86_64``, ``aarch64`` and so on.
-        physical_cores: Cores of the machine.
-        logical_cores: Threads that they run at once.
-        usable_cores: Physical cores that this process may use, under affinity and control groups.
-        instruction_sets: Instruction sets that matter here, the oldest first.
-    """
-
-    name: str
-    architecture: str
-    physical_cores: int
-    logical_cores: int
-    usable_cores: int
-    instruction_sets: tuple[str, ...]
+    name: str  # name as its maker calls it
+    architecture: str  # ``x86_64``, ``aarch64`` and so on
+    physical_cores: int  # cores of the machine
+    logical_cores: int  # threads that they run at once
+    usable_cores: int  # physical cores that this process may use, under affinity and control groups
+    instruction_sets: tuple[str, ...]  # instruction sets that matter here, the oldest first
 
 
 @dataclass(frozen=True)
 class HostMemory:
-    """Memory in bytes.
+    """Memory in bytes."""
 
-    Attributes:
-        total_bytes: Memory that this process could ever have.
-        available_bytes: Memory that can be taken now without swapping.
-        swap_total_bytes: Swap space.
-        process_bytes: Memory of the engine's process without a model (Python, torch and the kernels) and of the
-            processes that prepare requests; the default is as measured on Linux without these.
-    """
-
-    total_bytes: int
-    available_bytes: int
-    swap_total_bytes: int = 0
+    total_bytes: int  # memory that this process could ever have
+    available_bytes: int  # memory that can be taken now without swapping
+    swap_total_bytes: int = 0  # swap space
+    # Memory of the engine's process without a model (Python, torch and the kernels) and of the processes that
+    # prepare requests; the default is as measured on Linux without these
     process_bytes: int = 350_000_000
 
     @property
@@ -54,85 +39,51 @@ class HostMemory:
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU.
+    """A GPU."""
 
-    Attributes:
-        device: Device as torch calls it: ``cuda:0``.
-        kind: Whose interface it has.
-        name: Name as its maker calls it.
-        total_bytes: Memory; of unified memory the whole pool.
-        free_bytes: Memory that can be taken now.
-        unified: True if its memory is the host's: one pool, never counted twice.
-    """
-
-    device: str
-    kind: GpuKind
-    name: str
-    total_bytes: int
-    free_bytes: int
-    unified: bool
+    device: str  # device as torch calls it: ``cuda:0``
+    kind: GpuKind  # whose interface it has
+    name: str  # name as its maker calls it
+    total_bytes: int  # memory; of unified memory the whole pool
+    free_bytes: int  # memory that can be taken now
+    unified: bool  # True if its memory is the host's: one pool, never counted twice
 
 
 @dataclass(frozen=True)
 class GpuSpeed:
-    """Measured speeds of a GPU.
+    """Measured speeds of a GPU."""
 
-    Attributes:
-        memory_bytes_per_s: Plain reads of its memory.
-        products_per_s: Products of two 16-bit numbers in a large matrix product.
-        operator_s: One operator on hardly any data: the launch.
-        from_host_bytes_per_s: Copies from the host's memory, pinned where that can be done.
-    """
-
-    memory_bytes_per_s: float
-    products_per_s: float
-    operator_s: float
-    from_host_bytes_per_s: float
+    memory_bytes_per_s: float  # plain reads of its memory
+    products_per_s: float  # products of two 16-bit numbers in a large matrix product
+    operator_s: float  # one operator on hardly any data: the launch
+    from_host_bytes_per_s: float  # copies from the host's memory, pinned where that can be done
 
 
 @dataclass(frozen=True)
 class Disk:
-    """The disk that a folder lies on.
+    """The disk that a folder lies on."""
 
-    Attributes:
-        role: Role of the folder: ``models`` or ``cache``.
-        folder: The folder.
-        kind: Kind as far as the system says.
-        free_bytes: Bytes that this user may still write.
-    """
-
-    role: str
+    role: str  # role of the folder: ``models`` or ``cache``
     folder: str
-    kind: Literal["network", "spinning", "solid", "unknown"]
-    free_bytes: int
+    kind: Literal["network", "spinning", "solid", "unknown"]  # kind as far as the system says
+    free_bytes: int  # bytes that this user may still write
 
 
 @dataclass(frozen=True)
 class Power:
-    """Source of the power.
+    """Source of the power."""
 
-    Attributes:
-        on_mains: True on mains power; None if the system does not say.
-        battery_percent: Charge of the battery, or None without one.
-    """
-
-    on_mains: bool | None
-    battery_percent: float | None
+    on_mains: bool | None  # True on mains power; None if the system does not say
+    battery_percent: float | None  # charge of the battery, or None without one
 
 
 @dataclass(frozen=True)
 class FormatSpeed:
-    """Speed of a processor with weights in a format.
+    """Speed of a processor with weights in a format."""
 
-    Attributes:
-        bytes_per_s: Weights read, B_m * E_m.
-        products_per_s: Products of a weight and an activation, P_c * E_c.
-        overlap: beta: 0 where reading and multiplying overlap completely, 1 where they do not.
-    """
-
-    bytes_per_s: float
-    products_per_s: float
-    overlap: float
+    bytes_per_s: float  # weights read, B_m * E_m
+    products_per_s: float  # products of a weight and an activation, P_c * E_c
+    overlap: float  # beta: 0 where reading and multiplying overlap completely, 1 where they do not
 
     def seconds(self, size_bytes: float, products: float) -> float:
         """Equation 4 for weights of this size and this many products."""
@@ -142,17 +93,11 @@ class FormatSpeed:
 
 @dataclass(frozen=True)
 class HostSpeed:
-    """Measured speeds of the host.
+    """Measured speeds of the host."""
 
-    Attributes:
-        memory_bytes_per_s: Plain reads from memory by all usable cores.
-        operator_s: One of torch's operators on hardly any data: what small models spend their time on.
-        formats: By the name of a weight format.
-    """
-
-    memory_bytes_per_s: float
-    operator_s: float
-    formats: dict[str, FormatSpeed]
+    memory_bytes_per_s: float  # plain reads from memory by all usable cores
+    operator_s: float  # one of torch's operators on hardly any data: what small models spend their time on
+    formats: dict[str, FormatSpeed]  # by the name of a weight format
 
 
 @dataclass(frozen=True)
@@ -167,57 +112,37 @@ class TorchBuild:
     def title(self) -> str:
         """Version and GPU interface in words."""
         made_for = {"CUDA": self.cuda, "ROCm": self.rocm}
-        return ", ".join(
-            [self.version, *(f"{name} {version}" for name, version in made_for.items() if version)]
-        )
+        return ", ".join([self.version, *(f"{name} {version}" for name, version in made_for.items() if version)])
 
 
 @dataclass(frozen=True)
 class Speeds:
-    """Measured speeds.
+    """Measured speeds."""
 
-    Attributes:
-        measured_at: The moment, as ISO 8601 in UTC.
-        host: Speeds of the processor.
-        gpus: Speeds by the GPU's device name.
-        disks: Bytes read per second by the folder's role; what could not be measured is not there.
-        busy: Other programs took much of the processors meanwhile, so that it is to be measured again.
-    """
-
-    measured_at: str
-    host: HostSpeed
-    gpus: dict[str, GpuSpeed]
+    measured_at: str  # the moment, as ISO 8601 in UTC
+    host: HostSpeed  # speeds of the processor
+    gpus: dict[str, GpuSpeed]  # speeds by the GPU's device name
+    # Bytes read per second by the folder's role; what could not be measured is not there
     disks: dict[str, float]
+    # Other programs took much of the processors meanwhile, so that it is to be measured again
     busy: bool = False
 
 
 @dataclass(frozen=True)
 class MachineReport:
-    """A machine.
+    """A machine."""
 
-    Attributes:
-        machine: The maker's name for it, such as a board's; empty where there is none.
-        system: Operating system and its version.
-        processor: Cores and instruction sets.
-        memory: The host's.
-        gpus: GPUs that torch can use.
-        disks: Below the folders of models and of the cache.
-        power: Battery or mains.
-        torch: The installed build.
-        kernels: The instruction set of the kernel library; None where torch's own operators are all there is.
-        speeds: None while nothing was measured.
-    """
-
-    machine: str
-    system: str
-    processor: Processor
-    memory: HostMemory
-    gpus: tuple[Gpu, ...]
-    disks: tuple[Disk, ...]
-    power: Power
-    torch: TorchBuild
+    machine: str  # the maker's name for it, such as a board's; empty where there is none
+    system: str  # operating system and its version
+    processor: Processor  # cores and instruction sets
+    memory: HostMemory  # the host's
+    gpus: tuple[Gpu, ...]  # GPUs that torch can use
+    disks: tuple[Disk, ...]  # below the folders of models and of the cache
+    power: Power  # battery or mains
+    torch: TorchBuild  # the installed build
+    # The instruction set of the kernel library; None where torch's own operators are all there is
     kernels: str | None
-    speeds: Speeds | None = None
+    speeds: Speeds | None = None  # None while nothing was measured
 
     def disk(self, role: str) -> Disk | None:
         """Return the disk of a folder by its role."""
@@ -226,84 +151,52 @@ class MachineReport:
 
 @dataclass(frozen=True)
 class WidthSpeed:
-    """Speed of a mode with one width of its rounds.
+    """Speed of a mode with one width of its rounds."""
 
-    Attributes:
-        rows: Rows of a forward: the nodes of a draft and the token before them.
-        expected: Tokens per second.
-        measured: The same, as it was measured here; None before.
-    """
-
-    rows: int
-    expected: float
-    measured: float | None = None
+    rows: int  # rows of a forward: the nodes of a draft and the token before them
+    expected: float  # tokens per second
+    measured: float | None = None  # the same, as it was measured here; None before
 
 
 @dataclass(frozen=True)
 class ModePrediction:
-    """One way to run a model.
+    """One way to run a model."""
 
-    Attributes:
-        mode: ``--mode`` name.
-        refusal: One sentence that says why ``auto`` never takes it; empty where it may, and only then have the others
-            values.
-        summary: Places of weights and draft, in a few words.
-        tokens_per_second: Predicted, while it decodes.
-        first_token_s: Predicted time to the first token of a reply to `PlanReport.prompt_tokens`.
-        memory_bytes: By device: ``host``, and a GPU's name as torch has it.
-        context: Tokens of context that it has room for.
-        tokens_per_round: Tokens for each forward of the target (tau).
-        draft_nodes: Nodes of the drafts that are predicted to pay best; 0 for none.
-        widths: Speeds by the rows of a forward, for a draft whose trees may have any size at one price.
-        disk_bytes_per_round: Read from the disk by each forward.
-        weights: The format.
-        placement: Places of the layers, as plain types.
-        drafts: Names of its drafts.
-        draft_devices: Devices of the drafts, as torch calls them.
-    """
-
-    mode: str
+    mode: str  # ``--mode`` name
+    # One sentence that says why ``auto`` never takes it; empty where it may, and only then have the others
+    # values
     refusal: str = ""
-    summary: str = ""
-    tokens_per_second: float | None = None
+    summary: str = ""  # places of weights and draft, in a few words
+    tokens_per_second: float | None = None  # predicted, while it decodes
+    # Predicted time to the first token of a reply to `PlanReport.prompt_tokens`
     first_token_s: float | None = None
+    # By device: ``host``, and a GPU's name as torch has it
     memory_bytes: dict[str, int] = field(default_factory=dict)
-    context: int | None = None
-    tokens_per_round: float | None = None
-    draft_nodes: int = 0
+    context: int | None = None  # tokens of context that it has room for
+    tokens_per_round: float | None = None  # tokens for each forward of the target (tau)
+    draft_nodes: int = 0  # nodes of the drafts that are predicted to pay best; 0 for none
+    # Speeds by the rows of a forward, for a draft whose trees may have any size at one price
     widths: tuple[WidthSpeed, ...] = ()
-    disk_bytes_per_round: int = 0
-    weights: str | None = None
-    placement: dict[str, str | int] | None = None
-    drafts: tuple[str, ...] = ()
-    draft_devices: tuple[str, ...] = ()
+    disk_bytes_per_round: int = 0  # read from the disk by each forward
+    weights: str | None = None  # the format
+    placement: dict[str, str | int] | None = None  # places of the layers, as plain types
+    drafts: tuple[str, ...] = ()  # names of its drafts
+    draft_devices: tuple[str, ...] = ()  # devices of the drafts, as torch calls them
 
 
 @dataclass(frozen=True)
 class PlanReport:
-    """Every mode for a model on this machine.
+    """Every mode for a model on this machine."""
 
-    Attributes:
-        model: The model's name.
-        weights: The format of the mode that ``auto`` takes; each mode has the one that suits it.
-        prompt_tokens: The prompt that the times to the first token are for.
-        context_limit: Most tokens of context that the model takes.
-        modes: Fastest first, then those that cannot run.
-        chosen: The mode that ``auto`` takes; empty where none can run.
-        reason: One sentence on why.
-        measured: The machine's speeds were measured; else all figures are made from assumed ones.
-        profiled: Replies of this model on this machine went into them.
-    """
-
-    model: str
-    weights: str
-    prompt_tokens: int
-    context_limit: int
-    modes: tuple[ModePrediction, ...]
-    chosen: str
-    reason: str
-    measured: bool
-    profiled: bool = False
+    model: str  # the model's name
+    weights: str  # the format of the mode that ``auto`` takes; each mode has the one that suits it
+    prompt_tokens: int  # the prompt that the times to the first token are for
+    context_limit: int  # most tokens of context that the model takes
+    modes: tuple[ModePrediction, ...]  # fastest first, then those that cannot run
+    chosen: str  # the mode that ``auto`` takes; empty where none can run
+    reason: str  # one sentence on why
+    measured: bool  # the machine's speeds were measured; else all figures are made from assumed ones
+    profiled: bool = False  # replies of this model on this machine went into them
 
     @property
     def drafts(self) -> tuple[str, ...]:

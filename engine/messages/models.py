@@ -13,49 +13,30 @@ OptionValue = bool | int
 
 @dataclass(frozen=True)
 class ModelOutline:
-    """A model to be predicted.
+    """A model to be predicted."""
 
-    Attributes:
-        reference: Name that the one who asks has for it.
-        place: Folder or file; config.json and an index with its size are enough.
-        draft_place: The same of what may guess for it; None for nothing.
-    """
-
-    reference: str
-    place: str
-    draft_place: str | None = None
+    reference: str  # name that the one who asks has for it
+    place: str  # folder or file; config.json and an index with its size are enough
+    draft_place: str | None = None  # the same of what may guess for it; None for nothing
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Prediction of a model on this machine.
+    """Prediction of a model on this machine."""
 
-    Attributes:
-        mode: The mode that ``auto`` would take; None where none can run.
-        tokens_per_second: Predicted, in that mode.
-        memory_bytes: Bytes of the host's memory.
-        room_bytes: Usually there for a model.
-        gpu_bytes: Bytes of the GPU's memory.
-        from_disk: Some of it would be read from the disk for each token.
-        with_draft: True if that mode needs the draft.
-        basis: Source of the figures: speeds that were assumed (``guess``), measured while other programs kept
-            the machine ``busy``, or measured at ``rest``.
-        machine: Changes with the hardware, and with what else speeds depend on.
-        problem: Reason why it cannot run, in one sentence; empty where it can.
-        only_continues: The model is here, has no way of writing a chat, and only continues texts.
-    """
-
-    mode: str | None = None
-    tokens_per_second: float | None = None
-    memory_bytes: int = 0
-    room_bytes: int = 0
-    gpu_bytes: int = 0
-    from_disk: bool = False
-    with_draft: bool = False
+    mode: str | None = None  # the mode that ``auto`` would take; None where none can run
+    tokens_per_second: float | None = None  # predicted, in that mode
+    memory_bytes: int = 0  # bytes of the host's memory
+    room_bytes: int = 0  # usually there for a model
+    gpu_bytes: int = 0  # bytes of the GPU's memory
+    from_disk: bool = False  # some of it would be read from the disk for each token
+    with_draft: bool = False  # True if that mode needs the draft
+    # Source of the figures: speeds that were assumed (``guess``), measured while other programs kept the
+    # machine ``busy``, or measured at ``rest``
     basis: Basis = "guess"
-    machine: str = ""
-    problem: str = ""
-    only_continues: bool = False
+    machine: str = ""  # changes with the hardware, and with what else speeds depend on
+    problem: str = ""  # reason why it cannot run, in one sentence; empty where it can
+    only_continues: bool = False  # the model is here, has no way of writing a chat, and only continues texts
 
 
 @dataclass(frozen=True)
@@ -69,19 +50,12 @@ class ModelPredicted:
 
 @dataclass(frozen=True)
 class DraftPair:
-    """A model and a draft for it.
+    """A model and a draft for it."""
 
-    Attributes:
-        target: Name of the model that answers.
-        draft: Name of the one that guesses.
-        kind: Kind of the draft: a whole model, or a head.
-        problem: Reason why they do not work together, in one sentence; empty where they do.
-    """
-
-    target: str
-    draft: str
-    kind: Literal["draft", "head"]
-    problem: str
+    target: str  # name of the model that answers
+    draft: str  # name of the one that guesses
+    kind: Literal["draft", "head"]  # kind of the draft: a whole model, or a head
+    problem: str  # reason why they do not work together, in one sentence; empty where they do
 
 
 @dataclass(frozen=True)
@@ -94,27 +68,17 @@ class PairsFound:
 
 @dataclass(frozen=True)
 class DownloadStatus:
-    """Status of a download.
+    """Status of a download."""
 
-    Attributes:
-        name: Name of the model that it becomes.
-        repo: Repository that it comes from.
-        state: ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it.
-        done_bytes: On the disk; never decreases.
-        total_bytes: Total bytes of all files.
-        bytes_per_s: Over the last seconds; None while there is none to tell.
-        seconds_left: At this speed.
-        message: The reason why it waits or failed, for the user; empty where there is nothing to say.
-    """
-
-    name: str
-    repo: str
+    name: str  # name of the model that it becomes
+    repo: str  # repository that it comes from
+    # ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it
     state: DownloadState
-    done_bytes: int
-    total_bytes: int
-    bytes_per_s: float | None = None
-    seconds_left: float | None = None
-    message: str = ""
+    done_bytes: int  # on the disk; never decreases
+    total_bytes: int  # total bytes of all files
+    bytes_per_s: float | None = None  # over the last seconds; None while there is none to tell
+    seconds_left: float | None = None  # at this speed
+    message: str = ""  # the reason why it waits or failed, for the user; empty where there is nothing to say
 
     @property
     def under_way(self) -> bool:
@@ -129,23 +93,15 @@ class DownloadStatus:
 
 @dataclass(frozen=True)
 class ModeOption:
-    """An option of a mode: a switch where its default is one, else a whole number.
+    """An option of a mode: a switch where its default is one, else a whole number."""
 
-    Attributes:
-        name: Key of its value in `LoadOptions.mode_options`; on the command line with hyphens.
-        title: Words beside its field.
-        help: One sentence.
-        default: Value where none is given; None where the modes that share the option differ in it.
-        least: Smallest number.
-        most: Largest number.
-    """
-
-    name: str
-    title: str
-    help: str
+    name: str  # key of its value in `LoadOptions.mode_options`; on the command line with hyphens
+    title: str  # words beside its field
+    help: str  # one sentence
+    # Value where none is given; None where the modes that share the option differ in it
     default: OptionValue | None
-    least: int = 0
-    most: int = 1
+    least: int = 0  # smallest number
+    most: int = 1  # largest number
 
     @property
     def is_switch(self) -> bool:

@@ -58,9 +58,7 @@ def unpacked(data: bytes) -> Any:
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        ours = (
-            module.startswith("engine.messages.") or module == "engine.errors"
-        )  # whose one dataclass reports hold
+        ours = module.startswith("engine.messages.") or module == "engine.errors"  # whose one dataclass reports hold
         found = super().find_class(module, name) if ours else None
         if not isinstance(found, type) or not is_dataclass(found):
             raise pickle.UnpicklingError(f"{module}.{name} is no message")

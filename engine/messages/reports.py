@@ -17,16 +17,11 @@ StopReason = Literal["end", "stop", "length", "loop", "cancelled"]
 
 @dataclass(frozen=True)
 class Plan:
-    """The mode that runs and why.
+    """The mode that runs and why."""
 
-    Attributes:
-        mode: ``--mode`` name.
-        reason: One sentence.
-        predicted_per_second: Tokens per second, None when nothing was measured to predict from.
-    """
-
-    mode: str
-    reason: str
+    mode: str  # ``--mode`` name
+    reason: str  # one sentence
+    # Tokens per second, None when nothing was measured to predict from
     predicted_per_second: float | None = None
 
 
@@ -35,38 +30,25 @@ MemoryUse = Literal["weights", "draft", "caches", "buffers", "engine", "others"]
 
 @dataclass(frozen=True)
 class MemoryShare:
-    """Bytes that one use takes of a place.
+    """Bytes that one use takes of a place."""
 
-    Attributes:
-        use: ``weights``: the target's. ``draft``: the drafts' weights and caches. ``caches``: keys and values of a full
-            context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
-            ``engine``: the process without a model. ``others``: what other programs held when the model was loaded.
-        size_bytes: Number of bytes.
-        layers: Number of the target's layers among weights, whole or without their experts.
-        drafts: Number of drafts, if the use is theirs.
-        part: Part of each layer in a few words, if experts are elsewhere; else empty.
-    """
-
+    # ``weights``: the target's. ``draft``: the drafts' weights and caches. ``caches``: keys and values of a
+    # full context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
+    # ``engine``: the process without a model. ``others``: what other programs held when the model was loaded
     use: MemoryUse
-    size_bytes: int
-    layers: int = 0
-    part: str = ""
-    drafts: int = 0
+    size_bytes: int  # number of bytes
+    layers: int = 0  # number of the target's layers among weights, whole or without their experts
+    part: str = ""  # part of each layer in a few words, if experts are elsewhere; else empty
+    drafts: int = 0  # number of drafts, if the use is theirs
 
 
 @dataclass(frozen=True)
 class MemoryPlace:
-    """Bytes that a loaded model takes of one place, as planned: a full context counts from the beginning.
+    """Bytes that a loaded model takes of one place, as planned: a full context counts from the beginning."""
 
-    Attributes:
-        place: ``ram``, ``disk`` or torch's name of a GPU.
-        total_bytes: Size; 0 for the disk.
-        shares: By use.
-    """
-
-    place: str
-    total_bytes: int
-    shares: tuple[MemoryShare, ...]
+    place: str  # ``ram``, ``disk`` or torch's name of a GPU
+    total_bytes: int  # size; 0 for the disk
+    shares: tuple[MemoryShare, ...]  # by use
 
 
 ThinkingControl = Literal["", "switch", "effort"]
@@ -75,77 +57,48 @@ ServerKind = Literal["", "tenon", "llama.cpp", "vllm", "sglang", "ollama", "lmst
 
 @dataclass(frozen=True)
 class ModelAdvice:
-    """Sampling of a model in a chat where nobody asks for anything else.
+    """Sampling of a model in a chat where nobody asks for anything else."""
 
-    Attributes:
-        sampling: The numbers that hold; no seed.
-        own: Names of those that the model's makers advise; the others are the usual ones.
-        thinking: Settings of its chat template: ``switch`` for thinking on or off, ``effort`` for how much; else empty.
-        tools: The format of its tool calls (`engine.text.tool_calls`).
-    """
-
-    sampling: SamplingOptions = field(default_factory=SamplingOptions)
-    own: tuple[str, ...] = ()
+    sampling: SamplingOptions = field(default_factory=SamplingOptions)  # the numbers that hold; no seed
+    own: tuple[str, ...] = ()  # names of those that the model's makers advise; the others are the usual ones
+    # Settings of its chat template: ``switch`` for thinking on or off, ``effort`` for how much; else empty
     thinking: ThinkingControl = ""
-    tools: str = "hermes"
+    tools: str = "hermes"  # the format of its tool calls (`engine.text.tool_calls`)
 
 
 @dataclass(frozen=True)
 class ModelReport:
-    """A loaded model.
+    """A loaded model."""
 
-    Attributes:
-        name: For the user.
-        folder: Folder of its checkpoint.
-        architecture: ``architectures[0]`` of its config.json.
-        parameters: Number of weights.
-        weights: The format in use: one of `LoadOptions`, or what a quantized file calls itself (``Q4_K_M``).
-        context: Tokens of context in use.
-        weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
-        load_ms: Time the load took.
-        places: Places of target, draft and caches: a GPU first, then the host's memory, then the disk.
-        kv_cache: Format of keys and values: ``full``, as wide as the activations, or ``q8_0``.
-        threads: Threads of this processor that compute; 0 for a server's model.
-        advice: Way of replying where nothing else is asked for.
-        template_note: A sentence on what took the place of its chat template; empty where nothing did.
-        only_continues: True if the model only continues texts and writes no chats.
-    """
-
-    name: str
-    folder: str
-    architecture: str
-    parameters: int
+    name: str  # for the user
+    folder: str  # folder of its checkpoint
+    architecture: str  # ``architectures[0]`` of its config.json
+    parameters: int  # number of weights
+    # The format in use: one of `LoadOptions`, or what a quantized file calls itself (``Q4_K_M``)
     weights: str
-    context: int
-    weight_bytes: int
-    load_ms: float
+    context: int  # tokens of context in use
+    weight_bytes: int  # size of all weights, in memory or read from the disk as they are needed
+    load_ms: float  # time the load took
+    # Places of target, draft and caches: a GPU first, then the host's memory, then the disk
     places: tuple[MemoryPlace, ...] = ()
-    kv_cache: str = "full"
-    threads: int = 0
+    kv_cache: str = "full"  # format of keys and values: ``full``, as wide as the activations, or ``q8_0``
+    threads: int = 0  # threads of this processor that compute; 0 for a server's model
+    # Way of replying where nothing else is asked for
     advice: ModelAdvice = field(default_factory=ModelAdvice)
-    template_note: str = ""
-    only_continues: bool = False
+    template_note: str = ""  # a sentence on what took the place of its chat template; empty where nothing did
+    only_continues: bool = False  # True if the model only continues texts and writes no chats
 
 
 @dataclass(frozen=True)
 class MemberYield:
-    """Yield of one of several drafters that vote.
+    """Yield of one of several drafters that vote."""
 
-    Attributes:
-        name: The draft's name, or ``lookup``.
-        weight: Weight of its vote now, the heaviest member's being 1.
-        draft_n: Nodes of verified drafts that it guessed.
-        draft_n_tested: Positions of the path at which it had a guess.
-        draft_n_accepted: Accepted nodes that it guessed, alone or with others.
-        acceptance_rate: Accepted / tested; None where nothing was tested.
-    """
-
-    name: str
-    weight: float = 1.0
-    draft_n: int = 0
-    draft_n_tested: int = 0
-    draft_n_accepted: int = 0
-    acceptance_rate: float | None = None
+    name: str  # the draft's name, or ``lookup``
+    weight: float = 1.0  # weight of its vote now, the heaviest member's being 1
+    draft_n: int = 0  # nodes of verified drafts that it guessed
+    draft_n_tested: int = 0  # positions of the path at which it had a guess
+    draft_n_accepted: int = 0  # accepted nodes that it guessed, alone or with others
+    acceptance_rate: float | None = None  # accepted / tested; None where nothing was tested
 
 
 @dataclass(frozen=True)
@@ -191,53 +144,32 @@ class RoundTexts:
     """Texts of a round's tokens, each for itself.
 
     A token that is part of a character is a replacement mark, and one that says nothing (the end of the text) empty.
-
-    Attributes:
-        root: The token that the draft goes on from.
-        drafted: (N,) one text for each drafted token.
-        emitted: One for each token that left the loop.
     """
 
-    root: str
-    drafted: tuple[str, ...]
-    emitted: tuple[str, ...]
+    root: str  # the token that the draft goes on from
+    drafted: tuple[str, ...]  # (N,) one text for each drafted token
+    emitted: tuple[str, ...]  # one for each token that left the loop
 
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """One round of decoding: a draft, its verification, and what they took.
+    """One round of decoding: a draft, its verification, and what they took."""
 
-    Attributes:
-        position: The position of the root's successor, counted from the start of the prompt.
-        tokens: (N,) the drafted tokens.
-        parents: (N,) each node's parent, -1 for the root.
-        scores: (N,) each node's cumulative log-probability under the drafter, or empty.
-        probes: (P,) the node that each probe followed, -1 for the root.
-        sources: (N,) for each node the members of a committee that guessed it, as `Timings.members` has them; or empty.
-        weights: Weights of the members, when they drafted; empty where nobody voted.
-        accepted: The nodes of the path that held, from the root down.
-        emitted: Tokens that left the loop; the end of the reply may have cut them short.
-        draft_ms: Time that the drafter took.
-        verify_ms: Time that the target's forward and the rule of verification took.
-        waited_ms: Part of it in which the forward waited for weights.
-        texts: Texts of its tokens, if the request asked for them.
-        beside: Rows that other replies had in the forward.
-    """
-
-    position: int
-    tokens: tuple[int, ...]
-    parents: tuple[int, ...]
-    scores: tuple[float, ...]
-    accepted: tuple[int, ...]
-    emitted: tuple[int, ...]
-    draft_ms: float
-    verify_ms: float
-    waited_ms: float = 0.0
-    texts: RoundTexts | None = None
-    probes: tuple[int, ...] = ()
+    position: int  # the position of the root's successor, counted from the start of the prompt
+    tokens: tuple[int, ...]  # (N,) the drafted tokens
+    parents: tuple[int, ...]  # (N,) each node's parent, -1 for the root
+    scores: tuple[float, ...]  # (N,) each node's cumulative log-probability under the drafter, or empty
+    accepted: tuple[int, ...]  # the nodes of the path that held, from the root down
+    emitted: tuple[int, ...]  # tokens that left the loop; the end of the reply may have cut them short
+    draft_ms: float  # time that the drafter took
+    verify_ms: float  # time that the target's forward and the rule of verification took
+    waited_ms: float = 0.0  # part of it in which the forward waited for weights
+    texts: RoundTexts | None = None  # texts of its tokens, if the request asked for them
+    probes: tuple[int, ...] = ()  # (P,) the node that each probe followed, -1 for the root
+    # (N,) for each node the members of a committee that guessed it, as `Timings.members` has them; or empty
     sources: tuple[tuple[int, ...], ...] = ()
-    weights: tuple[float, ...] = ()
-    beside: int = 0
+    weights: tuple[float, ...] = ()  # weights of the members, when they drafted; empty where nobody voted
+    beside: int = 0  # rows that other replies had in the forward
 
     @property
     def drafted_rows(self) -> int:
@@ -264,33 +196,20 @@ class Memory:
 
 @dataclass(frozen=True)
 class TokenLogprob:
-    """A token of a reply and what the model gave it.
+    """A token of a reply and what the model gave it."""
 
-    Attributes:
-        said: Own bytes of the text in UTF-8, which may be part of a character.
-        logprob: Natural logarithm of its probability, before temperature, filters and masks.
-        top: The likeliest tokens at its place with theirs, the likeliest first.
-    """
-
-    said: bytes
-    logprob: float
+    said: bytes  # own bytes of the text in UTF-8, which may be part of a character
+    logprob: float  # natural logarithm of its probability, before temperature, filters and masks
+    # The likeliest tokens at its place with theirs, the likeliest first
     top: tuple[tuple[bytes, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A finished reply: what ``tenon ask --json`` prints.
-
-    Attributes:
-        prompt_ids: Tokens of the prompt; none where a server does not tell them, as of ``token_ids``.
-        drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
-        new_characters: Length of the part of a looping reply that says something new.
-        busy: Other programs took much of the processors meanwhile, so that its speed says little.
-        stop_text: The string of the request that ended it, empty where another reason did; not printed.
-        logprobs: Log-probabilities of its tokens but the last, if the request asked for them; not printed.
-    """
+    """A finished reply: what ``tenon ask --json`` prints."""
 
     text: str
+    # Tokens of the prompt; none where a server does not tell them, as of ``token_ids``
     prompt_ids: tuple[int, ...]
     token_ids: tuple[int, ...]
     mode: str
@@ -302,10 +221,13 @@ class Reply:
     plan: Plan
     timings: Timings
     memory: Memory
+    # (start, end) of each stretch of the text that came from accepted drafts; not printed
     drafted_text: tuple[tuple[int, int], ...] = ()
-    busy: bool = False
-    new_characters: int | None = None
+    busy: bool = False  # other programs took much of the processors meanwhile, so that its speed says little
+    new_characters: int | None = None  # length of the part of a looping reply that says something new
+    # The string of the request that ended it, empty where another reason did; not printed
     stop_text: str = ""
+    # Log-probabilities of its tokens but the last, if the request asked for them; not printed
     logprobs: tuple[TokenLogprob, ...] = ()
 
     @property
@@ -327,73 +249,45 @@ class Reply:
 
 @dataclass(frozen=True)
 class MemoryShortage:
-    """The host's memory when there was not enough of it.
+    """The host's memory when there was not enough of it."""
 
-    Attributes:
-        total_bytes: The machine's.
-        others_bytes: Held by other programs.
-        own_bytes: Held by the engine's process.
-        short_bytes: Missing; 0 where that is not known.
-    """
-
-    total_bytes: int
-    others_bytes: int
-    own_bytes: int
-    short_bytes: int = 0
+    total_bytes: int  # the machine's
+    others_bytes: int  # held by other programs
+    own_bytes: int  # held by the engine's process
+    short_bytes: int = 0  # missing; 0 where that is not known
 
 
 @dataclass(frozen=True)
 class BenchmarkRow:
-    """One mode, measured.
+    """One mode, measured."""
 
-    Attributes:
-        mode: ``--mode`` name.
-        tokens_per_second: Over all prompts; None where it could not run.
-        predicted_per_second: The same as predicted before this mode was measured; None for nothing.
-        first_token_ms: Median time to the first token.
-        tokens_per_round: Tokens for each forward of the target.
-        refusal: One sentence that says why it was not measured; then nothing else has a value.
-        busy: True if other programs kept the machine busy during any of its replies.
-        by_kind: Tokens per second for each kind of prompt.
-        acceptance_rate: Acceptance rate of drafted positions that were tested.
-        peak_bytes: The process's resident set at its peak so far.
-        device_peak_bytes: Peak memory of each GPU.
-    """
-
-    mode: str
-    tokens_per_second: float | None = None
+    mode: str  # ``--mode`` name
+    tokens_per_second: float | None = None  # over all prompts; None where it could not run
+    # The same as predicted before this mode was measured; None for nothing
     predicted_per_second: float | None = None
-    first_token_ms: float | None = None
-    tokens_per_round: float | None = None
+    first_token_ms: float | None = None  # median time to the first token
+    tokens_per_round: float | None = None  # tokens for each forward of the target
+    # One sentence that says why it was not measured; then nothing else has a value
     refusal: str | None = None
-    busy: bool = False
-    by_kind: dict[str, float] = field(default_factory=dict)
-    acceptance_rate: float | None = None
-    peak_bytes: int = 0
-    device_peak_bytes: dict[str, int] = field(default_factory=dict)
+    busy: bool = False  # True if other programs kept the machine busy during any of its replies
+    by_kind: dict[str, float] = field(default_factory=dict)  # tokens per second for each kind of prompt
+    acceptance_rate: float | None = None  # acceptance rate of drafted positions that were tested
+    peak_bytes: int = 0  # the process's resident set at its peak so far
+    device_peak_bytes: dict[str, int] = field(default_factory=dict)  # peak memory of each GPU
 
 
 @dataclass(frozen=True)
 class ErrorReport:
-    """An error on its way to the user.
+    """An error on its way to the user."""
 
-    Attributes:
-        kind: The class name in engine/errors.py, ``InternalError`` for a bug.
-        message: One sentence: what is wrong and what to do.
-        details: For a developer; never chat text.
-        exit_code: Exit code of the command line.
-        context: Tokens of context that were asked for or in use when memory was short, or when the system ended the
-            engine for it; 0 where the context was already cut to what fits, and for other errors.
-        memory: Holders of memory, if the machine's memory was short.
-        allowed: The value that would do, where one option stands in the way and that is known.
-        about: Part of the request that it is about, as `TenonError` has it.
-    """
-
-    kind: str
-    message: str
-    details: str = ""
-    exit_code: int = 1
+    kind: str  # the class name in engine/errors.py, ``InternalError`` for a bug
+    message: str  # one sentence: what is wrong and what to do
+    details: str = ""  # for a developer; never chat text
+    exit_code: int = 1  # exit code of the command line
+    # Tokens of context that were asked for or in use when memory was short, or when the system ended the
+    # engine for it; 0 where the context was already cut to what fits, and for other errors
     context: int = 0
-    memory: MemoryShortage | None = None
+    memory: MemoryShortage | None = None  # holders of memory, if the machine's memory was short
+    # The value that would do, where one option stands in the way and that is known
     allowed: Allowed | None = None
-    about: str = ""
+    about: str = ""  # part of the request that it is about, as `TenonError` has it

@@ -124,9 +124,7 @@ def attention(
     return weights.output(together)
 
 
-def _convolved(
-    weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]
-) -> Tensor:
+def _convolved(weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]) -> Tensor:
     parts = torch.split(weights.qkv(rows), [text.count for text in texts])
     mixed = []
     for text, part in zip(texts, parts, strict=True):

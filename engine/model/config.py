@@ -24,9 +24,7 @@ _MOST_PARTS = 1 << 16
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
 
-_BAD_VALUE = mark(
-    "A value in config.json is missing or of the wrong kind; correct it, or choose another model."
-)
+_BAD_VALUE = mark("A value in config.json is missing or of the wrong kind; correct it, or choose another model.")
 _BAD_VALUE_IN_GGUF = mark(
     "A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model."
 )
@@ -144,23 +142,17 @@ class ModelConfig:
         if not self.shapes:
             inputs = self.hidden_size // (2 * self.head_dim), self.head_dim
             return tuple(
-                inputs if self.convolves(layer) else (self.kv_heads, self.head_dim)
-                for layer in range(self.layers)
+                inputs if self.convolves(layer) else (self.kv_heads, self.head_dim) for layer in range(self.layers)
             )
         return tuple(
-            (shape.kv_heads, shape.head_dim) if shape.keys_of is None else shape.keys_of
-            for shape in self.shapes
+            (shape.kv_heads, shape.head_dim) if shape.keys_of is None else shape.keys_of for shape in self.shapes
         )
 
     @property
     def parts(self) -> int:
         """Number of layers, heads and experts that have tensors of their own."""
         heads = self.heads * self.layers if self.latent is not None else 0
-        return (
-            self.layers
-            + heads
-            + (0 if self.mixture is None else self.mixture.experts * sum(self.mixture.layers))
-        )
+        return self.layers + heads + (0 if self.mixture is None else self.mixture.experts * sum(self.mixture.layers))
 
     def last_keys(self, slides: bool) -> int:
         """Return the last layer with keys and values of its own that has a window, or that has none.
@@ -196,9 +188,7 @@ class ModelConfig:
         return self.heads // self.kv_heads
 
 
-def read_config(
-    checkpoint: Checkpoint | CheckpointOutline, families: Mapping[str, Family] = SUPPORTED
-) -> ModelConfig:
+def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[str, Family] = SUPPORTED) -> ModelConfig:
     """Read a checkpoint's config.
 
     Args:
@@ -326,9 +316,7 @@ def _activation_name(config: Mapping[str, Any]) -> str:
     return str(config.get("hidden_activation") or config["hidden_act"])
 
 
-def _translate(
-    checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family
-) -> ModelConfig:
+def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> ModelConfig:
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
     )
@@ -367,9 +355,7 @@ def _translate(
         context_length=int(config["max_position_embeddings"]),
         norm_epsilon=float(config["rms_norm_eps"]),
         activation=family.activation or ACTIVATIONS[_activation_name(config)],
-        attention_scale=(
-            1.0 if family.unit_scale else float(config["attention_multiplier"]) if multipliers else scale
-        ),
+        attention_scale=(1.0 if family.unit_scale else float(config["attention_multiplier"]) if multipliers else scale),
         attention_soft_cap=config["attn_logit_softcapping"] if family.soft_caps else None,
         logit_soft_cap=config["final_logit_softcapping"] if family.soft_caps else None,
         embedding_scale=_embedding_scale(config, family),
@@ -445,8 +431,7 @@ def _shapes(config: Mapping[str, Any], layers: int, query_only: bool) -> tuple[L
         shape = LayerShape(
             kv_heads=int(own_heads or config["num_key_value_heads"]),
             head_dim=int(config["global_head_dim"] if whole else config["head_dim"]),
-            intermediate_size=int(config["intermediate_size"])
-            * (1 + (shares and config["use_double_wide_mlp"])),
+            intermediate_size=int(config["intermediate_size"]) * (1 + (shares and config["use_double_wide_mlp"])),
             values_are_keys=whole and alike and not shares,
             keys_of=last[kind] if shares else None,
         )
@@ -483,11 +468,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
         )
     greedy = config.get("topk_method") == "greedy"  # there may be groups that are not chosen by
     groups, chosen_groups = (1 if greedy else int(config[name] or 1) for name in ("n_group", "topk_group"))
-    if (
-        experts % groups
-        or not chosen <= chosen_groups * (experts // groups) <= experts
-        or groups > MOST_GROUPS
-    ):
+    if experts % groups or not chosen <= chosen_groups * (experts // groups) <= experts or groups > MOST_GROUPS:
         raise ValueError(f"{chosen} of {experts} experts in {chosen_groups} of {groups} groups")
     return Mixture(
         experts=experts,

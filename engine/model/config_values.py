@@ -126,14 +126,10 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
     if "kv_lora_rank" in defaults:
         values["head_dim"] = values["qk_rope_head_dim"]  # the width of the rotated part
     if "n_shared_experts" in defaults:
-        values["shared_expert_intermediate_size"] = (
-            values["n_shared_experts"] * values["moe_intermediate_size"]
-        )
+        values["shared_expert_intermediate_size"] = values["n_shared_experts"] * values["moe_intermediate_size"]
     layers = range(values["num_hidden_layers"])
     if "no_rope_layer_interval" in defaults and values["no_rope_layers"] is None:
-        values["no_rope_layers"] = [
-            int((layer + 1) % values["no_rope_layer_interval"] > 0) for layer in layers
-        ]
+        values["no_rope_layers"] = [int((layer + 1) % values["no_rope_layer_interval"] > 0) for layer in layers]
     if "num_experts" in defaults and values["mlp_layer_types"] is None:
         values["mlp_layer_types"] = [_SPARSE if _has_experts(values, layer) else _DENSE for layer in layers]
     if values["layer_types"] is None:

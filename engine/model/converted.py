@@ -54,9 +54,6 @@ class _Layout:
 class Converted:
     """A checkpoint with some of its tensors taken from the file of their conversion.
 
-    Attributes:
-        refused: Matrices that the format could not hold, and why.
-
     Raises:
         PackedFileUnusable: A tensor's bytes do not match its shape.
     """
@@ -79,9 +76,8 @@ class Converted:
             raise PackedFileUnusable(f"its index is damaged: {error!r}") from error
         self.packed = packed
         self.files: Mapping[Path, WatchedFile] = {**checkpoint.files, packed.path: WatchedFile(packed.path)}
-        self.refused = {
-            name: layout.refused for name, layout in layouts.items() if layout.refused is not None
-        }
+        # Matrices that the format could not hold, and why
+        self.refused = {name: layout.refused for name, layout in layouts.items() if layout.refused is not None}
 
     def stored(self, name: str) -> StoredTensor:
         """Return the place of a tensor."""

@@ -91,16 +91,12 @@ class TextRows:
 
 
 class Decoder:
-    """A decoder-only transformer over weights that a `WeightSource` supplies layer by layer.
-
-    Attributes:
-        home: The side of embedding and head.
-    """
+    """A decoder-only transformer over weights that a `WeightSource` supplies layer by layer."""
 
     def __init__(self, config: ModelConfig, source: WeightSource) -> None:
         self.config = config
         self.source = source
-        self.home = source.home
+        self.home = source.home  # the side of embedding and head
         self._layers = [config.of_layer(index) for index in range(config.layers)]
         self._sides = [source.side(index) for index in range(config.layers)]
         self._ropes = {
@@ -135,9 +131,7 @@ class Decoder:
             capacity_tokens,
             self.source.cache_dtype,
             self.source.device,
-            short_text_limit=next(
-                (rope.original_context for rope in config.ropes if rope.long_frequencies), None
-            ),
+            short_text_limit=next((rope.original_context for rope in config.ropes if rope.long_frequencies), None),
             elsewhere=[side for side in self._sides if side != self.home],
             carry=self.source.carry,
             to_device=to_device,
@@ -206,9 +200,7 @@ class Decoder:
             view = runs.view(self.home, runs.whole)
             steps = [view.step(window, rope, entering) for window, rope in whole.kinds]
         if whole is not None:
-            in_one = (
-                logit_rows if isinstance(logit_rows, slice) else slice(0 if logit_rows is not None else None)
-            )
+            in_one = logit_rows if isinstance(logit_rows, slice) else slice(0 if logit_rows is not None else None)
             caches = [text.cache for text in texts]
             hidden, logits, found = whole(hidden, steps, caches, in_one, hidden_layers, check)
             inputs |= found
@@ -353,8 +345,7 @@ class Decoder:
         if end is None or len(layers) != config.layers:
             return None, end
         fused = [
-            FusedLayer.made_of(own, layer, self.home.cache)
-            for own, layer in zip(self._layers, layers, strict=True)
+            FusedLayer.made_of(own, layer, self.home.cache) for own, layer in zip(self._layers, layers, strict=True)
         ]
         if any(layer is None for layer in fused):
             return None, end
@@ -480,11 +471,7 @@ class _SeenText:
 
 
 class _View:
-    """Some rows as the layers of one side need them: their rotations, and which rows see which.
-
-    Attributes:
-        rotations: Rotations of the new rows, for each rope.
-    """
+    """Some rows as the layers of one side need them: their rotations, and which rows see which."""
 
     def __init__(self, decoder: Decoder, side: Side, texts: Sequence[_SeenText]) -> None:
         self._decoder = decoder
@@ -492,7 +479,7 @@ class _View:
         self._texts = texts
         self._seen: dict[tuple[int | None, int], list[SeenRows]] = {}
         self._steps: dict[tuple[int | None, int | None], FusedStep] = {}
-        self.rotations = self._rotations()
+        self.rotations = self._rotations()  # rotations of the new rows, for each rope
 
     @cached_property
     def caches(self) -> ctypes.Array[ctypes.c_void_p]:

@@ -153,9 +153,7 @@ def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -
     """
     shapes = [shape for shape in config.cache_shapes if isinstance(shape, tuple)]
     each = sum(heads * weight_format.cache_row_bytes(width) for heads, width in shapes)
-    return (
-        config.cache_parts * tokens * (each * config.layers // len(config.shapes) if config.shapes else each)
-    )
+    return config.cache_parts * tokens * (each * config.layers // len(config.shapes) if config.shapes else each)
 
 
 def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:

@@ -43,11 +43,7 @@ class FusedStep:
 
 
 class FusedMixture:
-    """A layer's experts for the kernel library, all their matrices packed.
-
-    Attributes:
-        structure: Structure for the library.
-    """
+    """A layer's experts for the kernel library, all their matrices packed."""
 
     def __init__(self, mixture: Mixture, experts: Experts) -> None:
         parts = [
@@ -61,6 +57,7 @@ class FusedMixture:
         self._experts = experts  # the structure holds addresses only
         gate, up, down = map(ctypes.addressof, arrays)
         shared_gate, correction = experts.shared_gate, experts.correction
+        # Structure for the library
         self.structure = kernel.Mixture(
             experts=mixture.experts,
             chosen=mixture.chosen,
@@ -111,16 +108,13 @@ class FusedMixture:
 
 
 class FusedLatents:
-    """A layer's attention over latents for the kernel library, all its matrices packed.
-
-    Attributes:
-        structure: Structure for the library.
-    """
+    """A layer's attention over latents for the kernel library, all its matrices packed."""
 
     def __init__(self, latent: Latent, weights: LayerWeights) -> None:
         maps = [_structures(linear) for linear in (weights.key_up, weights.value_up) if linear is not None]
         self._arrays = [(Matrix * len(each))(*each) for each in maps]  # the structure holds addresses only
         key_up, value_up = map(ctypes.addressof, self._arrays)
+        # Structure for the library
         self.structure = kernel.Latents(
             rank=latent.rank,
             query_up=Matrix() if weights.query_up is None else _structures(weights.query_up)[0],
@@ -186,9 +180,7 @@ class FusedLayer:
         )
         return cls(config, weights, matrices) if fits and matrices is not None else None
 
-    def __call__(
-        self, step: FusedStep, caches: ctypes.Array[ctypes.c_void_p], index: int, hidden: Tensor
-    ) -> None:
+    def __call__(self, step: FusedStep, caches: ctypes.Array[ctypes.c_void_p], index: int, hidden: Tensor) -> None:
         """Run the layer over hidden (n, h) float32 in place.
 
         Args:
@@ -214,9 +206,7 @@ def _fits(config: ModelConfig) -> bool:
     )
 
 
-def fused_text(
-    count: int, mask: Tensor | Paths | None, cache: Tensor, length: int, uncommitted: int = 0
-) -> FusedText:
+def fused_text(count: int, mask: Tensor | Paths | None, cache: Tensor, length: int, uncommitted: int = 0) -> FusedText:
     """Describe the rows of one text in a forward.
 
     Args:

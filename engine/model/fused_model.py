@@ -24,16 +24,11 @@ from engine.model.linear import LinearMap, Norm, PackedLinear
 
 
 class Stop:
-    """A check that raises, as the library calls it.
-
-    Attributes:
-        check: Function that is called to check.
-        pointer: Pointer for the library.
-    """
+    """A check that raises, as the library calls it."""
 
     def __init__(self, check: Callable[[], None] | None) -> None:
-        self.check = check
-        self.pointer = kernel.STOP(self._asked)
+        self.check = check  # function that is called to check
+        self.pointer = kernel.STOP(self._asked)  # pointer for the library
         self._raised: BaseException | None = None
 
     def run(self, model: kernel.Model, forward: kernel.Pass) -> None:
@@ -82,11 +77,8 @@ class FusedModel:
         join: Map of the given rows to the first layer's input, or None if they enter it unchanged.
 
     Attributes:
-        kinds: Window and rope of each kind of layer, in the order of the steps that a call takes.
         hidden: Width of a row.
-        given: Width of a given row.
         vocabulary: Number of logits of a row.
-        structure: Structure for the library.
     """
 
     def __init__(
@@ -98,9 +90,10 @@ class FusedModel:
         join: PackedLinear | None = None,
     ) -> None:
         each = list(zip(config.windows, config.layer_ropes, strict=True))[: len(layers)]
+        # Window and rope of each kind of layer, in the order of the steps that a call takes
         self.kinds = list(dict.fromkeys(each))
         self.hidden, self.vocabulary = config.hidden_size, head.matrix.rows
-        self.given = config.hidden_size if join is None else join.matrix.columns
+        self.given = config.hidden_size if join is None else join.matrix.columns  # width of a given row
         layer_of = (ctypes.c_void_p * len(layers))(*(ctypes.addressof(layer.structure) for layer in layers))
         kind_of = (ctypes.c_int32 * len(layers))(*(self.kinds.index(one) for one in each))
         self._held = (
@@ -111,6 +104,7 @@ class FusedModel:
             head,
             join,
         )  # the structure holds addresses only
+        # Structure for the library
         self.structure = kernel.Model(
             layers=len(layers),
             hidden=config.hidden_size,

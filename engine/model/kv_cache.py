@@ -105,10 +105,6 @@ class KVCache:
         to_device: Moves indices from the host's memory to ``device``.
         far_rows: Part of the committed rows that another device attends over, or None.
         parts: 2 for keys and values, 1 for latents that both are maps of.
-
-    Attributes:
-        length: Committed rows.
-        long_text: True if the rows are those of a long text (LongRoPE); `begin` decides it.
     """
 
     def __init__(
@@ -125,9 +121,9 @@ class KVCache:
         parts: int = 2,
     ) -> None:
         self.capacity = capacity
-        self.length = 0
+        self.length = 0  # committed rows
         self.far_rows = far_rows
-        self.long_text = False
+        self.long_text = False  # True if the rows are those of a long text (LongRoPE); `begin` decides it
         self._short_text_limit = short_text_limit
         self._uncommitted = 0
         self._row_positions = torch.empty(0, dtype=torch.long, device=device)
@@ -204,9 +200,7 @@ class KVCache:
             raise ValueError(f"{len(self._row_positions)} rows are uncommitted, {uncommitted} cannot stay")
         self._reserve(uncommitted, len(positions))
         self._uncommitted = uncommitted
-        self._row_positions = (
-            torch.cat((self._row_positions[:uncommitted], positions)) if uncommitted else positions
-        )
+        self._row_positions = torch.cat((self._row_positions[:uncommitted], positions)) if uncommitted else positions
         return self._row_positions
 
     def place_next(self, count: int) -> int:
@@ -314,9 +308,7 @@ class KVCache:
         both = self.store(layer)[:, :, first_row : self.length + self._uncommitted + count]
         return both[0], both[1]
 
-    def committed(
-        self, layer: int, first_row: int, head_dim: int, device: torch.device
-    ) -> tuple[Tensor, Tensor]:
+    def committed(self, layer: int, first_row: int, head_dim: int, device: torch.device) -> tuple[Tensor, Tensor]:
         """Return keys and values of the committed rows from ``first_row`` on, for a model that reads another's cache.
 
         Returns:

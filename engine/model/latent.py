@@ -86,9 +86,7 @@ def _absorbed(latent: Latent, queries: Tensor, seen: Tensor, mask: StepMask, sca
         count = len(queries)
         lowest = torch.finfo(queries.dtype).min
         additive = torch.full((count, count), lowest, dtype=queries.dtype, device=queries.device).triu_(1)
-    found, _ = attend_part(
-        queries, seen[None], seen[None, :, : latent.rank], additive, mask.folded, scale, None
-    )
+    found, _ = attend_part(queries, seen[None], seen[None, :, : latent.rank], additive, mask.folded, scale, None)
     return found
 
 

@@ -113,20 +113,13 @@ class WeightSource(ABC):
     """Source of the decoder's weights; a placement is one.
 
     Embedding, final norm and head are at home. Layers may compute elsewhere.
-
-    Attributes:
-        embedding: V rows of h.
-        head: The map from hidden states to logits, h -> V.
-        final_norm: Norm before the head.
-        inputs: Rows of a second embedding that enter each layer, or None.
-        home: The side of embedding, final norm and head.
     """
 
-    inputs: LayerInputs | None = None
-    embedding: Embedding
-    head: LinearMap
-    final_norm: Norm
-    home: Side
+    inputs: LayerInputs | None = None  # rows of a second embedding that enter each layer, or None
+    embedding: Embedding  # V rows of h
+    head: LinearMap  # the map from hidden states to logits, h -> V
+    final_norm: Norm  # norm before the head
+    home: Side  # the side of embedding, final norm and head
 
     @property
     def whole_head(self) -> LinearMap:

@@ -176,15 +176,13 @@ class Norm:
         epsilon: eps.
         offset: Number added to the stored weight (Gemma: 1).
         scale: Factor of the result.
-
-    Attributes:
-        gain: (s,) float32, w * sqrt(s) times the scale.
     """
 
     __slots__ = ("_floor", "gain")
 
     def __init__(self, weight: Tensor, epsilon: float, offset: float = 0.0, scale: float = 1.0) -> None:
         size = weight.shape[-1]
+        # (s,) float32, w * sqrt(s) times the scale
         self.gain = (weight.float() + offset) * (scale * size**0.5)
         self._floor = torch.tensor((size * epsilon) ** 0.5, dtype=torch.float32, device=weight.device)
 

@@ -120,9 +120,7 @@ def load_layers(
 ) -> tuple[LayerWeights, ...]:
     """Read some layers of a model whose tensors were checked; arguments and errors are those of `read_slots`."""
     return tuple(
-        layer_weights(
-            read_slots(checkpoint, layer_slots(config, layer), dtype, device, advance, check), config
-        )
+        layer_weights(read_slots(checkpoint, layer_slots(config, layer), dtype, device, advance, check), config)
         for layer in wanted
     )
 
@@ -249,9 +247,7 @@ def dress_layer(
         mlp_end_norm=optional("mlp_end_norm"),
         experts=experts(),
         sinks=vector("sinks") if config.family.sinks else None,
-        convolution=(
-            vector("convolution").view(-1, config.convolution) if "convolution" in present else None
-        ),
+        convolution=(vector("convolution").view(-1, config.convolution) if "convolution" in present else None),
         value_norm=value_norm(),
         router_norm=router_norm() if "router_norm" in present else None,
         experts_norm=optional("experts_norm"),

@@ -87,13 +87,11 @@ class Repeats:
     Args:
         layers: Number of the model's layers.
         chosen: Experts that a row takes, k.
-
-    Attributes:
-        counts: (layers, 3 + k) int64: choices of rows after another one, those of them that the other had made too,
-            whether the last forward's row was alone, and its choices.
     """
 
     def __init__(self, layers: int, chosen: int) -> None:
+        # (layers, 3 + k) int64: choices of rows after another one, those of them that the other had made too,
+        # whether the last forward's row was alone, and its choices
         self.counts = torch.zeros(layers, 3 + chosen, dtype=torch.int64)
         self._counts = self.counts.numpy()
 
@@ -173,9 +171,7 @@ def choose(
     if mixture.groups > 1:
         grouped = ranked.view(len(ranked), mixture.groups, -1)
         best = grouped.topk(mixture.group_scores).values.sum(-1).topk(mixture.chosen_groups).indices
-        left_out = torch.ones(grouped.shape[:2], dtype=torch.bool, device=ranked.device).scatter(
-            1, best, False
-        )
+        left_out = torch.ones(grouped.shape[:2], dtype=torch.bool, device=ranked.device).scatter(1, best, False)
         ranked = grouped.masked_fill(left_out[..., None], -torch.inf).view(ranked.shape)
     chosen = ranked.topk(mixture.chosen).indices
     if mixture.scores == "softmax":

@@ -47,9 +47,6 @@ class NextRows:
         scale: Factor of embeddings, or None.
         most: Most rows of a call.
         inputs: Inputs of each layer beside the rows, or None.
-
-    Attributes:
-        most: Most rows of a call.
     """
 
     def __init__(
@@ -61,7 +58,7 @@ class NextRows:
         most: int = MOST_ROWS,
         inputs: LayerInputs | None = None,
     ) -> None:
-        self.most = most
+        self.most = most  # most rows of a call
         self._model = model
         self._embedding = embedding
         self._ropes = ropes
@@ -173,9 +170,7 @@ class NextRows:
                 continue
             spans = spans or _positions(texts, firsts)
             rotated = joined_rotations([rope.rows(positions, long_text) for positions, long_text in spans])
-            step.cosine, step.sine, step.query_factors = (
-                None if part is None else part.data_ptr() for part in rotated
-            )
+            step.cosine, step.sine, step.query_factors = (None if part is None else part.data_ptr() for part in rotated)
             held.append(rotated)
         return held
 

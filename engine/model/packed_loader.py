@@ -110,11 +110,7 @@ def load_packed_layer(
 
 
 class PackedReader:
-    """Reads tensors of a source and arranges them for the kernels.
-
-    Attributes:
-        refused: Matrices that the format could not hold, and why; they are in bf16.
-    """
+    """Reads tensors of a source and arranges them for the kernels."""
 
     def __init__(
         self,
@@ -127,6 +123,7 @@ class PackedReader:
         self._format = weight_format
         self._keep_cached = keep_cached
         self._keep = keep or (lambda name, piece, kind, rows, refused: None)
+        # Matrices that the format could not hold, and why; they are in bf16
         self.refused: dict[str, str] = {}
 
     def read(
@@ -242,9 +239,7 @@ def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> La
         assert isinstance(matrix, Packed)
         biases = by_field.get(f"{slot.field}_bias", ())
         bias = next((vector(bias) for bias in biases if bias.first_row == slot.first_row), None)
-        refined_above = (
-            OUTLIERS if slot.field.endswith(("qkv", "gate_up", "query_up", "attention_gate")) else NONE
-        )
+        refined_above = OUTLIERS if slot.field.endswith(("qkv", "gate_up", "query_up", "attention_gate")) else NONE
         if slot.field in ("key_up", "value_up"):
             refined_above = ALL  # a fifteenth of the layer's weights, and a sixth of its error
         return PackedLinear(matrix, bias, refined_above)
@@ -287,9 +282,7 @@ def packed_inputs(checkpoint: Checkpoint, config: ModelConfig, parts: Parts) -> 
     return layer_inputs(checkpoint, config, vector, linear, torch.float32)
 
 
-def format_notes(
-    config: ModelConfig, weight_format: WeightFormat, refused: Mapping[str, str]
-) -> tuple[str, ...]:
+def format_notes(config: ModelConfig, weight_format: WeightFormat, refused: Mapping[str, str]) -> tuple[str, ...]:
     """Return sentences about matrices that are not in the type that was asked for, or that the file has."""
     notes = []
     matrices = [
@@ -309,9 +302,7 @@ def format_notes(
             )
     elif weight_format.kind not in (BF16, F16):
         narrow = {
-            slot.name: say("its columns fill no blocks")
-            for slot in matrices
-            if weight_format.kind_of(slot) == BF16
+            slot.name: say("its columns fill no blocks") for slot in matrices if weight_format.kind_of(slot) == BF16
         }
         kept = narrow | dict(refused)
         if kept:

@@ -34,9 +34,7 @@ class Rope:
 Rotation = tuple[Tensor, Tensor, Tensor | None]
 
 
-def read_rope(
-    config: Mapping[str, Any], layer_type: str | None, partial: bool, head_dim: int | None = None
-) -> Rope:
+def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool, head_dim: int | None = None) -> Rope:
     """Compute the frequencies, to the bit as transformers does (modeling_rope_utils.py).
 
     Args:
@@ -70,9 +68,7 @@ def read_rope(
     return rope
 
 
-def _rope(
-    config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, partial: bool, head_dim: int
-) -> Rope:
+def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, partial: bool, head_dim: int) -> Rope:
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
         raise UnsupportedModel(

@@ -146,14 +146,10 @@ class Sampler:
             penalty = 1.0
         elif penalty != 1.0:
             ids = array("i", text[-own.window :])
-        token = kernel.sample(
-            logits, row, self.temperature, self.top_k, self.top_p, self.min_p, penalty, ids, noise
-        )
+        token = kernel.sample(logits, row, self.temperature, self.top_k, self.top_p, self.min_p, penalty, ids, noise)
         if token is not None:
             return token
-        return self._pick(
-            logits[row] if penalty == 1.0 else self._penalised(logits[row], text, position), noise
-        )
+        return self._pick(logits[row] if penalty == 1.0 else self._penalised(logits[row], text, position), noise)
 
     def _pick(self, logits: Tensor, noise: float) -> int:
         """Pick as the kernel does, with torch's operators."""
@@ -178,9 +174,7 @@ class Sampler:
             return one_hot
         probabilities, token_ids = self._kept(logits)
         if token_ids is not None:
-            probabilities = torch.zeros(logits.shape[0], dtype=torch.float64).scatter_(
-                0, token_ids, probabilities
-            )
+            probabilities = torch.zeros(logits.shape[0], dtype=torch.float64).scatter_(0, token_ids, probabilities)
         return probabilities / probabilities.sum()
 
     def _penalised(self, logits: Tensor, text: Sequence[int], position: int) -> Tensor:
@@ -196,9 +190,7 @@ class Sampler:
         if self.repetition_penalty != 1.0 and text:
             ids = torch.tensor(sorted(set(text[-own.window :])), dtype=torch.long)
             values = logits[ids]
-            values = torch.where(
-                values < 0, values * self.repetition_penalty, values / self.repetition_penalty
-            )
+            values = torch.where(values < 0, values * self.repetition_penalty, values / self.repetition_penalty)
             logits = logits.index_copy(0, ids, values)
         written = position - self.begins
         if (own.presence or own.frequency) and text and written > 0:

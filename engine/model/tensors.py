@@ -201,9 +201,7 @@ def outer_slots(config: ModelConfig) -> list[Slot]:
     """Return the tensors outside the layers: embedding, final norm, and the head if it is not the embedding."""
     slots = [
         replace(head_slot(config), name=f"{config.tensor_prefix}embed_tokens.weight", field="embedding"),
-        Slot(
-            f"{config.tensor_prefix}{config.family.named('norm')}.weight", (config.hidden_size,), "final_norm"
-        ),
+        Slot(f"{config.tensor_prefix}{config.family.named('norm')}.weight", (config.hidden_size,), "final_norm"),
     ]
     return slots if config.tied else [*slots, head_slot(config)]
 
@@ -293,9 +291,7 @@ def compare_tensors(
         if names
     ]
     if problems:
-        raise TensorMismatch(
-            sentence, problems="; ".join(problems), details="\n".join([*missing, *unexpected, *wrong])
-        )
+        raise TensorMismatch(sentence, problems="; ".join(problems), details="\n".join([*missing, *unexpected, *wrong]))
 
 
 def _harmless(name: str, config: ModelConfig) -> bool:

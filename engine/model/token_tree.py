@@ -149,9 +149,7 @@ class Probes:
 
     def sees(self) -> Tensor:
         """Return (P, P) bool: whether probe i may attend to probe j."""
-        node, distance, member = (
-            torch.tensor(column) for column in (self.nodes, self.distances, self.members)
-        )
+        node, distance, member = (torch.tensor(column) for column in (self.nodes, self.distances, self.members))
         nearer = distance <= distance[:, None]
         if self.mask == "ensemble":
             nearer &= member == member[:, None]

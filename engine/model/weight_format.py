@@ -108,9 +108,7 @@ _FP32 = WeightFormat("fp32", torch.float32, torch.float32, torch.float32)
 DENSE_BF16 = WeightFormat("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16)
 
 
-def _packed(
-    name: str, kind: int, finer: int | None = None, stored: TensorTypes | None = None
-) -> WeightFormat:
+def _packed(name: str, kind: int, finer: int | None = None, stored: TensorTypes | None = None) -> WeightFormat:
     return WeightFormat(name, torch.bfloat16, torch.float32, torch.bfloat16, kind, finer, stored)
 
 

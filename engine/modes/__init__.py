@@ -23,8 +23,7 @@ _WHOLE_NUMBER = mark("{option}: choose a whole number from {least} to {most}, no
 _SWITCH = mark("{option}: choose true or false, not {value}.")
 # In the order of menus.
 MODES: dict[str, Mode] = {
-    mode.name: mode
-    for mode in (PLAIN, LOOKUP, DOVETAIL, GHIDORAH, PPD, MINIONS, OFFLOAD, LAYER_OFFLOAD, LLMCAD)
+    mode.name: mode for mode in (PLAIN, LOOKUP, DOVETAIL, GHIDORAH, PPD, MINIONS, OFFLOAD, LAYER_OFFLOAD, LLMCAD)
 }
 
 __all__ = [
@@ -97,9 +96,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
     elif not drafts:
         drafts = paired_drafts(options.model, mode.drafts, mode.takes_several)
     if not drafts:
-        raise InvalidOption(
-            paragraph(say("The mode {mode} cannot run.", mode=say(mode.title)), say(mode.needs))
-        )
+        raise InvalidOption(paragraph(say("The mode {mode} cannot run.", mode=say(mode.title)), say(mode.needs)))
     drafts = (LOOKUP.name, *drafts) if mode.takes_several else drafts[:1]
     return replace(options, drafts=drafts, memory=mode.memory)
 
@@ -114,9 +111,7 @@ def check_options(given: Mapping[str, object]) -> None:
     for name, value in given.items():
         option = known.get(name)
         if option is None:
-            raise InvalidOption(
-                "No mode has an option {name}: choose {names}.", name=repr(name), names=either(known)
-            )
+            raise InvalidOption("No mode has an option {name}: choose {names}.", name=repr(name), names=either(known))
         if not option.accepts(value):
             raise InvalidOption(
                 _SWITCH if option.is_switch else _WHOLE_NUMBER,

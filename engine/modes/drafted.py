@@ -66,9 +66,7 @@ DOVETAIL = Mode(
     name=mark("dovetail"),
     title="Dovetail",
     help=mark("A small draft guesses several tokens ahead, and the model checks them all at once."),
-    reason=mark(
-        "Dovetail was chosen: a draft guesses several tokens ahead, and the model checks them in one pass."
-    ),
+    reason=mark("Dovetail was chosen: a draft guesses several tokens ahead, and the model checks them in one pass."),
     schedule=worthwhile,
     growth=_tree,
     options=(WIDTH, DEPTH, nodes(15), AS_PUBLISHED),
@@ -103,9 +101,7 @@ GHIDORAH = Mode(
 PPD = Mode(
     name=mark("ppd"),
     title="PPD",
-    help=mark(
-        "Trained prompt tokens let the model guess several tokens and check earlier guesses in one pass."
-    ),
+    help=mark("Trained prompt tokens let the model guess several tokens and check earlier guesses in one pass."),
     reason=mark(
         "PPD was chosen: prompt tokens let the model guess further ahead in the same pass in which it checks its "
         "earlier guesses."
@@ -127,9 +123,7 @@ def _member_tree(values: Values) -> TreeShape:
     return TreeShape(width, values["draft_depth"], values["draft_nodes"])
 
 
-def _committee(
-    values: Values, drafts: Sequence[Member], memory: CommitteeMemory, chances: MatchChances
-) -> Drafter:
+def _committee(values: Values, drafts: Sequence[Member], memory: CommitteeMemory, chances: MatchChances) -> Drafter:
     from engine.drafting.committee import LOOKUP as GUESSER
     from engine.drafting.committee import MajorityCommittee, Member, MergedCommittee
     from engine.drafting.lookup import PromptLookup

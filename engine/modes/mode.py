@@ -36,9 +36,7 @@ class _OfKind(Protocol):
 Values = Mapping[str, Any]
 """The value of each option of a mode, by the option's name."""
 
-NO_DRAFT = mark(
-    "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model."
-)
+NO_DRAFT = mark("It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.")
 # Titles of the places in memory that a user may choose.
 MEMORY_TITLES = {
     "auto": mark("Automatic"),
@@ -110,46 +108,33 @@ def searched_trees(values: Values) -> TreeShape:
 
 @dataclass(frozen=True, kw_only=True)
 class Mode:
-    """A recipe, and its description for users: what a kind of draft does, in some place in memory.
-
-    Attributes:
-        name: ``--mode`` name.
-        title: Name in the window.
-        help: One sentence.
-        drafts: The kinds of draft that it takes; empty for a mode that needs none.
-        memory: Place in memory that it is about, as `LoadOptions.memory` has it.
-        options: Own options; modes share those of the same name.
-        takes_several: True if it takes all drafts of these kinds, else the first.
-        reason: Sentence on why it runs, if the user chose it.
-        schedule: Makes the schedule of one reply from the mode's options, the cost of rounds so far and the drafter.
-        drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
-            was loaded with the model, in a mode that takes one, and else for none.
-        growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
-        committee: Makes one drafter of all drafts that are loaded for it, from the mode's options, the experience
-            of earlier replies with them, and the worth of earlier matches; None for a mode that takes one draft.
-        placements: Places of the target's layers, the fastest of which is taken, or the first one by a mode that is
-            about a GPU. A model that fits in none of these is streamed.
-        looks_up: True if its drafter finds tokens in the text, so that its worth is that of such matches.
-        drafts_ahead: True if the draft goes on while the target waits for its weights.
-        needs: Sentence on the draft that it needs, where there is none.
-    """
+    """A recipe, and its description for users: what a kind of draft does, in some place in memory."""
 
     name: str
-    title: str
-    help: str
-    reason: str
-    drafts: tuple[str, ...] = ()
-    memory: str = "auto"
-    options: tuple[ModeOption, ...] = ()
-    takes_several: bool = False
+    title: str  # name in the window
+    help: str  # one sentence
+    reason: str  # sentence on why it runs, if the user chose it
+    drafts: tuple[str, ...] = ()  # the kinds of draft that it takes; empty for a mode that needs none
+    memory: str = "auto"  # place in memory that it is about, as `LoadOptions.memory` has it
+    options: tuple[ModeOption, ...] = ()  # own options; modes share those of the same name
+    takes_several: bool = False  # True if it takes all drafts of these kinds, else the first
+    # Makes the schedule of one reply from the mode's options, the cost of rounds so far and the drafter
     schedule: Callable[[Values, Costs, Drafter], Schedule] = no_drafts
+    # Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
+    # was loaded with the model, in a mode that takes one, and else for none
     drafter: Callable[[MatchChances], Drafter] | None = None
+    # Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none
     growth: Callable[[Values], TreeShape | Pacing] | None = None
+    # Makes one drafter of all drafts that are loaded for it, from the mode's options, the experience of
+    # earlier replies with them, and the worth of earlier matches; None for a mode that takes one draft
     committee: Callable[[Values, Sequence[Member], CommitteeMemory, MatchChances], Drafter] | None = None
+    # Places of the target's layers, the fastest of which is taken, or the first one by a mode that is about a
+    # GPU. A model that fits in none of these is streamed
     placements: tuple[str, ...] = ("resident", "offload", "offload-experts", "columns")
+    # True if its drafter finds tokens in the text, so that its worth is that of such matches
     looks_up: bool = False
-    drafts_ahead: bool = False
-    needs: str = NO_DRAFT
+    drafts_ahead: bool = False  # True if the draft goes on while the target waits for its weights
+    needs: str = NO_DRAFT  # sentence on the draft that it needs, where there is none
 
     @property
     def needs_gpu(self) -> bool:

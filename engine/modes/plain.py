@@ -28,9 +28,7 @@ LAYER_OFFLOAD = Mode(
     name=mark("layer-offload"),
     title=mark("Layer offload"),
     help=mark("Each layer is copied to the GPU when its turn comes."),
-    reason=mark(
-        "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
-    ),
+    reason=mark("Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."),
     memory="gpu-copy",
     placements=("layer-offload", "resident"),
 )

@@ -46,10 +46,6 @@ class ColumnLinear:
         link: The way for weights.
         rows_link: The way for rows.
         keep_whole: True if the host keeps all of the matrix.
-
-    Attributes:
-        size_bytes: Bytes in the host's memory.
-        device_bytes: Bytes in the device's.
     """
 
     def __init__(
@@ -73,8 +69,8 @@ class ColumnLinear:
             tensors = map(link.to_device, part_tensors(self._there, dtype))
             self._there = device_part(self._there, tensors)
         held = linear if keep_whole else self._here
-        self.size_bytes = 0 if held is None else held.size_bytes
-        self.device_bytes = 0 if self._there is None else self._there.size_bytes
+        self.size_bytes = 0 if held is None else held.size_bytes  # bytes in the host's memory
+        self.device_bytes = 0 if self._there is None else self._there.size_bytes  # bytes in the device's
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, out); the device computes while the host does."""
@@ -103,11 +99,7 @@ def _divided(linear: LinearMap, ratio: float) -> tuple[LinearMap | None, LinearM
     parts = _parts(linear)
     cuts = staying([_rows_of(part) for part in parts], ratio)
     here = [_columns(part, 0, cut) for part, cut in zip(parts, cuts, strict=True) if cut]
-    there = [
-        _columns(part, cut, rows)
-        for part, cut in zip(parts, cuts, strict=True)
-        if (rows := _rows_of(part)) > cut
-    ]
+    there = [_columns(part, cut, rows) for part, cut in zip(parts, cuts, strict=True) if (rows := _rows_of(part)) > cut]
     return joined(here) if here else None, joined(there) if there else None
 
 

@@ -75,14 +75,10 @@ class Ratios:
 
 @dataclass(frozen=True)
 class Boundary:
-    """The boundary before which attention reads committed rows on the GPU.
+    """The boundary before which attention reads committed rows on the GPU."""
 
-    Attributes:
-        share: Share of the rows of a text.
-        offset: Rows that the GPU does not get because the exchange takes as long as they would on the host.
-    """
-
-    share: float = 0.0
+    share: float = 0.0  # share of the rows of a text
+    # Rows that the GPU does not get because the exchange takes as long as they would on the host
     offset: float = 0.0
 
     def rows(self, length: int) -> int:
@@ -96,32 +92,20 @@ NO_COLUMNS, NO_ROWS = Ratios(), Boundary()
 
 @dataclass(frozen=True)
 class Exchange:
-    """A kind of matrix, for its time and the bytes of its rows.
+    """A kind of matrix, for its time and the bytes of its rows."""
 
-    Attributes:
-        of_layer: Share of the bytes of a layer's matrices; 1 for the head.
-        there: The GPU's share of it, in whole panels.
-        in_bytes: Bytes of a row on its way to the GPU.
-        out_bytes: Bytes of a row on its way back.
-    """
-
-    of_layer: float
-    there: float
-    in_bytes: int
-    out_bytes: int
+    of_layer: float  # share of the bytes of a layer's matrices; 1 for the head
+    there: float  # the GPU's share of it, in whole panels
+    in_bytes: int  # bytes of a row on its way to the GPU
+    out_bytes: int  # bytes of a row on its way back
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """One kind of matrix by its parts, which lie one after the other.
+    """One kind of matrix by its parts, which lie one after the other."""
 
-    Attributes:
-        parts: Outputs and bytes of each part.
-        inputs: Inputs of all parts.
-    """
-
-    parts: tuple[tuple[int, int], ...]
-    inputs: int
+    parts: tuple[tuple[int, int], ...]  # outputs and bytes of each part
+    inputs: int  # inputs of all parts
 
     @property
     def size_bytes(self) -> int:
@@ -132,8 +116,7 @@ class Matrix:
         """Return the bytes of the GPU's share."""
         cuts = staying([rows for rows, _ in self.parts], ratio)
         return sum(
-            size - size * panels(here) // panels(rows)
-            for (rows, size), here in zip(self.parts, cuts, strict=True)
+            size - size * panels(here) // panels(rows) for (rows, size), here in zip(self.parts, cuts, strict=True)
         )
 
     def exchange(self, ratio: float, of_layer: float, itemsize: int) -> Exchange:
@@ -183,9 +166,7 @@ def exchanges(config: ModelConfig, weights: WeightFormat, ratios: Ratios) -> dic
     first, head = matrices(config, weights)[0], head_matrix(config, weights)
     whole = sum(one.size_bytes for one in first.values())
     itemsize, shares = device_format(weights).activations.itemsize, vars(ratios)
-    layer = {
-        kind: one.exchange(shares[kind], one.size_bytes / whole, itemsize) for kind, one in first.items()
-    }
+    layer = {kind: one.exchange(shares[kind], one.size_bytes / whole, itemsize) for kind, one in first.items()}
     return {**layer, "head": head.exchange(ratios.head, 1.0, itemsize)}
 
 
@@ -207,9 +188,7 @@ def balanced_ratios(sizes: Sizes, units: Units, rows: int, most_share: float) ->
     host, device = units.host, units.device
 
     def share(kind: str, one: Exchange) -> float:
-        host_s, device_s = (
-            unit.head if kind == "head" else one.of_layer * unit.products for unit in (host, device)
-        )
+        host_s, device_s = (unit.head if kind == "head" else one.of_layer * unit.products for unit in (host, device))
         begin_s = device.exchange + rows * one.in_bytes * device.crossing
         each_s = host_s + device_s + rows * one.out_bytes * device.crossing
         return min(max((host_s - begin_s) / each_s, 0.0), most_share)
@@ -227,23 +206,14 @@ def balanced_boundary(sizes: Sizes, units: Units) -> Boundary:
 
 @dataclass(frozen=True)
 class ColumnsPlan(PlacementPlan):
-    """A share of each matrix in the GPU's memory, the rest in the host's.
+    """A share of each matrix in the GPU's memory, the rest in the host's."""
 
-    Attributes:
-        ratios: The shares that were asked for.
-        boundary: Boundary of attention.
-        shared: True if rows do not cross, because both see them in one memory.
-        exchanges: Exchanges of the first layer's matrices, then of the head.
-        queries: Bytes of attention's exchange: a row of queries, and its result.
-        committed_bytes: Keys and values of a row in a layer.
-    """
-
-    ratios: Ratios = NO_COLUMNS
-    boundary: Boundary = NO_ROWS
-    shared: bool = False
-    exchanges: tuple[Exchange, ...] = ()
-    queries: tuple[int, int] = (0, 0)
-    committed_bytes: int = 0
+    ratios: Ratios = NO_COLUMNS  # the shares that were asked for
+    boundary: Boundary = NO_ROWS  # boundary of attention
+    shared: bool = False  # True if rows do not cross, because both see them in one memory
+    exchanges: tuple[Exchange, ...] = ()  # exchanges of the first layer's matrices, then of the head
+    queries: tuple[int, int] = (0, 0)  # bytes of attention's exchange: a row of queries, and its result
+    committed_bytes: int = 0  # keys and values of a row in a layer
 
     name = "columns"
     fuses_layers = False
@@ -286,9 +256,7 @@ class ColumnsPlan(PlacementPlan):
                 yield found
 
     @classmethod
-    def of(
-        cls, sizes: Sizes, ratios: Ratios, boundary: Boundary = NO_ROWS, shared: bool = False
-    ) -> ColumnsPlan:
+    def of(cls, sizes: Sizes, ratios: Ratios, boundary: Boundary = NO_ROWS, shared: bool = False) -> ColumnsPlan:
         """Return the plan with these shares."""
         config, weights = sizes.config, sizes.weights
         there = device_format(weights)
@@ -404,9 +372,7 @@ class ColumnsPlan(PlacementPlan):
         return 2 * min(SCORES_LIMIT_BYTES, scores) if self.boundary.share else 0
 
 
-def _nearest(
-    made: Callable[[Ratios], ColumnsPlan], ways: Sequence[Ratios], sizes: Sizes, room: Room
-) -> ColumnsPlan:
+def _nearest(made: Callable[[Ratios], ColumnsPlan], ways: Sequence[Ratios], sizes: Sizes, room: Room) -> ColumnsPlan:
     """Return the middle plan, or the nearest one with which neither memory holds too much, if there is any.
 
     Args:
@@ -442,10 +408,6 @@ class Columns(Resident):
         dtype: Type of the device's activations, keys and values.
         link: The way for weights.
         rows_link: The way for rows.
-
-    Attributes:
-        ratios: The device's shares now.
-        boundary: Boundary of attention; a changed one counts from the next forward on.
     """
 
     def __init__(
@@ -459,8 +421,8 @@ class Columns(Resident):
         link: Link,
         rows_link: Link,
     ) -> None:
-        self.ratios = ratios
-        self.boundary = boundary
+        self.ratios = ratios  # the device's shares now
+        self.boundary = boundary  # boundary of attention; a changed one counts from the next forward on
         self._config = config
         self._read = read
         self._dtype = dtype

@@ -95,20 +95,15 @@ class Link:
 
     Args:
         device: The far end; the host itself makes a link that nothing has to cross.
-
-    Attributes:
-        device: The far end.
-        to_device_bytes: Bytes that crossed from the host.
-        to_host_bytes: Bytes that crossed back.
     """
 
     shared = False
     """True if both ends see one memory, so that what is in `empty` memory never crosses."""
 
     def __init__(self, device: torch.device) -> None:
-        self.device = device
-        self.to_device_bytes = 0
-        self.to_host_bytes = 0
+        self.device = device  # the far end
+        self.to_device_bytes = 0  # bytes that crossed from the host
+        self.to_host_bytes = 0  # bytes that crossed back
 
     def to_device(self, tensor: Tensor) -> Tensor:
         """Return the tensor in the device's memory; one that is there already does not cross."""

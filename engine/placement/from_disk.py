@@ -59,9 +59,7 @@ _NETWORK = frozenset(
 )
 _SLOW_DISKS: dict[DiskKind | None, str] = {
     "network": mark("Its file lies on a network drive: a solid-state drive in this machine would be faster."),
-    "spinning": mark(
-        "Its file lies on a spinning disk: a solid-state drive in this machine would be faster."
-    ),
+    "spinning": mark("Its file lies on a spinning disk: a solid-state drive in this machine would be faster."),
 }
 # Virtual disks claim to spin; no single disk that spins reads as fast as this, nor does a usual network.
 _SLOW_BYTES_S = 400e6
@@ -166,9 +164,6 @@ class FromDisk(Placement):
         converted: File with its matrices in the types of the format, or None if the checkpoint's own bytes suffice.
         check: Called while the weights that stay are read; raises to cancel.
 
-    Attributes:
-        notes: Sentences for the user about what could not be done as asked.
-
     Raises:
         WeightsUnreadable: The disk failed, or the bytes that were read are damaged.
     """
@@ -190,7 +185,7 @@ class FromDisk(Placement):
         self._refused = {} if converted is None else converted.refused
         self._whole: set[DiskPlace] = set()
         self._verify([head_slot(config)], check)
-        self.notes = self._load_outer(check)
+        self.notes = self._load_outer(check)  # sentences for the user about what could not be done as asked
         self._resident_bytes = self.head.size_bytes + (0 if self.inputs is None else self.inputs.size_bytes)
 
     @abstractmethod

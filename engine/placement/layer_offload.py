@@ -85,21 +85,13 @@ class LayerOffloadPlan(PlacementPlan):
 
 @dataclass
 class _Slot:
-    """A buffer on the device.
+    """A buffer on the device."""
 
-    Attributes:
-        number: Number of the buffer.
-        buffer: (size,) uint8.
-        free_at: End of computing the layer that was in it last.
-        layer: Layer that was copied into it last.
-        done_at: End of that copy.
-    """
-
-    number: int
-    buffer: Tensor
-    free_at: Mark
-    layer: int = -1
-    done_at: Mark = None
+    number: int  # number of the buffer
+    buffer: Tensor  # (size,) uint8
+    free_at: Mark  # end of computing the layer that was in it last
+    layer: int = -1  # layer that was copied into it last
+    done_at: Mark = None  # end of that copy
 
 
 class LayerOffload(DeviceLayers):

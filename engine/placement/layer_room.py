@@ -31,14 +31,10 @@ _PAUSE_S = 0.005
 
 @dataclass(frozen=True, eq=False)
 class DiskPlace:
-    """Place of some matrices on the disk.
+    """Place of some matrices on the disk."""
 
-    Attributes:
-        extents: Extents to read, in order.
-        starts: Beginnings of each matrix's ranges in memory that the extents were read into.
-    """
-
-    extents: tuple[Extent, ...]
+    extents: tuple[Extent, ...]  # extents to read, in order
+    # Beginnings of each matrix's ranges in memory that the extents were read into
     starts: Mapping[StoredTensor, list[int]]
 
     @classmethod
@@ -79,15 +75,10 @@ class DiskPlace:
 
 @dataclass(frozen=True)
 class MatrixRoom:
-    """Matrices in memory, each on its own boundary.
+    """Matrices in memory, each on its own boundary."""
 
-    Attributes:
-        packed: Matrices in a packed format, by their names in the checkpoint.
-        fields: Tensors that the matrices fill in a dense format, by field.
-    """
-
-    packed: Mapping[str, Packed]
-    fields: Mapping[str, Tensor]
+    packed: Mapping[str, Packed]  # matrices in a packed format, by their names in the checkpoint
+    fields: Mapping[str, Tensor]  # tensors that the matrices fill in a dense format, by field
 
     @staticmethod
     def bytes_of(matrices: Sequence[Slot], weight_format: WeightFormat, refused: Collection[str]) -> int:
@@ -162,12 +153,8 @@ class LayerRoom:
         self._vectors = vectors
         self._refused = refused
         self._slots = [layer_slots(config, index) for index in range(config.layers)]
-        self.places = [
-            DiskPlace.of([source.stored(slot.name) for slot in matrices_of(slots)]) for slots in self._slots
-        ]
-        self.size_bytes = max(
-            MatrixRoom.bytes_of(matrices_of(slots), weight_format, refused) for slots in self._slots
-        )
+        self.places = [DiskPlace.of([source.stored(slot.name) for slot in matrices_of(slots)]) for slots in self._slots]
+        self.size_bytes = max(MatrixRoom.bytes_of(matrices_of(slots), weight_format, refused) for slots in self._slots)
         self._memory = PageMemory(self.size_bytes)
         self._made: dict[int, tuple[MatrixRoom, LayerWeights]] = {}
 
@@ -235,18 +222,14 @@ class LayerRing:
         reader: Reader of the files.
         layers: Places of each layer, in the order in which they are needed.
         buffers: Number of buffers.
-
-    Attributes:
-        memory: The buffers.
-        waited_s: Seconds that `take` has waited so far.
     """
 
     def __init__(self, reader: DirectReader, layers: Sequence[Sequence[Extent]], buffers: int) -> None:
         self._reader = reader
         self._layers = tuple(layers)
         largest = max(sum(extent.whole_bytes for extent in extents) for extents in layers)
-        self.memory = [PageMemory(largest) for _ in range(min(buffers, len(layers)))]
-        self.waited_s = 0.0
+        self.memory = [PageMemory(largest) for _ in range(min(buffers, len(layers)))]  # the buffers
+        self.waited_s = 0.0  # seconds that `take` has waited so far
         self._free = deque(range(len(self.memory)))
         self._ahead: deque[_Ahead] = deque()
         self._held: int | None = None

@@ -37,23 +37,14 @@ _DEQUANTIZING_TRAFFIC = 20
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes on one device.
+    """Bytes on one device."""
 
-    Attributes:
-        baseline: Bytes of the process without a model; 0 on a GPU.
-        weights: Bytes of weights that stay.
-        cache: Keys and values of a full context.
-        activations: Bytes of a forward at its widest.
-        buffers: Bytes of the buffers through which layers pass.
-        draft: The draft's weights and cache.
-    """
-
-    baseline: int = 0
-    weights: int = 0
-    cache: int = 0
-    activations: int = 0
-    buffers: int = 0
-    draft: int = 0
+    baseline: int = 0  # bytes of the process without a model; 0 on a GPU
+    weights: int = 0  # bytes of weights that stay
+    cache: int = 0  # keys and values of a full context
+    activations: int = 0  # bytes of a forward at its widest
+    buffers: int = 0  # bytes of the buffers through which layers pass
+    draft: int = 0  # the draft's weights and cache
 
     @property
     def total(self) -> int:
@@ -63,17 +54,11 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Sizes:
-    """A model in a format with a context, and the bytes of its parts.
+    """A model in a format with a context, and the bytes of its parts."""
 
-    Attributes:
-        config: Config of the model.
-        weights: Format of the weights on the host, which includes the format of keys and values.
-        context: Tokens.
-    """
-
-    config: ModelConfig
-    weights: WeightFormat
-    context: int
+    config: ModelConfig  # config of the model
+    weights: WeightFormat  # format of the weights on the host, which includes the format of keys and values
+    context: int  # tokens
 
     @cached_property
     def layers(self) -> tuple[int, ...]:
@@ -136,19 +121,13 @@ def dequantizing_traffic(weights: WeightFormat) -> int:
 
 @dataclass(frozen=True)
 class LayerPlace:
-    """The shares of a layer's weights by their place; together they are 1.
+    """The shares of a layer's weights by their place; together they are 1."""
 
-    Attributes:
-        host: Share in the host's memory, computed with there.
-        device: Share in the GPU's memory, computed with there.
-        copied: Share in the host's memory, copied to the GPU for each forward and computed with there.
-        disk: Share on the disk, read for each forward and computed with on the host.
-    """
-
-    host: float = 0.0
-    device: float = 0.0
+    host: float = 0.0  # share in the host's memory, computed with there
+    device: float = 0.0  # share in the GPU's memory, computed with there
+    # Share in the host's memory, copied to the GPU for each forward and computed with there
     copied: float = 0.0
-    disk: float = 0.0
+    disk: float = 0.0  # share on the disk, read for each forward and computed with on the host
 
 
 Place = Literal["host", "device", "disk"]
@@ -159,28 +138,17 @@ COPIED, DISK = LayerPlace(copied=1.0), LayerPlace(disk=1.0)
 
 @dataclass(frozen=True)
 class UnitSeconds:
-    """Seconds of one unit, the host or a GPU, for the parts of a forward.
+    """Seconds of one unit, the host or a GPU, for the parts of a forward."""
 
-    Attributes:
-        products: Seconds of products with the matrices of a layer.
-        attention: Seconds of attention over the text before, in a layer.
-        operators: Seconds of a layer's other operators.
-        head: Seconds of the product with the head.
-        exchange: Seconds to give the unit rows and take its results, without the time of their bytes; 0 for the
-            host.
-        crossing: Seconds for each byte of these rows.
-        experts: Seconds among all these of a layer's experts, as the mean of all layers.
-        others: Seconds of products and operators outside experts, with matrices in 16 bits.
-    """
-
-    products: float
-    attention: float
-    operators: float
-    head: float
+    products: float  # seconds of products with the matrices of a layer
+    attention: float  # seconds of attention over the text before, in a layer
+    operators: float  # seconds of a layer's other operators
+    head: float  # seconds of the product with the head
+    # Seconds to give the unit rows and take its results, without the time of their bytes; 0 for the host
     exchange: float = 0.0
-    crossing: float = 0.0
-    experts: float = 0.0
-    others: float = 0.0
+    crossing: float = 0.0  # seconds for each byte of these rows
+    experts: float = 0.0  # seconds among all these of a layer's experts, as the mean of all layers
+    others: float = 0.0  # seconds of products and operators outside experts, with matrices in 16 bits
 
     @property
     def layer(self) -> float:
@@ -190,38 +158,25 @@ class UnitSeconds:
 
 @dataclass(frozen=True)
 class Units:
-    """Seconds of both units for the parts of a forward.
+    """Seconds of both units for the parts of a forward."""
 
-    Attributes:
-        host: Seconds of the host.
-        device: Seconds of the GPU; the host's again if there is none.
-        memory: Seconds that a memory that both read takes for all of it, whoever reads; 0 if each has its own.
-    """
-
-    host: UnitSeconds
-    device: UnitSeconds
+    host: UnitSeconds  # seconds of the host
+    device: UnitSeconds  # seconds of the GPU; the host's again if there is none
+    # Seconds that a memory that both read takes for all of it, whoever reads; 0 if each has its own
     memory: UnitSeconds = UnitSeconds(0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Room:
-    """Memory that may be taken, and the units that compute.
+    """Memory that may be taken, and the units that compute."""
 
-    Attributes:
-        host_bytes: Bytes of the host's memory, for everything but the process without a model.
-        device: The GPU that may be used, as torch calls it; empty for none.
-        device_bytes: Bytes of the GPU's memory.
-        unified: True if both are one pool.
-        units: Seconds of the host and the GPU for a forward of so many rows, after the whole context.
-        width: Rows of the forwards that are to take the least time.
-    """
-
-    host_bytes: int
-    device: str = ""
-    device_bytes: int = 0
-    unified: bool = False
+    host_bytes: int  # bytes of the host's memory, for everything but the process without a model
+    device: str = ""  # the GPU that may be used, as torch calls it; empty for none
+    device_bytes: int = 0  # bytes of the GPU's memory
+    unified: bool = False  # True if both are one pool
+    # Seconds of the host and the GPU for a forward of so many rows, after the whole context
     units: Callable[[Sizes, int], Units] | None = None
-    width: int = 1
+    width: int = 1  # rows of the forwards that are to take the least time
 
     def holds(self, host_bytes: int, device_bytes: int) -> bool:
         """Return whether both fit."""
@@ -231,22 +186,15 @@ class Room:
     def beside(self, host_bytes: int, device_bytes: int) -> Room:
         """Return the room left beside a draft that takes these bytes."""
         taken = host_bytes + (device_bytes if self.unified else 0)
-        return replace(
-            self, host_bytes=self.host_bytes - taken, device_bytes=self.device_bytes - device_bytes
-        )
+        return replace(self, host_bytes=self.host_bytes - taken, device_bytes=self.device_bytes - device_bytes)
 
 
 @dataclass(frozen=True)
 class PlacementPlan(ABC):
-    """A placement before anything is loaded. Each kind is a class of its own, which holds all that differs.
+    """A placement before anything is loaded. Each kind is a class of its own, which holds all that differs."""
 
-    Attributes:
-        layers: Place of each layer.
-        buffers: Layers that a ring of buffers holds.
-    """
-
-    layers: tuple[LayerPlace, ...]
-    buffers: int = 0
+    layers: tuple[LayerPlace, ...]  # place of each layer
+    buffers: int = 0  # layers that a ring of buffers holds
 
     name: ClassVar[str]
     fuses_layers: ClassVar[bool] = True
@@ -386,9 +334,7 @@ class PlacementPlan(ABC):
 
 def spread(layers: int, count: int) -> frozenset[int]:
     """Return so many of the layers, spread evenly among the others and with the last one among them."""
-    return frozenset(
-        index for index in range(layers) if (index + 1) * count // layers > index * count // layers
-    )
+    return frozenset(index for index in range(layers) if (index + 1) * count // layers > index * count // layers)
 
 
 def _sum(sizes: tuple[int, ...], shares: list[float]) -> int:

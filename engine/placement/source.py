@@ -52,21 +52,14 @@ class Placement(WeightSource):
 
 @dataclass(frozen=True)
 class Placed:
-    """A target's weights where they are to compute.
+    """A target's weights where they are to compute."""
 
-    Attributes:
-        placement: The weights.
-        parameters: Number of weights, shared ones counted once.
-        devices: Devices that the layers compute on, in words.
-        notes: Sentences for the user about what could not be done as asked.
-        at_home: Brings layers that compute on a GPU back to the host, should the GPU fail; None if there are none.
-            Embedding and head are the same ones. Raises the errors of reading the checkpoint.
-    """
-
-    placement: Placement
-    parameters: int
-    devices: str
-    notes: tuple[str, ...]
+    placement: Placement  # the weights
+    parameters: int  # number of weights, shared ones counted once
+    devices: str  # devices that the layers compute on, in words
+    notes: tuple[str, ...]  # sentences for the user about what could not be done as asked
+    # Brings layers that compute on a GPU back to the host, should the GPU fail; None if there are none.
+    # Embedding and head are the same ones. Raises the errors of reading the checkpoint
     at_home: Callable[[], Placement] | None = None
 
 
@@ -131,9 +124,7 @@ class TargetSource:
         """Return one layer on the host."""
         self.check()
         if self.weights.packed:
-            return load_packed_layer(
-                self._kept or self.checkpoint, self.config, self.weights, index, self.check
-            )
+            return load_packed_layer(self._kept or self.checkpoint, self.config, self.weights, index, self.check)
         return self._dense_layer(index, self.weights.dense, _CPU)
 
     def device_layer(self, index: int) -> LayerWeights:

@@ -103,9 +103,7 @@ def split(source: TargetSource, host: ModelWeights, held: DeviceLayers, devices:
 
     def at_home() -> Placement:
         kept = iter(host.layers)
-        layers = tuple(
-            source.layer(index) if index in there else next(kept) for index in range(source.config.layers)
-        )
+        layers = tuple(source.layer(index) if index in there else next(kept) for index in range(source.config.layers))
         return Resident(replace(host, layers=layers))
 
     return Placed(Split(host, held, side, source.link), host.parameters, devices, host.notes, at_home)
@@ -116,17 +114,13 @@ class DeviceLayers:
 
     Args:
         layers: Layers by their indexes in the model.
-
-    Attributes:
-        indexes: Indexes of the model's layers that compute there.
-        repeats: Counter of how rows choose experts again, or None if nobody counts.
     """
 
-    repeats: Repeats | None = None
+    repeats: Repeats | None = None  # counter of how rows choose experts again, or None if nobody counts
 
     def __init__(self, layers: Mapping[int, LayerWeights]) -> None:
         self._held = layers
-        self.indexes = frozenset(layers)
+        self.indexes = frozenset(layers)  # indexes of the model's layers that compute there
 
     def layer(self, index: int) -> LayerWeights:
         """Return a layer there, ready to compute with until the next one is asked for."""
@@ -212,15 +206,10 @@ class Split(Resident):
 
 @dataclass(frozen=True)
 class SplitExpertsPlan(PlacementPlan):
-    """Plan with everything but experts on the GPU, and the experts of the first layers too.
+    """Plan with everything but experts on the GPU, and the experts of the first layers too."""
 
-    Attributes:
-        there: Layers whose experts are on the GPU.
-        hidden: Width of the rows that cross.
-    """
-
-    there: int = 0
-    hidden: int = 0
+    there: int = 0  # layers whose experts are on the GPU
+    hidden: int = 0  # width of the rows that cross
 
     name = "offload-experts"
 

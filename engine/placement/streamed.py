@@ -86,9 +86,7 @@ class StreamedPlan(DiskPlan):
     def make(self, source: TargetSource, converted: Converted | None) -> Streamed:
         """Keep some layers in memory."""
         kept = [index for index, place in enumerate(self.layers) if place.host]
-        return Streamed(
-            source.checkpoint, source.config, source.weights, converted, kept, self.buffers, source.check
-        )
+        return Streamed(source.checkpoint, source.config, source.weights, converted, kept, self.buffers, source.check)
 
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
         """Say how many layers are read."""

@@ -51,17 +51,15 @@ class Places:
     Attributes:
         each_bytes: Bytes of a place.
         size_bytes: Bytes of all places.
-        memory: Memory in which the places lie.
-        found: Experts that are there and where each begins, the one that was used longest ago first.
-        free: Beginnings of the places that are free.
     """
 
     def __init__(self, count: int, size_bytes: int) -> None:
         self.each_bytes, self.size_bytes = size_bytes, count * size_bytes
-        self.memory = PageMemory(self.size_bytes)
+        self.memory = PageMemory(self.size_bytes)  # memory in which the places lie
         self._all = [place * size_bytes for place in range(count)]
+        # Experts that are there and where each begins, the one that was used longest ago first
         self.found: dict[int, int] = {}
-        self.free = list(self._all)
+        self.free = list(self._all)  # beginnings of the places that are free
 
     def take(self, needed: Collection[int]) -> int | None:
         """Return a place for one more: a free one, else that of an expert that is not needed now; None without one."""
@@ -99,12 +97,6 @@ class ExpertRoom:
         refused: The names of matrices that the format cannot hold, which are in 16 bits.
         kept: Experts of each layer that stay.
         check: Compares the bytes that were read into memory with their checksum; raises if they differ.
-
-    Attributes:
-        expert_bytes: Bytes that are read of each expert, by layer.
-        reader: Reader of the files.
-        on_wait: Called while experts are on their way; an exception that it raises leaves those that are there.
-        waited_s: Seconds that `bring` has taken so far.
     """
 
     def __init__(
@@ -138,12 +130,13 @@ class ExpertRoom:
         places = [place for experts in self._on_disk.values() for place in experts]
         largest = max(place.whole_bytes for place in places)
         self._landings = [PageMemory(largest) for _ in range(LANDINGS)]
-        self.expert_bytes = {
-            layer: [place.size_bytes for place in experts] for layer, experts in self._on_disk.items()
-        }
+        # Bytes that are read of each expert, by layer
+        self.expert_bytes = {layer: [place.size_bytes for place in experts] for layer, experts in self._on_disk.items()}
+        # Reader of the files
         self.reader = DirectReader({extent.path for place in places for extent in place.extents})
+        # Called while experts are on their way; an exception that it raises leaves those that are there
         self.on_wait: OnWait = no_work
-        self.waited_s = 0.0
+        self.waited_s = 0.0  # seconds that `bring` has taken so far
         self._experts: dict[int, Experts] = {}
         self._moved: dict[int, list[int]] = {layer: [] for layer in self._slots}
 
@@ -261,9 +254,7 @@ def _point(linear: LinearMap, packed: Sequence[Packed], fields: Mapping[str, Ten
     if isinstance(linear, Linear):
         linear.move_to(fields[field])
         return
-    for part, matrix in zip(
-        linear.parts if isinstance(linear, JoinedLinear) else (linear,), packed, strict=True
-    ):
+    for part, matrix in zip(linear.parts if isinstance(linear, JoinedLinear) else (linear,), packed, strict=True):
         assert isinstance(part, PackedLinear), "a matrix of the host's"
         part.move_to(matrix)
 
@@ -279,15 +270,10 @@ def _by_expert(matrices: Sequence[Slot], count: int) -> list[list[Slot]]:
 
 @dataclass(frozen=True)
 class StreamedExpertsPlan(DiskPlan):
-    """Plan with everything but experts in memory, and as many of each layer's experts as fit; others read as chosen.
+    """Plan with everything but experts in memory, and as many of each layer's experts as fit; others read as chosen."""
 
-    Attributes:
-        kept: Experts of each layer in memory.
-        experts: Number of a layer's experts.
-    """
-
-    kept: int = 0
-    experts: int = 0
+    kept: int = 0  # experts of each layer in memory
+    experts: int = 0  # number of a layer's experts
 
     name = "stream-experts"
     reads_ahead = False
@@ -368,9 +354,7 @@ class StreamedExpertsPlan(DiskPlan):
 
     def summary(self) -> str:
         """Say where the weights are."""
-        return say(
-            "{part} in memory, the others read from the disk when they are chosen", part=self.part("host")
-        )
+        return say("{part} in memory, the others read from the disk when they are chosen", part=self.part("host"))
 
     def part(self, place: Place) -> str:
         """Say which experts are there."""
@@ -460,9 +444,7 @@ class StreamedExperts(FromDisk):
         self._repeats.add(layer, chosen)
         return moved
 
-    def _read_layers(
-        self, check: Callable[[], None], progress: Callable[[int, int], None]
-    ) -> tuple[LayerWeights, ...]:
+    def _read_layers(self, check: Callable[[], None], progress: Callable[[int, int], None]) -> tuple[LayerWeights, ...]:
         config = self._config
         stay = [
             [slot for slot in layer_slots(config, index) if not (slot.of_expert and len(slot.shape) == 2)]
@@ -470,11 +452,7 @@ class StreamedExperts(FromDisk):
         ]
         everything = [slot for slots in stay for slot in slots]
         self._verify(matrices_of(everything), check)
-        parts = (
-            PackedReader(self._source, self._types).read(everything, progress, check)
-            if self._types.packed
-            else {}
-        )
+        parts = PackedReader(self._source, self._types).read(everything, progress, check) if self._types.packed else {}
         layers = []
         for index, slots in enumerate(stay):
             rooms = self._room.rooms(index)

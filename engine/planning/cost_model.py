@@ -65,16 +65,12 @@ _AHEAD_HOLDS = 0.3
 
 @dataclass(frozen=True)
 class TokenYield:
-    """Tokens of a round by the size of its draft, for one kind of prompt.
+    """Tokens of a round by the size of its draft, for one kind of prompt."""
 
-    Attributes:
-        gain: Tokens beside the target's own that a draft without limit would give in a round that has a draft.
-        finds: Share of rounds in which there is anything to draft.
-        reach: Share of the gain that drafts of so many nodes have, by nodes, if it was counted; else it is assumed.
-    """
-
+    # Tokens beside the target's own that a draft without limit would give in a round that has a draft
     gain: float
-    finds: float = 1.0
+    finds: float = 1.0  # share of rounds in which there is anything to draft
+    # Share of the gain that drafts of so many nodes have, by nodes, if it was counted; else it is assumed
     reach: tuple[tuple[int, float], ...] = ()
 
     def tokens(self, nodes: int) -> float:
@@ -112,9 +108,7 @@ def best_expectation(of_each: Sequence[Expectation], nodes: int) -> Expectation:
     }
 
 
-def fit_yield(
-    tokens: float, nodes: float, finds: float = 1.0, reach: tuple[tuple[int, float], ...] = ()
-) -> TokenYield:
+def fit_yield(tokens: float, nodes: float, finds: float = 1.0, reach: tuple[tuple[int, float], ...] = ()) -> TokenYield:
     """Return the yield with which drafts of so many nodes on average give so many tokens."""
     share = _reach(nodes, reach)
     return TokenYield(max(0.0, tokens - 1.0) / share if share > 0.0 else 0.0, finds, reach)
@@ -129,17 +123,11 @@ def _reach(nodes: float, counted: tuple[tuple[int, float], ...]) -> float:
 
 @dataclass(frozen=True)
 class Round:
-    """The predicted best round for one kind of prompt or all of them.
+    """The predicted best round for one kind of prompt or all of them."""
 
-    Attributes:
-        tokens_per_second: Speed of the text.
-        tokens: Omega: tokens of a round.
-        nodes: Nodes of the round's draft.
-    """
-
-    tokens_per_second: float
-    tokens: float
-    nodes: int
+    tokens_per_second: float  # speed of the text
+    tokens: float  # omega: tokens of a round
+    nodes: int  # nodes of the round's draft
 
 
 class TargetCost:
@@ -320,9 +308,7 @@ def drafted_rounds(
     ]
 
 
-def drafted_round(
-    target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15
-) -> Round:
+def drafted_round(target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15) -> Round:
     """Return the best of `drafted_rounds`, or a round without a draft if no draft pays."""
     rounds = drafted_rounds(target, draft, expected, largest)
     best = max(rounds, key=lambda one: one.tokens_per_second)

@@ -72,9 +72,7 @@ def candidates(name: str) -> tuple[str, ...]:
     return (highest,)
 
 
-def measured_rows(
-    cache_folder: Path, names: Iterable[str], check: Callable[[], None] = lambda: None
-) -> dict[str, Row]:
+def measured_rows(cache_folder: Path, names: Iterable[str], check: Callable[[], None] = lambda: None) -> dict[str, Row]:
     """Return the rows of some formats, measured if they are not kept yet (about half a second each)."""
     kept, doubtful = kept_rows(cache_folder), _measured_busy(cache_folder)
     again = doubtful if _age_s(cache_folder) > _HOLDS_S else frozenset()
@@ -107,16 +105,12 @@ def kept_rows(cache_folder: Path) -> dict[str, Row]:
     try:
         table = read_cached(cache_folder / _FILE_NAME)[hardware_key()]
         rows = {
-            str(name): {
-                int(width): {str(one): float(s) for one, s in cell.items()} for width, cell in row.items()
-            }
+            str(name): {int(width): {str(one): float(s) for one, s in cell.items()} for width, cell in row.items()}
             for name, row in table.items()
         }
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return {
-        name: row for name, row in rows.items() if name in FORMAT_NAMES and row.keys() == set(_widths(name))
-    }
+    return {name: row for name, row in rows.items() if name in FORMAT_NAMES and row.keys() == set(_widths(name))}
 
 
 def format_seconds(cache_folder: Path) -> dict[str, float]:
@@ -162,9 +156,7 @@ def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[],
 
 def hardware_key() -> str:
     """Return a hash that changes with everything that the table depends on."""
-    processor = (
-        torch.cpu.get_capabilities().get("cpu_name", "") if hasattr(torch.cpu, "get_capabilities") else ""
-    )
+    processor = torch.cpu.get_capabilities().get("cpu_name", "") if hasattr(torch.cpu, "get_capabilities") else ""
     kernels = (library.available(), library.built_ns())
     facts = (platform.machine(), processor, usable_cores(), kernels, torch.__version__)
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

@@ -68,12 +68,8 @@ _BOUNDLESS = 1 << 62
 _WORTH = 1.15
 
 NO_GPU = mark("There is no GPU that Tenon can use here.")
-_NO_GPU_FOR_DRAFT = mark(
-    "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
-)
-_NO_GPU_FOR_DRAFTS = mark(
-    "There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model."
-)
+_NO_GPU_FOR_DRAFT = mark("There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model.")
+_NO_GPU_FOR_DRAFTS = mark("There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model.")
 _ONE_ON_GPU, _ONE_ON_CPU = mark("draft on the GPU, {where}"), mark("draft on the CPU, {where}")
 _ALL_ON_GPU, _ALL_ON_CPU = mark("drafts on the GPU, {where}"), mark("drafts on the CPU, {where}")
 _SOME_ON_GPU = mark("drafts on the GPU and the CPU, {where}")
@@ -187,29 +183,17 @@ def _is_small_and_exact(config: ModelConfig) -> bool:
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """One way to load a model, as plain data.
+    """One way to load a model, as plain data."""
 
-    Attributes:
-        mode: Name of the mode, as in ``--mode``.
-        weights: Format of the weights, which includes the format of keys and values.
-        context: Tokens of context.
-        placement: Places of the layers.
-        device: GPU that is used, as torch calls it; empty for none.
-        host: Bytes on the host.
-        on_device: Bytes on the GPU.
-        drafts: Plans of the drafts that are loaded beside the model.
-        notes: Sentences for the user about what could not be done as asked.
-    """
-
-    mode: str
-    weights: WeightFormat
-    context: int
-    placement: PlacementPlan
-    device: str
-    host: Footprint
-    on_device: Footprint
-    drafts: tuple[DraftPlan, ...] = ()
-    notes: tuple[str, ...] = ()
+    mode: str  # name of the mode, as in ``--mode``
+    weights: WeightFormat  # format of the weights, which includes the format of keys and values
+    context: int  # tokens of context
+    placement: PlacementPlan  # places of the layers
+    device: str  # GPU that is used, as torch calls it; empty for none
+    host: Footprint  # bytes on the host
+    on_device: Footprint  # bytes on the GPU
+    drafts: tuple[DraftPlan, ...] = ()  # plans of the drafts that are loaded beside the model
+    notes: tuple[str, ...] = ()  # sentences for the user about what could not be done as asked
 
     def sizes(self, config: ModelConfig) -> Sizes:
         """Return the bytes of the model's parts."""
@@ -411,9 +395,7 @@ class LoadPlanner:
         room = self.room.beside(*_taken(beside))
         for count, sizes in enumerate(candidates, 1):
             suited = kind.suited(sizes)
-            plans = [
-                self._made(mode, placement, suited, beside) for placement in self._choices(kind, suited, room)
-            ]
+            plans = [self._made(mode, placement, suited, beside) for placement in self._choices(kind, suited, room)]
             if plans:
                 return plans, candidates[:count]
         return [], candidates
@@ -421,9 +403,7 @@ class LoadPlanner:
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
         room = self.room.beside(*_taken(beside))
         sizes = Sizes(self._config, self._formats(weights)[-1], self._wanted)
-        while sizes.context > self._smallest and (
-            sizes.cache(self._config.layers) > room.host_bytes // _CACHE_SHARE
-        ):
+        while sizes.context > self._smallest and (sizes.cache(self._config.layers) > room.host_bytes // _CACHE_SHARE):
             sizes = replace(sizes, context=max(sizes.context // 2, self._smallest))
         for one in (sizes, replace(sizes, context=self._smallest)):
             for kind in (StreamedExpertsPlan, StreamedPlan):
@@ -432,9 +412,7 @@ class LoadPlanner:
                     return self._made(mode, placement, one, beside)
         return None
 
-    def _made(
-        self, mode: Mode, placement: PlacementPlan, sizes: Sizes, beside: tuple[DraftPlan, ...]
-    ) -> LoadPlan:
+    def _made(self, mode: Mode, placement: PlacementPlan, sizes: Sizes, beside: tuple[DraftPlan, ...]) -> LoadPlan:
         on_host, on_gpu = _taken(beside)
         device = placement.device(sizes, on_gpu)
         return LoadPlan(
@@ -461,9 +439,7 @@ class LoadPlanner:
     def _gpu_notes(self, mode: Mode, placement: PlacementPlan, sizes: Sizes) -> Iterator[str]:
         """Yield sentences about the part of the mode's placement that the GPU has no room for."""
         about = PLACEMENTS[mode.placements[0]]
-        asked = about.fit(
-            sizes, replace(self.room, host_bytes=_BOUNDLESS, device_bytes=_BOUNDLESS), self._most_layers
-        )
+        asked = about.fit(sizes, replace(self.room, host_bytes=_BOUNDLESS, device_bytes=_BOUNDLESS), self._most_layers)
         if self.room.device and asked is None:
             return  # no layer was to be there
         if not isinstance(placement, about):
@@ -522,22 +498,15 @@ def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: 
 
 def _gigabytes(size_bytes: int) -> str:
     """Write a size in the setting's unit if it is not a tiny part of that."""
-    return (
-        f"{figure(size_bytes / 1e9, '.3g')} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
-    )
+    return f"{figure(size_bytes / 1e9, '.3g')} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
 
 
 @dataclass(frozen=True)
 class GpuInUse:
-    """The memory of a GPU that is in use.
+    """The memory of a GPU that is in use."""
 
-    Attributes:
-        name: Torch's name of it.
-        total_bytes: Size of its memory.
-    """
-
-    name: str
-    total_bytes: int
+    name: str  # Torch's name of it
+    total_bytes: int  # size of its memory
 
     @classmethod
     def of(cls, device: torch.device) -> GpuInUse | None:
@@ -572,9 +541,7 @@ def memory_places(
     if placement.streams:
         read = sum(place.disk == 1.0 for place in layers)
         size_bytes = placement.read_bytes(plan.sizes(config), 1)
-        places.append(
-            MemoryPlace("disk", 0, (MemoryShare("weights", size_bytes, read, placement.part("disk")),))
-        )
+        places.append(MemoryPlace("disk", 0, (MemoryShare("weights", size_bytes, read, placement.part("disk")),)))
     return tuple(places)
 
 

@@ -52,9 +52,7 @@ _GAINS_NOTHING = mark("{memory} was chosen for the model and gains nothing here.
 _NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
 _NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
 _FITS = mark("It is for models larger than memory, and this one fits.")
-_NO_ROOM = mark(
-    "It needs {least} of memory even when its layers are read from the disk, and {free} are free."
-)
+_NO_ROOM = mark("It needs {least} of memory even when its layers are read from the disk, and {free} are free.")
 _NO_ROOM_BESIDE_DRAFT = mark(
     "It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free."
 )
@@ -64,12 +62,9 @@ Profiles = Callable[[str], Profile]
 
 @dataclass(frozen=True)
 class ModePlan(ModePrediction):
-    """One way to run a model.
+    """One way to run a model."""
 
-    Attributes:
-        load: The load for the mode if there can be one, even for a mode that gains nothing here.
-    """
-
+    # The load for the mode if there can be one, even for a mode that gains nothing here
     load: LoadPlan | None = None
 
     @property
@@ -123,9 +118,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     rate = chosen.tokens_per_second or 0.0
     speed = f"{figure(rate, '.0f' if rate >= 100 else '.2g')} tok/s"
     if chosen.mode == "plain":
-        return say(
-            "Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.", speed=speed
-        )
+        return say("Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.", speed=speed)
     if plain.tokens_per_second is None:
         return say(
             "Auto: {mode}, predicted at {speed} ({summary}).",
@@ -187,9 +180,7 @@ class MachinePlanner:
         """
         # Of equal predictions, modes without a GPU come first, then those for fewer kinds of draft or that draft
         # ahead.
-        modes = sorted(
-            MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts), not mode.drafts_ahead)
-        )
+        modes = sorted(MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts), not mode.drafts_ahead))
         plans = [self._mode(mode) for mode in modes]
         chosen: ModePlan | None = None
         for plan in plans:
@@ -309,9 +300,7 @@ class MachinePlanner:
         if refusal:
             return refusal
         if mode.needs_gpu and (load is None or load.placement.name != mode.placements[0]):
-            return self._loads.gpu_refusal(
-                mode, self._loads.smallest(weights) if load is None else load.sizes(config)
-            )
+            return self._loads.gpu_refusal(mode, self._loads.smallest(weights) if load is None else load.sizes(config))
         if load is None:
             least, free = readable(self._loads.least_bytes(weights)), readable(room.host_bytes)
             return say(_NO_ROOM_BESIDE_DRAFT if mode.drafts else _NO_ROOM, least=least, free=free)
@@ -320,9 +309,7 @@ class MachinePlanner:
     def _speed(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> float:
         return 0.0 if self._conversion_refusal(load) else self._round(mode, load, drafts)[1].tokens_per_second
 
-    def _round(
-        self, mode: Mode, load: LoadPlan, drafts: Drafts
-    ) -> tuple[TargetCost, Round, DraftsCost | None]:
+    def _round(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> tuple[TargetCost, Round, DraftsCost | None]:
         profile = self._profiles(load.weights.name)
         target = self._cost(load, profile)
         taken = mode.taken(drafts)
@@ -375,20 +362,14 @@ class MachinePlanner:
         self, mode: Mode, load: LoadPlan, target: TargetCost, drafting: DraftsCost | None
     ) -> tuple[WidthSpeed, ...]:
         drafts = mode.taken(self._drafts)
-        if (
-            drafting is None
-            or mode.takes_several
-            or mode.drafts_ahead
-            or any(one.by_levels for one in drafts)
-        ):
+        if drafting is None or mode.takes_several or mode.drafts_ahead or any(one.by_levels for one in drafts):
             return ()
         profile = self._profiles(load.weights.name)
         expected = self._expected(mode, drafts, profile)
         measured = profile.width_speeds(self._drafter(mode, drafts))
         rounds = (plain_round(target), *drafted_rounds(target, drafting, expected, _most_nodes(mode)))
         return tuple(
-            WidthSpeed(each.nodes + 1, each.tokens_per_second, measured.get(each.nodes + 1))
-            for each in rounds
+            WidthSpeed(each.nodes + 1, each.tokens_per_second, measured.get(each.nodes + 1)) for each in rounds
         )
 
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
@@ -400,10 +381,7 @@ class MachinePlanner:
     def _drafts_cost(self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile) -> DraftsCost:
         on_gpu = {draft.name: place.on_gpu for draft, place in zip(drafts, load.drafts, strict=True)}
         taken = mode.taken(drafts)
-        costs = [
-            DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu[draft.name])
-            for draft in taken
-        ]
+        costs = [DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu[draft.name]) for draft in taken]
         measured = profile.draft_seconds(self._drafter(mode, taken))
         return DraftsCost(costs, measured)
 
@@ -424,8 +402,7 @@ class MachinePlanner:
         if disk is None or needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
             return ""
         return say(
-            "Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or "
-            "choose a smaller model.",
+            "Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.",
             needed_bytes=readable(needed),
             free_bytes=readable(disk.free_bytes),
         )

@@ -54,21 +54,13 @@ _GPU_RESERVE_BYTES = 512 << 20
 
 @dataclass(frozen=True)
 class MachineSpeeds:
-    """Speeds of one machine.
+    """Speeds of one machine."""
 
-    Attributes:
-        host: Speed of the processor.
-        gpu: Speed of the GPU that a plan may use, or None for none.
-        disk_bytes_per_s: Bytes per second of reading the models' folder.
-        measured: True if the speeds were measured on the machine.
-        unified: True if the processor and the GPU share one memory.
-    """
-
-    host: HostSpeed
-    gpu: GpuSpeed | None
-    disk_bytes_per_s: float
-    measured: bool
-    unified: bool = False
+    host: HostSpeed  # speed of the processor
+    gpu: GpuSpeed | None  # speed of the GPU that a plan may use, or None for none
+    disk_bytes_per_s: float  # bytes per second of reading the models' folder
+    measured: bool  # True if the speeds were measured on the machine
+    unified: bool = False  # True if the processor and the GPU share one memory
 
 
 def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
@@ -100,8 +92,7 @@ def format_seconds(host: HostSpeed) -> dict[str, float]:
 def _assumed_host(report: MachineReport) -> HostSpeed:
     cores = report.processor.usable_cores
     formats = {
-        name: FormatSpeed(_ASSUMED_BYTES_PER_S, cores * each, 0.2)
-        for name, each in _ASSUMED_PRODUCTS_PER_S.items()
+        name: FormatSpeed(_ASSUMED_BYTES_PER_S, cores * each, 0.2) for name, each in _ASSUMED_PRODUCTS_PER_S.items()
     }
     return HostSpeed(_ASSUMED_BYTES_PER_S, _ASSUMED_OPERATOR_S, formats)
 
@@ -116,9 +107,7 @@ class UnitTimes:
         position: Tokens of text before the forward, which attention reads.
     """
 
-    def __init__(
-        self, config: ModelConfig, weights: WeightFormat, speeds: MachineSpeeds, position: int
-    ) -> None:
+    def __init__(self, config: ModelConfig, weights: WeightFormat, speeds: MachineSpeeds, position: int) -> None:
         self._speeds = speeds
         self._config, self._weights = config, weights
         self._head_bytes = head_bytes(config, weights)
@@ -174,9 +163,7 @@ class UnitTimes:
             operators_s += _PASSES * width * self._row_bytes / host.memory_bytes_per_s
         experts = self._experts_read(width)
         return UnitSeconds(
-            products=self._format.seconds(
-                read_bytes(self._config, self._weights, width), width * self._layer_elements
-            ),
+            products=self._format.seconds(read_bytes(self._config, self._weights, width), width * self._layer_elements),
             attention=self._cache_bytes / host.memory_bytes_per_s,
             operators=FUSED_LAYER_OPERATORS * host.operator_s if fused else operators_s,
             head=self._format.seconds(self._head_bytes, width * self._head_elements),
@@ -194,9 +181,7 @@ class UnitTimes:
         if mixture is None:
             return 0.0, 0.0, 0.0
         each = sum(expert_sizes(self._config, self._weights)) / self._config.layers
-        weights = (
-            self._layer_elements - sum(outside_experts(self._config)) / self._config.layers
-        ) / mixture.chosen
+        weights = (self._layer_elements - sum(outside_experts(self._config)) / self._config.layers) / mixture.chosen
         return each * mixture.read(width), weights * mixture.read(width), weights * mixture.chosen
 
 

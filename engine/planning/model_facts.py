@@ -17,19 +17,12 @@ _EXACT = weight_format("fp32")
 
 @dataclass(frozen=True)
 class TargetFacts:
-    """A model to be run.
+    """A model to be run."""
 
-    Attributes:
-        name: Name of the model.
-        config: Config of the model.
-        missing_bytes: Bytes to be downloaded first; 0 if its weights are here.
-        digest: Digest that names its weights in measurements; empty if they are not here.
-    """
-
-    name: str
-    config: ModelConfig
-    missing_bytes: int = 0
-    digest: str = ""
+    name: str  # name of the model
+    config: ModelConfig  # config of the model
+    missing_bytes: int = 0  # bytes to be downloaded first; 0 if its weights are here
+    digest: str = ""  # digest that names its weights in measurements; empty if they are not here
 
     def reusing(self, reuse: float | None) -> TargetFacts:
         """Return these facts with the share of experts that rows choose again; None if it is not known."""
@@ -73,7 +66,5 @@ def _published_bytes(config: ModelConfig) -> int:
     """Return the bytes of a model's files: mostly 16 bits a weight, else as its config says."""
     if config.quantization is None:
         return weight_bytes(config, _EXACT) // 2
-    embedding = (
-        0 if config.tied else 2 * config.vocabulary_size * config.hidden_size
-    )  # packed, it stays in its file
+    embedding = 0 if config.tied else 2 * config.vocabulary_size * config.hidden_size  # packed, it stays in its file
     return weight_bytes(config, stored_format(config)) + embedding

@@ -70,9 +70,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
     try:
         for target in targets:
             for draft in candidates:
-                if draft.name == target.name or (
-                    draft.kind != "head" and draft.size_bytes >= target.size_bytes
-                ):
+                if draft.name == target.name or (draft.kind != "head" and draft.size_bytes >= target.size_bytes):
                     continue
                 key = f"{identities[target.name]} {identities[draft.name]}"
                 if key in known:
@@ -125,13 +123,7 @@ def _candidates() -> list[_Candidate]:
         found.append(_Candidate(bundled.name, bundled.location, kind, size, None))
     for model in installed_models():
         if model.problem is None:
-            kind = (
-                model.record.kind
-                if model.record
-                else "head"
-                if draft_kind(model.location) == "head"
-                else "target"
-            )
+            kind = model.record.kind if model.record else "head" if draft_kind(model.location) == "head" else "target"
             found.append(_Candidate(model.name, model.location, kind, _weight_bytes(model.location), model))
     return found
 

@@ -61,11 +61,6 @@ class ModelPlanner:
         drafts: Drafts of the target. A mode takes the first draft of a kind that it accepts, or all of these.
         options: Settled options.
         profiled: True if measurements of replies here are used and kept, which is not for another machine's report.
-
-    Attributes:
-        opened: Files of the model.
-        plan: Plan of all modes.
-        drafts: Drafts of the target.
     """
 
     def __init__(
@@ -77,15 +72,15 @@ class ModelPlanner:
         options: LoadOptions,
         profiled: bool = True,
     ) -> None:
-        self.opened = opened
+        self.opened = opened  # files of the model
         self._target = target
-        self.drafts = tuple(drafts)
+        self.drafts = tuple(drafts)  # drafts of the target
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
         # The first one who needs the time of products measures it, if the machine was not measured yet.
         measure = profiled and report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
         self._machine = MachinePlanner(report, target, drafts, options, self.profile, seconds)
-        self.plan: MachinePlan = self._machine.plan()
+        self.plan: MachinePlan = self._machine.plan()  # plan of all modes
 
     def load_plan(self, mode: Mode, drafts: Sequence[DraftKind]) -> LoadPlan:
         """Plan the load for a mode with its drafts.
@@ -277,8 +272,6 @@ def _drafts(model: ModelOutline, target: TargetFacts) -> tuple[DraftKind, ...]:
     if model.draft_place is None:
         return ()
     try:
-        return (
-            read_draft(open_model(model.reference, lambda _: Path(str(model.draft_place))), target.config),
-        )
+        return (read_draft(open_model(model.reference, lambda _: Path(str(model.draft_place))), target.config),)
     except CheckpointError:
         return ()

@@ -35,43 +35,32 @@ _TRUSTED_ROUNDS = 16.0
 
 @dataclass(frozen=True)
 class Yielded:
-    """Yield of a drafter for one kind of prompt.
+    """Yield of a drafter for one kind of prompt."""
 
-    Attributes:
-        rounds: Rounds, older ones counting less.
-        drafted: Rounds among them that had a draft.
-        tokens: Tokens of the rounds that had a draft.
-        nodes: Nodes of their drafts.
-    """
-
-    rounds: float = 0.0
-    drafted: float = 0.0
-    tokens: float = 0.0
-    nodes: float = 0.0
+    rounds: float = 0.0  # rounds, older ones counting less
+    drafted: float = 0.0  # rounds among them that had a draft
+    tokens: float = 0.0  # tokens of the rounds that had a draft
+    nodes: float = 0.0  # nodes of their drafts
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Measured figures.
+    """Measured figures."""
 
-    Attributes:
-        forwards: Seconds of a target's forward by placement and then by width (as text, since JSON's keys are
-            text).
-        drafts: Seconds of a draft by drafter (`drafter_key`) and then by nodes.
-        yields: Yields by drafter and then by kind of prompt.
-        matches: How often texts went on as before, by the shortest match of each class of `MatchChances`.
-        calibrated: Seconds of a forward by placement, tokens of the text before and width, measured side by side.
-        speeds: Tokens per second by drafter and width, of replies that had this width in every round.
-        reuse: Share of a row's choices of experts that the row before had made too, for a mixture; None if no reply
-            has shown it.
-    """
-
+    # Seconds of a target's forward by placement and then by width (as text, since JSON's keys are text)
     forwards: dict[str, dict[str, float]] = field(default_factory=dict)
+    # Seconds of a draft by drafter (`drafter_key`) and then by nodes
     drafts: dict[str, dict[str, float]] = field(default_factory=dict)
+    # Yields by drafter and then by kind of prompt
     yields: dict[str, dict[str, Yielded]] = field(default_factory=dict)
+    # How often texts went on as before, by the shortest match of each class of `MatchChances`
     matches: dict[str, Matched] = field(default_factory=dict)
+    # Seconds of a forward by placement, tokens of the text before and width, measured side by side
     calibrated: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    # Tokens per second by drafter and width, of replies that had this width in every round
     speeds: dict[str, dict[str, float]] = field(default_factory=dict)
+    # Share of a row's choices of experts that the row before had made too, for a mixture; None if no reply
+    # has shown it
     reuse: float | None = None
 
     @property

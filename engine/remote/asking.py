@@ -47,15 +47,10 @@ _TURN_TOKENS = 6
 
 @dataclass(frozen=True)
 class CountedTurns:
-    """Turns with an estimate of their tokens, since only the server has the tokenizer; `len` gives it.
+    """Turns with an estimate of their tokens, since only the server has the tokenizer; `len` gives it."""
 
-    Attributes:
-        turns: Turns whose attachments are in their texts.
-        tokens: Number of tokens.
-    """
-
-    turns: tuple[ChatMessage, ...]
-    tokens: int
+    turns: tuple[ChatMessage, ...]  # turns whose attachments are in their texts
+    tokens: int  # number of tokens
 
     def __len__(self) -> int:
         return self.tokens
@@ -164,9 +159,7 @@ def _path_and_body(asked: ToAsk, turns: Sequence[ChatMessage]) -> tuple[str, dic
         }
     body |= {name: value for name, value in wanted.items() if value is not None}
     if request.logprobs is not None:
-        raise InvalidOption(
-            "A model on a server gives no log-probabilities here: leave them out.", about="logprobs"
-        )
+        raise InvalidOption("A model on a server gives no log-probabilities here: leave them out.", about="logprobs")
     if request.raw_prompt is not None:
         return "/v1/completions", {**body, "prompt": request.raw_prompt}
     messages = [_message(turn) for turn in turns]

@@ -85,9 +85,7 @@ class Connection:
             raise unreachable(self.server, httpx2.ReadTimeout(f"{limit_s} s")) from error
 
     @asynccontextmanager
-    async def stream(
-        self, path: str, body: object, model: str, bound: Bound
-    ) -> AsyncIterator[httpx2.Response]:
+    async def stream(self, path: str, body: object, model: str, bound: Bound) -> AsyncIterator[httpx2.Response]:
         """Open an answer that is read as it comes; failures are raised as Tenon's errors.
 
         Args:

@@ -32,27 +32,16 @@ _FASTEST_WRITING, _FASTEST_READING, _LONGEST_DRAFT = 1e5, 1e6, 1000
 
 @dataclass(frozen=True)
 class DraftCounts:
-    """Yield of a server's drafts.
+    """Yield of a server's drafts."""
 
-    Attributes:
-        steps: Drafts that were checked.
-        drafted: Tokens in them.
-        accepted: Drafted tokens that held.
-        shared: True if replies to other clients are counted too.
-    """
-
-    steps: int
-    drafted: int
-    accepted: int
-    shared: bool = False
+    steps: int  # drafts that were checked
+    drafted: int  # tokens in them
+    accepted: int  # drafted tokens that held
+    shared: bool = False  # True if replies to other clients are counted too
 
     def added_to(self, timings: Timings) -> Timings:
         """Return the timings with these figures, or unchanged if the figures say nothing or are impossible."""
-        if not (
-            0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps)
-            and self.drafted
-            and self.steps
-        ):
+        if not (0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps) and self.drafted and self.steps):
             return timings
         return replace(
             timings,
@@ -149,8 +138,7 @@ def with_server_mean(timings: Timings, info: object) -> Timings:
     means = [
         mean
         for state in (states if isinstance(states, list) else [])
-        if isinstance(state, dict)
-        and 1 < (mean := _number(state.get("avg_spec_accept_length"))) <= _LONGEST_DRAFT
+        if isinstance(state, dict) and 1 < (mean := _number(state.get("avg_spec_accept_length"))) <= _LONGEST_DRAFT
     ]
     return replace(timings, mean_acceptance_length=sum(means) / len(means), shared=True) if means else timings
 

@@ -50,17 +50,12 @@ MOST_TOKENS = 16 << 20
 
 
 class ContextTooSmall(PromptTooLong):
-    """Error for a prompt that the server calls too long.
-
-    Attributes:
-        context: Tokens of context at the server; None if it did not say.
-        prompt: Tokens of the prompt by the server's count; None if it did not say.
-    """
+    """Error for a prompt that the server calls too long."""
 
     def __init__(self, message: str, context: int | None = None, prompt: int | None = None) -> None:
         super().__init__(message)
-        self.context = context
-        self.prompt = prompt
+        self.context = context  # tokens of context at the server; None if it did not say
+        self.prompt = prompt  # tokens of the prompt by the server's count; None if it did not say
 
 
 def refusal(
@@ -125,9 +120,7 @@ def refusal(
         return RemoteError(
             "{server} refused the request ({status}): {words}", server=server.name, status=status, words=words
         )
-    return RemoteError(
-        "{server} failed with the status {status}: try again.", server=server.name, status=status
-    )
+    return RemoteError("{server} failed with the status {status}: try again.", server=server.name, status=status)
 
 
 def no_server(server: Endpoint) -> RemoteUnreachable:
@@ -245,9 +238,7 @@ def _number(patterns: tuple[re.Pattern[str], ...], words: str) -> int | None:
 
 def positive(value: object) -> int | None:
     """Return a number of tokens that a server tells, or None if it is no such number."""
-    return (
-        value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else None
-    )
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else None
 
 
 def _come_back(server: Endpoint, headers: Mapping[str, str]) -> str:

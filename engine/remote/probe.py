@@ -147,9 +147,7 @@ async def _ollama(connection: Connection, models: list[ServedModel]) -> list[Ser
             pair for line in str(about.get("parameters", "")).splitlines() if len(pair := line.split()) == 2
         )
         own = settings.get("num_ctx", "")
-        context = running.get(model.name) or (
-            positive(int(own)) if re.fullmatch("[0-9]{1,10}", own) else None
-        )
+        context = running.get(model.name) or (positive(int(own)) if re.fullmatch("[0-9]{1,10}", own) else None)
         thinks = isinstance(able, list) and "thinking" in able
         return replace(model, context=context, thinking="switch" if thinks else "")
 

@@ -39,9 +39,6 @@ class RemoteModel:
 
     Attributes:
         server: Server as it was just probed.
-        context: Tokens of prompt and reply together; None if the server does not say.
-        scale: Tokens that the server counted in the last prompt, divided by the estimate for it.
-        notes: Sentences for the user.
 
     Raises:
         TenonError: The server does not answer, or has no such model.
@@ -62,10 +59,11 @@ class RemoteModel:
             self.release()
             raise
         limits = [limit for limit in (self.facts.context, options.context) if limit]
+        # Tokens of prompt and reply together; None if the server does not say
         self.context = min(limits) if limits else None
-        self.scale = 1.0
+        self.scale = 1.0  # tokens that the server counted in the last prompt, divided by the estimate for it
         warning = unencrypted(self.server, self.connection.has_key)
-        self.notes = (warning,) if warning else ()
+        self.notes = (warning,) if warning else ()  # sentences for the user
         self.report = ModelReport(
             name=remote_name(options.model),
             folder=server.address,

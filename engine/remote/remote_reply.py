@@ -207,9 +207,7 @@ class RemoteReply:
         connection, kind, name = self._model.connection, self._model.server.kind, self._model.name
         try:
             before = await self._counters() if kind == "vllm" else Counter()
-            async for text in pieces(
-                connection, encoded.path, encoded.body, name, limit, self._opening, self._told
-            ):
+            async for text in pieces(connection, encoded.path, encoded.body, name, limit, self._opening, self._told):
                 self._last = time.perf_counter()
                 self._first = self._first or self._last
                 self._pieces += 1
@@ -267,9 +265,7 @@ class RemoteReply:
             time_to_first_token_ms=prompt_ms if self._first else None,
             predicted_n=pieces,
             predicted_ms=predicted_ms,
-            predicted_per_second=(pieces - 1) / predicted_ms * 1e3
-            if pieces > 1 and predicted_ms >= LEAST_MS
-            else None,
+            predicted_per_second=(pieces - 1) / predicted_ms * 1e3 if pieces > 1 and predicted_ms >= LEAST_MS else None,
             load_ms=self._load_ms,
             thought_n=thought_tokens(self._reply.text, self._reply.ends),
         )
@@ -307,9 +303,7 @@ class RemoteReply:
             stop = "stop"
         note, server = "", self._model.server.name
         if self._told.cut and stop == "length":
-            note = say(
-                "{server} wrote on past the limit of the reply, so Tenon ended it there.", server=server
-            )
+            note = say("{server} wrote on past the limit of the reply, so Tenon ended it there.", server=server)
         elif self._told.finish == "content_filter":
             note = say("{server} cut the reply by a filter of its own.", server=server)
         if note:

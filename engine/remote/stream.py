@@ -31,23 +31,14 @@ _LEAST_CHARACTERS, _LONGEST_CHARACTERS, _LONGEST_TOKENS = 8, 32, 128
 
 @dataclass
 class Told:
-    """Facts that a server tells of a reply beside its text.
+    """Facts that a server tells of a reply beside its text."""
 
-    Attributes:
-        finish: Reason of its end, in the protocol's word; empty while there is none.
-        stop: String that ended it, if the server says so.
-        timings: Timings of llama.cpp.
-        usage: Counts of tokens.
-        metrics: Metrics of vLLM.
-        cut: True if the reply was ended here, because the server went on after its limit.
-    """
-
-    finish: str = ""
-    stop: str = ""
-    timings: Mapping[str, Any] = field(default_factory=dict)
-    usage: Mapping[str, Any] = field(default_factory=dict)
-    metrics: object = None
-    cut: bool = False
+    finish: str = ""  # reason of its end, in the protocol's word; empty while there is none
+    stop: str = ""  # string that ended it, if the server says so
+    timings: Mapping[str, Any] = field(default_factory=dict)  # timings of llama.cpp
+    usage: Mapping[str, Any] = field(default_factory=dict)  # counts of tokens
+    metrics: object = None  # metrics of vLLM
+    cut: bool = False  # True if the reply was ended here, because the server went on after its limit
 
 
 async def pieces(
@@ -104,9 +95,7 @@ async def _events(connection: Connection, response: httpx2.Response) -> AsyncIte
     if "html" in kind:
         raise unreadable(connection.server, kind)
     response.headers["content-type"] = "text/event-stream"  # some servers say something else, or nothing
-    events: Any = aiter(
-        httpx2.EventSource(response, max_event_size=None)
-    )  # a generator, which is to be closed
+    events: Any = aiter(httpx2.EventSource(response, max_event_size=None))  # a generator, which is to be closed
     async with aclosing(events):
         async for event in events:
             if event.data.strip() == _DONE:
@@ -123,11 +112,7 @@ def _value(connection: Connection, text: str) -> object:
 
 
 class _Written:
-    """Text of a reply with marks around its thought, and its calls in words.
-
-    Attributes:
-        pieces: Number of chunks so far that brought some text.
-    """
+    """Text of a reply with marks around its thought, and its calls in words."""
 
     def __init__(self, begun: str, limit: int | None) -> None:
         self._limit = limit
@@ -135,7 +120,7 @@ class _Written:
         if limit is not None:
             self._most = min(self._most, _LONGEST_CHARACTERS * (limit + _LONGEST_TOKENS))
         self._size, self._count = -len(begun), 0  # characters and calls; some servers say the beginning again
-        self.pieces = 0
+        self.pieces = 0  # number of chunks so far that brought some text
         self._thinks = begun.lstrip().startswith(OPEN) and CLOSE not in begun
         self._answers = False
         self._echo = begun

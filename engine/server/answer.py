@@ -115,18 +115,14 @@ class ExchangeAnswer(Response):
 
 
 class _Stream:
-    """Body of a response, which begins with its first piece.
-
-    Attributes:
-        gathers: True if text was sent just now.
-    """
+    """Body of a response, which begins with its first piece."""
 
     def __init__(self, send: Send, media_type: str) -> None:
         self._send = send
         self._media_type = media_type
         self._held = b""
         self.begun = False
-        self.gathers = False
+        self.gathers = False  # True if text was sent just now
 
     def add(self, piece: bytes) -> None:
         """Hold a piece of text for the next sending."""

@@ -68,16 +68,12 @@ class Metrics:
     """Counts of what was answered since the start, in Prometheus' text format.
 
     Source: https://prometheus.io/docs/instrumenting/exposition_formats/.
-
-    Attributes:
-        tokens: Tokens of replies, those that run included.
-        sums: Sums over replies that have ended.
     """
 
     def __init__(self) -> None:
-        self.tokens = 0
+        self.tokens = 0  # tokens of replies, those that run included
         self._ended: Counter[str] = Counter()
-        self.sums: Counter[str] = Counter()
+        self.sums: Counter[str] = Counter()  # sums over replies that have ended
         self._memory = Memory()
 
     def take(self, event: Event) -> None:

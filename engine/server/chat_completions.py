@@ -39,13 +39,9 @@ _SWITCHES = ("enable_thinking", "thinking")
 
 
 class OpenAICompletions(Exchange):
-    """Exchange of chat completions and of completions.
+    """Exchange of chat completions and of completions."""
 
-    Attributes:
-        piece: Kind of the objects of a stream.
-    """
-
-    piece: ClassVar[str] = "text_completion"
+    piece: ClassVar[str] = "text_completion"  # kind of the objects of a stream
 
     def _open(self, fields: Fields, prefix: str) -> None:
         self.id = new_id(prefix)
@@ -177,10 +173,7 @@ def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
     def told(said: bytes, logprob: float) -> dict[str, Any]:
         return {"token": said.decode(errors="replace"), "logprob": logprob, "bytes": list(said)}
 
-    found = [
-        {**told(one.said, one.logprob), "top_logprobs": [told(*other) for other in one.top]}
-        for one in logprobs
-    ]
+    found = [{**told(one.said, one.logprob), "top_logprobs": [told(*other) for other in one.top]} for one in logprobs]
     return {"content": found, "refusal": None}
 
 
@@ -192,9 +185,7 @@ def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
         "prompt_tokens": prompt,
         "completion_tokens": written,
         "total_tokens": prompt + written,
-        "prompt_tokens_details": {
-            "cached_tokens": sum(reply.timings.cache_n for reply in replies[::choices])
-        },
+        "prompt_tokens_details": {"cached_tokens": sum(reply.timings.cache_n for reply in replies[::choices])},
         "completion_tokens_details": {
             "reasoning_tokens": sum(reply.timings.thought_n for reply in replies),
             "accepted_prediction_tokens": 0,

@@ -115,14 +115,10 @@ def _prompts(fields: Fields) -> list[str | tuple[int, ...]]:
     """Return the prompts: texts, or their tokens."""
     fields.need("prompt")
     value = fields.value("prompt")
-    found = [
-        _prompt(one) for one in (value if isinstance(value, list) and _prompt(value) is None else [value])
-    ]
+    found = [_prompt(one) for one in (value if isinstance(value, list) and _prompt(value) is None else [value])]
     prompts = [one for one in found if one is not None]
     if len(prompts) < len(found) or not 1 <= len(found) <= _MOST_PROMPTS:
-        raise fields.wrong(
-            "prompt", f"a text, a list of token ids, or a list of 1 to {_MOST_PROMPTS} of them"
-        )
+        raise fields.wrong("prompt", f"a text, a list of token ids, or a list of 1 to {_MOST_PROMPTS} of them")
     return prompts
 
 

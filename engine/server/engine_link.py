@@ -138,10 +138,6 @@ class EngineLink:
 
     Used from the event loop that made it, and from no other thread.
 
-    Attributes:
-        heard: Number of events so far.
-        ready: The engine that runs has said something.
-
     Args:
         on_event: Called with each event before it is handed on.
         start: Starts the engine; by default in a process of its own.
@@ -169,8 +165,8 @@ class EngineLink:
         self._preparing: set[str] = set()  # slow ones of which nothing was heard yet
         self._closing = False
         self._last_words = ""  # of an engine that is killed
-        self.heard = 0
-        self.ready = False
+        self.heard = 0  # number of events so far
+        self.ready = False  # the engine that runs has said something
 
     @property
     def running(self) -> int:

@@ -65,20 +65,13 @@ ANY_OBJECT = OutputForm("schema", '{"type": "object"}')
 
 @dataclass(frozen=True)
 class Served:
-    """The model that is served.
+    """The model that is served."""
 
-    Attributes:
-        name: Name for clients.
-        options: Options that it is loaded with.
-        report: Report on the load.
-        created: Time of the start, in seconds since 1970.
-        parse_special: Whether control tokens in a raw prompt are control tokens, if a request does not say.
-    """
-
-    name: str
-    options: LoadOptions
-    report: ModelReport
-    created: int = field(default_factory=lambda: int(time.time()))
+    name: str  # name for clients
+    options: LoadOptions  # options that it is loaded with
+    report: ModelReport  # report on the load
+    created: int = field(default_factory=lambda: int(time.time()))  # time of the start, in seconds since 1970
+    # Whether control tokens in a raw prompt are control tokens, if a request does not say
     parse_special: bool = False
 
     @cached_property
@@ -98,20 +91,13 @@ class Exchange(ABC):
         fields: The request.
         served: The model.
 
-    Attributes:
-        requests: Requests for the engine.
-        streams: True if the answer is wanted piece by piece.
-        media_type: Media type of a stream.
-        streams_unasked: True if a request that does not say gets a stream.
-        fields_of: Fields that may have each part of a request; the last one if none is there.
-        places: Field that has each part of this request.
-
     Raises:
         Refused: The fields are no request.
     """
 
-    media_type: ClassVar[str] = "text/event-stream"
-    streams_unasked: ClassVar[bool] = False
+    media_type: ClassVar[str] = "text/event-stream"  # media type of a stream
+    streams_unasked: ClassVar[bool] = False  # True if a request that does not say gets a stream
+    # Fields that may have each part of a request; the last one if none is there
     fields_of: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "prompt": ("messages",),
         "form": ("grammar", "json_schema", "response_format", "tools"),
@@ -124,12 +110,12 @@ class Exchange(ABC):
         self.served = served
         self.created = int(time.time())
         check_model(fields, served)
-        self.places = {
-            part: next(filter(fields.has, names), names[-1]) for part, names in self.fields_of.items()
-        }
-        self.requests: tuple[Generate, ...] = self._read(fields)
+        # Field that has each part of this request
+        self.places = {part: next(filter(fields.has, names), names[-1]) for part, names in self.fields_of.items()}
+        self.requests: tuple[Generate, ...] = self._read(fields)  # requests for the engine
         for request in self.requests:
             check_bounds(request, served, self.places)
+        # True if the answer is wanted piece by piece
         self.streams = fields.switch("stream", self.streams_unasked)
 
     @abstractmethod
@@ -216,9 +202,7 @@ def check_bounds(request: Generate, served: Served, places: Mapping[str, str]) -
         raise Refused(400, sentence, places["stop"])
     offered = request.tools.offered
     if sum(len(tool.description) + len(tool.parameters) for tool in offered) > MOST_TOOL_CHARACTERS:
-        sentence = (
-            f"The tools of a request have {MOST_TOOL_CHARACTERS:,} characters at most: send smaller ones."
-        )
+        sentence = f"The tools of a request have {MOST_TOOL_CHARACTERS:,} characters at most: send smaller ones."
         raise Refused(400, sentence, "tools")
 
 
@@ -309,9 +293,7 @@ def turn(message: Fields) -> ChatMessage:
         raise message.wrong("role", f"one of {', '.join(_ROLES)}")
     message.refuse({"function_call": "Calls are sent in the field tool_calls: leave function_call out."})
     answers = message.text("tool_call_id") or message.text("tool_name") or ""
-    return ChatMessage(
-        _ROLES[role], content(message, "content"), calls=openai_calls(message), answers=answers
-    )
+    return ChatMessage(_ROLES[role], content(message, "content"), calls=openai_calls(message), answers=answers)
 
 
 def content(message: Fields, field: str) -> str:

@@ -83,17 +83,11 @@ class Guard:
 
 
 class OwnKey(NamedTuple):
-    """The server's key.
-
-    Attributes:
-        text: Text of the key.
-        kept: True if it is the same at the next start.
-        new: True if it was made just now.
-    """
+    """The server's key."""
 
     text: str
-    kept: bool
-    new: bool
+    kept: bool  # True if it is the same at the next start
+    new: bool  # True if it was made just now
 
 
 def own_key(another: bool = False) -> OwnKey:

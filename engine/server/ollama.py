@@ -46,13 +46,9 @@ _UNSERVED = {
 
 
 class OllamaExchange(Exchange):
-    """Exchange of chat and generate: a line of JSON for each piece.
+    """Exchange of chat and generate: a line of JSON for each piece."""
 
-    Attributes:
-        asks: True if there is a prompt; without one the model is only to be loaded, or given up.
-    """
-
-    asks = True
+    asks = True  # True if there is a prompt; without one the model is only to be loaded, or given up
 
     media_type: ClassVar[str] = "application/x-ndjson"
     streams_unasked: ClassVar[bool] = True

@@ -33,9 +33,7 @@ Read = TypeVar("Read")
 _threads = ThreadPoolExecutor(1, "tenon-read-request")
 
 
-async def read_request(
-    request: Request, body: bytes, kind: Callable[[Fields, Served], Read], served: Served
-) -> Read:
+async def read_request(request: Request, body: bytes, kind: Callable[[Fields, Served], Read], served: Served) -> Read:
     """Translate a request's body.
 
     Args:
@@ -52,9 +50,7 @@ async def read_request(
     question = pickle.dumps((kind, served, body), pickle.HIGHEST_PROTOCOL)
     left = threading.Event()
     reading: asyncio.Future[Any] = asyncio.ensure_future(
-        asyncio.get_running_loop().run_in_executor(
-            _threads, READER.ask, f"{__name__}:read", question, left.is_set
-        )
+        asyncio.get_running_loop().run_in_executor(_threads, READER.ask, f"{__name__}:read", question, left.is_set)
     )
     leaving: asyncio.Future[Any] = asyncio.ensure_future(gone(request.receive))
     try:

@@ -34,25 +34,17 @@ OTHER_TYPE = "api_error"
 
 
 class Refused(Exception):
-    """Error of a request that is not answered.
-
-    Attributes:
-        status: Status of HTTP.
-        message: One sentence.
-        field: Field of the request that it is about; empty for none.
-        code: Word for programs; empty if the status says all.
-        retry_after_s: Time after which to try again; None if that would not help.
-    """
+    """Error of a request that is not answered."""
 
     def __init__(
         self, status: int, message: str, field: str = "", code: str = "", retry_after_s: int | None = None
     ) -> None:
         super().__init__(message)
-        self.status = status
-        self.message = message
-        self.field = field
-        self.code = code
-        self.retry_after_s = retry_after_s
+        self.status = status  # status of HTTP
+        self.message = message  # one sentence
+        self.field = field  # field of the request that it is about; empty for none
+        self.code = code  # word for programs; empty if the status says all
+        self.retry_after_s = retry_after_s  # time after which to try again; None if that would not help
 
     @property
     def headers(self) -> dict[str, str]:

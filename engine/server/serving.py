@@ -252,25 +252,15 @@ def served_name(reference: str) -> str:
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures of the moment, and sums since the start.
+    """Figures of the moment, and sums since the start."""
 
-    Attributes:
-        clients: Number of open connections.
-        crowded: True if there were too many connections lately.
-        running: Number of requests that the engine has.
-        waiting: Number of requests that wait for their turn.
-        tokens: Tokens of replies so far, those that run included.
-        drafted: Drafted tokens of replies that have ended.
-        accepted: Drafted tokens that held.
-    """
-
-    clients: int = 0
-    crowded: bool = False
-    running: int = 0
-    waiting: int = 0
-    tokens: int = 0
-    drafted: int = 0
-    accepted: int = 0
+    clients: int = 0  # number of open connections
+    crowded: bool = False  # True if there were too many connections lately
+    running: int = 0  # number of requests that the engine has
+    waiting: int = 0  # number of requests that wait for their turn
+    tokens: int = 0  # tokens of replies so far, those that run included
+    drafted: int = 0  # drafted tokens of replies that have ended
+    accepted: int = 0  # drafted tokens that held
 
 
 class BackgroundServer:
@@ -282,17 +272,13 @@ class BackgroundServer:
         served: The model.
         start: Gives it the engine.
 
-    Attributes:
-        address: Address of the server.
-        served: The model; another one may take its place.
-
     Raises:
         InvalidOption: The port is not free.
         OSError: The system has no room for the server.
     """
 
     def __init__(self, port: int, key: str, served: Served, start: HostMaker) -> None:
-        self.served = served
+        self.served = served  # the model; another one may take its place
         self._metrics = Metrics()
         self._ready = threading.Event()
         self._stack = ExitStack()

@@ -26,13 +26,9 @@ def openai_tools(fields: Fields) -> ToolUse:
     for tool in fields.objects("tools"):
         of = tool.text("type") or "function"
         if of != "function":
-            sentence = (
-                f"Tenon's server serves tools of the type function alone, and not {of[:40]}: leave it out."
-            )
+            sentence = f"Tenon's server serves tools of the type function alone, and not {of[:40]}: leave it out."
             raise Refused(400, sentence, tool.name("type"), "not_supported")
-        offered.append(
-            _tool(tool if tool.value("function") is None else tool.inner("function"), "parameters")
-        )
+        offered.append(_tool(tool if tool.value("function") is None else tool.inner("function"), "parameters"))
     choice = fields.value("tool_choice")
     required, only = False, ""
     if isinstance(choice, dict):
@@ -72,9 +68,7 @@ def anthropic_tools(fields: Fields) -> ToolUse:
 
 def openai_calls(message: Fields) -> tuple[ToolCall, ...]:
     """Read the calls of an earlier turn of the assistant; Ollama's clients send the arguments as an object."""
-    return tuple(
-        _call(call.inner("function"), "arguments", call.text("id")) for call in message.objects("tool_calls")
-    )
+    return tuple(_call(call.inner("function"), "arguments", call.text("id")) for call in message.objects("tool_calls"))
 
 
 def item_call(item: Fields) -> ToolCall:

@@ -119,9 +119,7 @@ class _PassageTurns:
                 chosen = self._choose(hits, known, new, taken)
                 taken.update(chosen)
                 matching = sorted(taken.intersection(hits)) or chosen
-            content = "\n\n".join(
-                [*self._blocks(chosen, new), *([message.content] * bool(message.content.strip()))]
-            )
+            content = "\n\n".join([*self._blocks(chosen, new), *([message.content] * bool(message.content.strip()))])
             turns.append((replace(message, content=content, attachments=()), matching))
         return turns
 

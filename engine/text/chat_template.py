@@ -155,9 +155,7 @@ class ChatTemplate:
         ]
         turns: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
         turns.append({"role": "assistant", "content": "", "tool_calls": calls})
-        turns += [
-            {"role": "tool", "content": "", "tool_call_id": call["id"], "name": "look"} for call in calls
-        ]
+        turns += [{"role": "tool", "content": "", "tool_call_id": call["id"], "name": "look"} for call in calls]
         schema = {"type": "object", "properties": {"at": {"type": "string", "description": ""}}}
         tool = {"name": "look", "description": "", "parameters": schema}
         try:
@@ -210,9 +208,7 @@ class ChatTemplate:
         question["most"] = _MOST_CHARACTERS + _LONGER * size
         found = {"beyond": True}
         with suppress(Beyond):
-            found = json.loads(
-                QUICK.ask("engine.text.template_program:answer", json.dumps(question).encode())
-            )
+            found = json.loads(QUICK.ask("engine.text.template_program:answer", json.dumps(question).encode()))
         if "error" in found:
             raise (TemplateRefused if found["compiled"] else TemplateUnreadable)(found["error"])
         if "beyond" in found:

@@ -149,9 +149,7 @@ class StandIns:
     def message(self, message: ChatMessage) -> ChatMessage:
         """Return a turn without control tokens in its words and calls; its files stand in its words."""
         said = self.reply if message.role == "assistant" else self.words
-        calls = tuple(
-            ToolCall(self.words(call.name), self._json(call.arguments), call.id) for call in message.calls
-        )
+        calls = tuple(ToolCall(self.words(call.name), self._json(call.arguments), call.id) for call in message.calls)
         return replace(message, content=said(message.content), calls=calls)
 
     def tool(self, tool: Tool) -> Tool:

@@ -52,9 +52,7 @@ _TROUBLES = {
     "^NoExtensionBias": mark(
         "The form of the reply refers to itself without an end, so no text can match it: give it an end."
     ),
-    r"nested too deeply|too deeply nested": mark(
-        "The form of the reply is nested too deeply: make it flatter."
-    ),
+    r"nested too deeply|too deeply nested": mark("The form of the reply is nested too deeply: make it flatter."),
     r"\btoo (big|large|many \w+) *(\(|:|constr|$)|TooComplex|^Too many items|\bfuel\b(?! *\")": mark(
         "The form of the reply is too complex: make it smaller."
     ),
@@ -281,9 +279,7 @@ def compiled(question: bytes) -> bytes:
     try:
         grammar = _grammar(kind, text)
         # Which special token it is makes no difference to the cost.
-        matcher = LLMatcher(
-            LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0, limits=_limits()
-        )
+        matcher = LLMatcher(LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0, limits=_limits())
         if not (problem := matcher.get_error()):
             matcher.compute_bitmask()
             problem = matcher.get_error()
@@ -356,10 +352,7 @@ def _call_grammar(tokenizer: Tokenizer, calls: ToolFormat, tools: ToolUse, form:
         between = special.split(text)
         found = [f"<[{marks[mark]}]>" for mark in special.findall(text)]
         parts = [json.dumps(one) if one else "" for one in between]
-        return (
-            " ".join(filter(None, [x for pair in zip(parts, [*found, ""], strict=True) for x in pair]))
-            or '""'
-        )
+        return " ".join(filter(None, [x for pair in zip(parts, [*found, ""], strict=True) for x in pair])) or '""'
 
     usable = [tool for tool in tools.offered if tools.only in ("", tool.name)]
     rules, more = calls.rules(usable, literal, tools.parallel), calls.between

@@ -34,9 +34,7 @@ def have_one_vocabulary(target: Mapping[str, Any] | None, draft: Mapping[str, An
         target: Metadata of the target's file; None if it is no GGUF file.
         draft: Metadata of the draft's.
     """
-    return (
-        target is not None and draft is not None and all(target.get(key) == draft.get(key) for key in _TOKENS)
-    )
+    return target is not None and draft is not None and all(target.get(key) == draft.get(key) for key in _TOKENS)
 
 
 def check_pair(target: Tokenizer, draft: Tokenizer) -> None:

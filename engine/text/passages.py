@@ -106,9 +106,7 @@ class PassageIndex:
         ]
 
     def _beside(self, hit: int, near: int) -> bool:
-        return (
-            0 <= near < len(self.passages) and self.passages[near].attachment == self.passages[hit].attachment
-        )
+        return 0 <= near < len(self.passages) and self.passages[near].attachment == self.passages[hit].attachment
 
     def _hits(self, question: str) -> list[int]:
         words = list(dict.fromkeys(_words(question)))
@@ -127,9 +125,7 @@ class PassageIndex:
             if len(self.passages) >= _FEW:
                 most = _COMMON * len(self.passages)
                 count = "SELECT count(*) FROM passages WHERE passages MATCH ?"
-                terms = [
-                    one for one in terms if database.execute(count, (_quoted(one),)).fetchone()[0] <= most
-                ]
+                terms = [one for one in terms if database.execute(count, (_quoted(one),)).fetchone()[0] <= most]
             if not terms:
                 return []
             rows = database.execute(

@@ -69,9 +69,7 @@ class Preparation:
         self._places = str(folder), str(cache)
         self._closed = Flag()
         # A plain chat never waits behind a long text or a form.
-        self._quick, self._slow = (
-            ThreadPoolExecutor(1, f"tenon-prepare-{lane}") for lane in ("quick", "slow")
-        )
+        self._quick, self._slow = (ThreadPoolExecutor(1, f"tenon-prepare-{lane}") for lane in ("quick", "slow"))
 
     def steps(
         self, request: Generate, context: int, alone: bool = False, counts: bool = False
@@ -143,9 +141,7 @@ def waited_for(future: Future[Result]) -> Generator[Future[Result], None, Result
         future.cancel()
 
 
-def beside(
-    lane: Executor, work: Callable[[Callable[[], bool]], Result]
-) -> Generator[Future[Result], None, Result]:
+def beside(lane: Executor, work: Callable[[Callable[[], bool]], Result]) -> Generator[Future[Result], None, Result]:
     """Return the result of some work on a lane; the work is told whether nobody waits for it any more."""
     left = Flag()
     try:
@@ -222,9 +218,7 @@ def continues(messages: Sequence[ChatMessage]) -> bool:
     return bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
 
 
-def fit_prompt(
-    request: Generate, tokenizer: Tokenizer, context: int, emit: Callable[[Event], None]
-) -> list[int]:
+def fit_prompt(request: Generate, tokenizer: Tokenizer, context: int, emit: Callable[[Event], None]) -> list[int]:
     """Token ids of the prompt, cut to the context where it is a conversation.
 
     Args:
@@ -263,9 +257,7 @@ def fit_prompt(
     )
     # Where nothing may be left out, room for one token of reply is enough.
     most = 1 if request.whole else request.max_tokens
-    found = fit_with_attachments(
-        turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most
-    )
+    found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most)
     if request.whole and found.messages_left_out:
         whole = render(turns)
         check_length(len(whole), context, isinstance(whole, CutShort))

@@ -59,14 +59,10 @@ class ReplyReader(ABC):
 
 
 class Reasoning(ABC):
-    """Words of a family of templates.
+    """Words of a family of templates."""
 
-    Attributes:
-        marks: Special tokens that a reply is read by.
-        answer: What an answer begins with, which one that has a form waits for; empty where it may begin at once.
-    """
-
-    marks: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()  # special tokens that a reply is read by
+    # What an answer begins with, which one that has a form waits for; empty where it may begin at once
     answer: str = ""
 
     def reader(self, opening: str) -> ReplyReader | None:
@@ -187,9 +183,7 @@ class _HarmonyReader(ReplyReader):
                     self._kind = "answer"
                     self._held = self._held.removeprefix(START).removeprefix(CHANNEL)
                 self._head = False
-            at, mark = min(
-                ((place, one) for one in _ENDS if (place := self._held.find(one)) >= 0), default=(-1, "")
-            )
+            at, mark = min(((place, one) for one in _ENDS if (place := self._held.find(one)) >= 0), default=(-1, ""))
             keep = max(overlap(self._held, one) for one in _ENDS)
             inner = self._held[:at] if at >= 0 else self._held[: len(self._held) - keep]
             said += self._said(self._kind, inner)
@@ -226,16 +220,12 @@ class _HarmonyReader(ReplyReader):
 def _is_head(text: str) -> bool:
     begun = text.lstrip()
     marks = (CHANNEL, START, "to=", "<|constrain|>")
-    return len(text) < _LONGEST_HEAD and any(
-        begun.startswith(mark) or mark.startswith(begun) for mark in marks
-    )
+    return len(text) < _LONGEST_HEAD and any(begun.startswith(mark) or mark.startswith(begun) for mark in marks)
 
 
 _THINK = Marked()
 _HARMONY = Harmony()
-_OWN = tuple(
-    Marked(own.opened, own.closed, own.marks) for line in LINES if (own := line.thinking) is not None
-)
+_OWN = tuple(Marked(own.opened, own.closed, own.marks) for line in LINES if (own := line.thinking) is not None)
 
 
 def template_reasoning(source: str) -> Reasoning:

@@ -18,12 +18,6 @@ class ReplyText:
     """The reply as it grows: takes tokens one by one and says when to stop.
 
     Text that might be the beginning of a stop string is held back until it is certain that it is not.
-
-    Attributes:
-        token_ids: Every token taken, the end-of-text token too.
-        ends: For each token the length of the text that was certain once it was taken.
-        stop_reason: None while the reply goes on.
-        stop_text: The string that stopped it; empty where another reason did.
     """
 
     def __init__(
@@ -56,11 +50,11 @@ class ReplyText:
         self._reader = reader
         self._held = ""
         self._fresh = ""
-        self.token_ids: list[int] = []
-        self.ends: list[int] = []
+        self.token_ids: list[int] = []  # every token taken, the end-of-text token too
+        self.ends: list[int] = []  # for each token the length of the text that was certain once it was taken
         self.text = ""
-        self.stop_reason: Reason | None = None
-        self.stop_text = ""
+        self.stop_reason: Reason | None = None  # None while the reply goes on
+        self.stop_text = ""  # the string that stopped it; empty where another reason did
 
     @property
     def remaining(self) -> int | None:

@@ -28,9 +28,6 @@ _LONGEST_ERROR = 1000
 class TemplateProgram:
     """A template that was compiled.
 
-    Attributes:
-        asked: Names of variables that it asks for.
-
     Raises:
         TemplateError: It is no template.
     """
@@ -47,6 +44,7 @@ class TemplateProgram:
             "namespace": _Namespace,
         }
         self._template: jinja2.Template = environment.from_string(source)
+        # Names of variables that it asks for
         self.asked = frozenset(meta.find_undeclared_variables(environment.parse(source)))
 
     def render(self, variables: Mapping[str, Any]) -> str:
@@ -143,6 +141,4 @@ def _to_json(
     sort_keys: bool = False,
 ) -> str:
     """As JSON. Jinja's own filter escapes HTML, which no model expects."""
-    return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-    )
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)

@@ -36,21 +36,15 @@ _UNSAID = Thinking()
 _NO_TEMPLATE = mark(
     "This model brings no chat template, so the conversation is given to it as plain text: it only continues texts."
 )
-_UNREADABLE = mark(
-    "The model's chat template cannot be read, so the conversation is given to it as plain text."
-)
+_UNREADABLE = mark("The model's chat template cannot be read, so the conversation is given to it as plain text.")
 _UNREADABLE_KNOWN = mark("The model's chat template cannot be read: that of {family} took its place.")
-_SILENT = mark(
-    "The model's chat template leaves out what you write, so the conversation is given to it as plain text."
-)
+_SILENT = mark("The model's chat template leaves out what you write, so the conversation is given to it as plain text.")
 _SILENT_KNOWN = mark("The model's chat template leaves out what you write: that of {family} took its place.")
 _NEXT = mark("The chat template in {name} cannot be used: that in {other} took its place.")
 #: What begins a turn where a conversation is given as plain text.
 _LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
 #: Texts that begin the next turn there, so a reply ends before them.
-TURN_BEGINNINGS = tuple(
-    before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n")
-)
+TURN_BEGINNINGS = tuple(before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n"))
 _BETWEEN_TEXTS = ("<|endoftext|>", "<|end_of_text|>")
 #: Characters of a text that surely has more tokens than its share of them, and those of a piece that is counted first.
 _FEW_TOKENS, _PIECE = 16, 1 << 16
@@ -58,15 +52,7 @@ _NO_CALL = "000000000"  # Mistral's templates take no other ids than nine digits
 
 
 class Tokenizer:
-    """Text to token ids and back.
-
-    Attributes:
-        end_ids: Tokens that end a reply, by the tokenizer, their texts and generation_config.json.
-        added: Texts of the tokens that are found in a text before it is split.
-        special: Those of them that are left out of a reply's text.
-        spelled: Tokens whose text is another one's or no UTF-8, with the tokens that stand for the same bytes.
-        notes: What the user should know of it.
-    """
+    """Text to token ids and back."""
 
     def __init__(self, folder: Path, end_ids: Sequence[int] = (), cache: Path | None = None) -> None:
         """Read the tokenizer of a checkpoint.
@@ -81,8 +67,9 @@ class Tokenizer:
             UnsupportedModel: a GGUF file's is of a kind that Tenon does not know.
         """
         gguf = find_gguf(folder)
+        # Tokens whose text is another one's or no UTF-8, with the tokens that stand for the same bytes
         self.spelled: Mapping[int, tuple[int, ...]] = {}
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()  # what the user should know of it
         if gguf is None:
             self._backend, special, templates = read_folder(folder)
             own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
@@ -101,14 +88,15 @@ class Tokenizer:
         self._backend.no_padding()
         self._templates = {name: ChatTemplate(source, special) for name, source in templates.items()}
         self._special_tokens = special
+        # Tokens that end a reply, by the tokenizer, their texts and generation_config.json
         self.end_ids = frozenset((*ends, *end_ids))
         self.vocabulary_size = self._backend.get_vocab_size() + len(self.spelled)
         added = self._backend.get_added_tokens_decoder()
+        # Texts of the tokens that are found in a text before it is split
         self.added = {token: text.content for token, text in added.items()}
         special_ids = {token for token, text in added.items() if text.special}
-        self.special = special_ids.union(
-            twin for twin, ids in self.spelled.items() if special_ids.issuperset(ids)
-        )
+        # Those of them that are left out of a reply's text
+        self.special = special_ids.union(twin for twin, ids in self.spelled.items() if special_ids.issuperset(ids))
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
         # tokens that are written in it.
         sample = self._backend.encode("a")
@@ -379,9 +367,7 @@ def _rendered(
         except TemplateRefused as error:
             refusals.append(error)
             continue
-        if texts[-1] and all(
-            turn.content.strip() in texts[-1] for turn in turns if turn.role in ("system", "user")
-        ):
+        if texts[-1] and all(turn.content.strip() in texts[-1] for turn in turns if turn.role in ("system", "user")):
             return texts[-1]
     if not texts:
         raise UnsupportedModel(

@@ -30,9 +30,7 @@ _CONFIG_FILE = "tokenizer_config.json"
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json")
 #: Classes of tokenizers by ``tokenizer_class``.
 _CLASSES = {name: own for line in LINES for name, own in line.tokenizers.items()} | {
-    "GPT2Tokenizer": TokenizerClass(
-        dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"), "gpt-2"
-    )
+    "GPT2Tokenizer": TokenizerClass(dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"), "gpt-2")
 }
 _NO_CLASS = TokenizerClass({})
 
@@ -49,8 +47,7 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], dict[str, str]
     """
     if not any((folder / name).is_file() for name in _FILES):
         raise TokenizerInvalid(
-            "The model folder {folder} has no tokenizer: copy tokenizer.json there, or download "
-            "the model again.",
+            "The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.",
             folder=folder,
         )
     try:
@@ -62,9 +59,7 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], dict[str, str]
         return tokenizer, special, _templates(folder, config)
     except (TokenizerInvalid, UnsupportedModel):
         raise
-    except (
-        Exception
-    ) as error:  # the library's own kind, which has no name, and whatever a damaged file leads to
+    except Exception as error:  # the library's own kind, which has no name, and whatever a damaged file leads to
         raise TokenizerInvalid(
             "The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
             folder=folder,
@@ -116,9 +111,7 @@ def _text(token: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _add_tokens(
-    tokenizer: Tokenizer, config: Mapping[str, Any], special: Mapping[str, str], folder: Path
-) -> None:
+def _add_tokens(tokenizer: Tokenizer, config: Mapping[str, Any], special: Mapping[str, str], folder: Path) -> None:
     """Add what the files beside the tokenizer name and it does not know as a token that is never split."""
     known = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
     for token in _named_tokens(config, special, folder):
@@ -127,9 +120,7 @@ def _add_tokens(
             tokenizer.add_tokens([token])
 
 
-def _named_tokens(
-    config: Mapping[str, Any], special: Mapping[str, str], folder: Path
-) -> Iterator[AddedToken]:
+def _named_tokens(config: Mapping[str, Any], special: Mapping[str, str], folder: Path) -> Iterator[AddedToken]:
     extra = config.get("extra_special_tokens") or config.get("additional_special_tokens") or ()
     texts = [_text(token) for token in (extra.values() if isinstance(extra, dict) else extra)]
     specials = [*special.values(), *(text for text in texts if text is not None)]
@@ -157,9 +148,7 @@ def templates_beside(folder: Path) -> dict[str, str]:
     found = {}
     with suppress(OSError, ValueError):
         found[TEMPLATE_FILE] = read_text_file(folder / TEMPLATE_FILE).removeprefix("\ufeff")
-    with suppress(
-        OSError, ValueError, TypeError, LookupError, AttributeError
-    ):  # a damaged one brings no template
+    with suppress(OSError, ValueError, TypeError, LookupError, AttributeError):  # a damaged one brings no template
         older = read_json(read_text_file(folder / _OLDER_TEMPLATE_FILE))
         found[_OLDER_TEMPLATE_FILE] = _default(older.get("chat_template"))
     return {name: source for name, source in found.items() if source}

@@ -203,8 +203,7 @@ class WidthTimes:
         taus = calibration.searched if follows else calibration.grown
         forwards, drafts = self.forwards[length], self.drafts[follows]
         return {
-            width: tau / (forwards[width] + drafts.get(width - 1, 0.0))
-            for width, tau in zip(WIDTHS, taus, strict=True)
+            width: tau / (forwards[width] + drafts.get(width - 1, 0.0)) for width, tau in zip(WIDTHS, taus, strict=True)
         }
 
     def faster(self, calibration: HeadCalibration) -> bool:
@@ -281,9 +280,7 @@ def round_times(
         for width, each in rounds.items():
             each += settled_rounds(sequence, drafter, prompt, width - 1, _ROUNDS, check)
     forwards = {width: median(one.verify_ms for one in each) / 1e3 for width, each in rounds.items()}
-    drafts = {
-        width - 1: median(one.draft_ms for one in each) / 1e3 for width, each in rounds.items() if width > 1
-    }
+    drafts = {width - 1: median(one.draft_ms for one in each) / 1e3 for width, each in rounds.items() if width > 1}
     return forwards, drafts
 
 

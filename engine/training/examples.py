@@ -39,9 +39,7 @@ _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
     "assistant": "assistant",
     "gpt": "assistant",
 }
-_SHAPES = (
-    '{"text": ...}, {"messages": [{"role": ..., "content": ...}]} or ShareGPT\'s {"conversations": [...]}'
-)
+_SHAPES = '{"text": ...}, {"messages": [{"role": ..., "content": ...}]} or ShareGPT\'s {"conversations": [...]}'
 #: Most tokens of a request that the target writes, and of a reply.
 _LONGEST_REQUEST, _LONGEST_REPLY = 100, 256
 # Share of requests that the target writes itself, and share of these with a second turn.
@@ -284,9 +282,7 @@ def answers_to(prompts: Iterator[list[int]], seed: int) -> Iterator[Sequence[Tur
 def _reply(rng: random.Random) -> Sampler:
     if rng.random() < _GREEDY:
         return Sampler()
-    return Sampler(
-        temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1, seed=rng.getrandbits(32)
-    )
+    return Sampler(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1, seed=rng.getrandbits(32))
 
 
 def _asking(rng: random.Random) -> Sampler:

@@ -122,9 +122,7 @@ class ExampleSupply:
         batches: Batches that a step's tokens are divided into.
     """
 
-    def __init__(
-        self, decoder: Decoder, examples: Sequence[Example], tokens: int, seed: int, batches: int = 1
-    ) -> None:
+    def __init__(self, decoder: Decoder, examples: Sequence[Example], tokens: int, seed: int, batches: int = 1) -> None:
         self._decoder, self._examples = decoder, examples
         self._tokens, self._batches = tokens // batches, batches
         self._rng = random.Random(seed)
@@ -190,9 +188,7 @@ class TextFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutOfDisk(
-                f"The folder for texts {path} cannot be made: {error.strerror or error}."
-            ) from error
+            raise OutOfDisk(f"The folder for texts {path} cannot be made: {error.strerror or error}.") from error
         self._files = len(self._found())
 
     def read(self) -> Iterator[Example]:

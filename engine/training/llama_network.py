@@ -129,11 +129,7 @@ class Attention(nn.Module):
         # Written out: torch's fused attention takes twice as long on CPUs at these sizes, backward above all.
         unseen = torch.full((length, length), float("-inf"), dtype=query.dtype).triu(1 - depth)
         scores = torch.matmul(query, passes[0][0].transpose(-1, -2)) + unseen
-        later = [
-            (key.roll(depth - at, 2), value.roll(depth - at, 2))
-            for at, (key, value) in enumerate(passes)
-            if at
-        ]
+        later = [(key.roll(depth - at, 2), value.roll(depth - at, 2)) for at, (key, value) in enumerate(passes) if at]
         if later:
             scores = torch.cat((scores, *((query * key).sum(-1, keepdim=True) for key, _ in later)), -1)
         shares = torch.softmax(scores, dim=-1)

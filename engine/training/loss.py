@@ -66,9 +66,7 @@ class TargetEnds:
         return likeliest if self.token_ids is None else self.token_ids[likeliest]
 
 
-def guesses(
-    network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch
-) -> tuple[list[Tensor], Tensor, Tensor]:
+def guesses(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> tuple[list[Tensor], Tensor, Tensor]:
     """Return the draft's features by guess and the target's, (rows, length, h) each, and where they are learned.
 
     Row i of a guess is the feature of position i + 1, from which the token at i + 2 is drafted.
@@ -100,9 +98,7 @@ class Entropy(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
-        ctx: Any, true: Tensor, ends: TargetEnds, shares: Sequence[float], *learned: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, true: Tensor, ends: TargetEnds, shares: Sequence[float], *learned: Tensor) -> Tensor:
         """Take (n, h) of the target and of each guess, then the guesses' own maps, (Vd, h) each, or none."""
         count = max(1, len(true))
         total = torch.zeros(())

@@ -145,9 +145,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         twin = Twin(target.checkpoint)
         if not known:
             begin_ordinary(network, decoder, learned)
-        twin.compare(
-            decoder, ends, torch.tensor(max(learned, key=lambda one: len(one.ids)).ids), network.tokens()
-        )
+        twin.compare(decoder, ends, torch.tensor(max(learned, key=lambda one: len(one.ids)).ids), network.tokens())
         objective = PromptTokenObjective(twin, ends, kept_aside, request.loss)
     elif isinstance(network, SmallNetwork):
         objective = SmallObjective(ends, kept_aside)
@@ -270,9 +268,7 @@ def check_texts(request: TextRequest) -> None:
         InvalidOption: A value is out of its range.
     """
     if request.generate is not None and request.generate < 1:
-        raise InvalidOption(
-            f"The number of texts to generate is {request.generate}, but it must be at least 1."
-        )
+        raise InvalidOption(f"The number of texts to generate is {request.generate}, but it must be at least 1.")
     if not 0 < request.minutes <= 60 * 24 * 30:
         raise InvalidOption(f"The training time is {request.minutes:g} minutes, but it must be more than 0.")
     if request.threads is not None and not 1 <= request.threads <= 1024:
@@ -281,17 +277,13 @@ def check_texts(request: TextRequest) -> None:
 
 def _check(request: TrainRequest) -> None:
     if request.vocabulary is not None and request.vocabulary < 2:
-        raise InvalidOption(
-            f"The draft's vocabulary is {request.vocabulary} tokens, but it must have at least 2."
-        )
+        raise InvalidOption(f"The draft's vocabulary is {request.vocabulary} tokens, but it must have at least 2.")
     if request.out.is_file():
         raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
     if request.out.is_dir():
         others = sorted({path.name for path in request.out.iterdir()} - FILES - {"README.md"})
         if others:
-            raise InvalidOption(
-                f"The folder {request.out} holds {others[0]}: give an empty one for the draft."
-            )
+            raise InvalidOption(f"The folder {request.out} holds {others[0]}: give an empty one for the draft.")
 
 
 def _load(target: OpenedModel) -> Decoder:
@@ -369,9 +361,7 @@ def begin_ordinary(network: PromptTokenNetwork, decoder: Decoder, examples: Sequ
     network.begin_as(decoder.source.embedding(ids).float() * (1.0 if scale is None else scale))
 
 
-def _begin_linear(
-    network: DraftNetwork, decoder: Decoder, ends: TargetEnds, examples: Sequence[Example]
-) -> None:
+def _begin_linear(network: DraftNetwork, decoder: Decoder, ends: TargetEnds, examples: Sequence[Example]) -> None:
     """Let plain concatenation begin as the best linear draft for some of the examples."""
     rows: list[tuple[Tensor, Tensor]] = []
     count = 0

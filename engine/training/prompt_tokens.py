@@ -70,9 +70,7 @@ class PromptTokenNetwork(TrainedDraft):
             InvalidOption: A count is out of its range.
         """
         if not 1 <= places <= MOST_PLACES:
-            raise InvalidOption(
-                f"There are {places} prompt tokens, but there must be between 1 and {MOST_PLACES}."
-            )
+            raise InvalidOption(f"There are {places} prompt tokens, but there must be between 1 and {MOST_PLACES}.")
         if not 1 <= members <= MOST_MEMBERS:
             raise InvalidOption(
                 f"Each prompt token has {members} embeddings, but it must have between 1 and {MOST_MEMBERS}."
@@ -167,9 +165,7 @@ class PromptTokenObjective:
             4.1 of the report writes it; "hard", cross-entropy of the tokens that were written.
     """
 
-    def __init__(
-        self, twin: Twin, ends: TargetEnds, kept_aside: Sequence[FeatureBatch], loss: LossName
-    ) -> None:
+    def __init__(self, twin: Twin, ends: TargetEnds, kept_aside: Sequence[FeatureBatch], loss: LossName) -> None:
         self._twin, self._ends, self._kept_aside, self._loss = twin, ends.for_products(), kept_aside, loss
 
     def loss(self, network: PromptTokenNetwork, batch: FeatureBatch) -> Tensor:
@@ -204,9 +200,7 @@ class PromptTokenObjective:
                 hidden = self._behind(network, cache, inserted, length)
                 likeliest = self._ends.tokens(self._logits(hidden), TOPS[-1])
                 ahead = inserted.points[..., None] + torch.arange(2, places + 2)
-                true = (
-                    functional.pad(batch.tokens, (0, places + 2)).gather(1, ahead.flatten(1)).view_as(ahead)
-                )
+                true = functional.pad(batch.tokens, (0, places + 2)).gather(1, ahead.flatten(1)).view_as(ahead)
                 hits = likeliest == true[..., None]
                 asked = inserted.asked
                 seen += asked.sum((0, 1))[:, None]

@@ -88,9 +88,7 @@ class SmallNetwork(TrainedDraft):
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
         if dict(config) != self.published_config() or state.keys() != self.published_state().keys():
             return False
-        self.model.load_state_dict(
-            {name.removeprefix("model."): value.float() for name, value in state.items()}
-        )
+        self.model.load_state_dict({name.removeprefix("model."): value.float() for name, value in state.items()})
         return True
 
 

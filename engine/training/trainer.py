@@ -251,9 +251,7 @@ class Trainer(Generic[N, S]):
         factor = self.schedule.factor(self.schedule.done(self.progress))
         losses: dict[str, float] = {}
         weights = list(self.network.parameters())
-        for batch, (loss, gradients) in zip(
-            batches, self._workers.map(self._gradients, batches), strict=True
-        ):
+        for batch, (loss, gradients) in zip(batches, self._workers.map(self._gradients, batches), strict=True):
             losses[batch.kind] = loss
             self.progress.tokens += batch.token_count
             for weight, gradient in zip(weights, gradients, strict=True):
@@ -374,9 +372,7 @@ def train(
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
     schedule = Schedule(minutes, steps, *network.rates, *network.course, log_s=10.0, evaluate_s=evaluate_s)
     trainer = Trainer(network, schedule, objective.loss, {KIND: 1 / threads}, None, threads, out)
-    torch.set_num_threads(
-        threads
-    )  # the target's own forwards and the optimizer are outside the trainer's threads
+    torch.set_num_threads(threads)  # the target's own forwards and the optimizer are outside the trainer's threads
     best: tuple[Scores, dict[str, Tensor]] = (Scores(-1.0), {})
 
     def evaluate(found: D) -> str:

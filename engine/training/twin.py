@@ -75,9 +75,7 @@ class Twin:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._refusal("does not know it") from error
         if getattr(config, "hidden_size_per_layer_input", 0):
-            raise self._refusal(
-                "gives each layer an input by the token's number, and prompt tokens have none"
-            )
+            raise self._refusal("gives each layer an input by the token's number, and prompt tokens have none")
         own = _named_as_stored(model, read_config(checkpoint).family.experts, checkpoint.names)
         missing = sorted(own.keys() - checkpoint.names)
         wrong = [name for name in own.keys() & checkpoint.names if own[name].shape != checkpoint.shape(name)]
@@ -178,9 +176,7 @@ class Twin:
         )
 
 
-def _named_as_stored(
-    model: nn.Module, experts: FamilyExperts | None, stored: Collection[str]
-) -> dict[str, Tensor]:
+def _named_as_stored(model: nn.Module, experts: FamilyExperts | None, stored: Collection[str]) -> dict[str, Tensor]:
     """Return the model's numbers by their names in a checkpoint: transformers stacks the experts' tensors."""
     found = {name: weight.detach() for name, weight in model.named_parameters()}
     # A router's correction is no parameter there.

@@ -19,15 +19,10 @@ DELTA = 0.3
 
 @dataclass(frozen=True)
 class Verdict:
-    """The path that holds.
+    """The path that holds."""
 
-    Attributes:
-        tokens: (k + 1,) the k accepted tokens and the one that the target adds after them.
-        nodes: (k,) the accepted nodes of the draft, a path from the root.
-    """
-
-    tokens: tuple[int, ...]
-    nodes: tuple[int, ...]
+    tokens: tuple[int, ...]  # (k + 1,) the k accepted tokens and the one that the target adds after them
+    nodes: tuple[int, ...]  # (k,) the accepted nodes of the draft, a path from the root
 
 
 class Verifier(ABC):
@@ -133,19 +128,12 @@ def typical_threshold(probabilities: Tensor) -> float:
 
 @dataclass(frozen=True)
 class Rule:
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes:
-        name: As ``--verify`` takes it.
-        title: For a person.
-        lossless: Replies follow the target's own distribution, as in plain decoding.
-        verifier: Makes the verifier of one reply.
-    """
-
-    name: str
-    title: str
-    lossless: bool
-    verifier: Callable[[Sampler], Verifier]
+    name: str  # as ``--verify`` takes it
+    title: str  # for a person
+    lossless: bool  # replies follow the target's own distribution, as in plain decoding
+    verifier: Callable[[Sampler], Verifier]  # makes the verifier of one reply
 
 
 DEFAULT_RULE = "sample-and-match"

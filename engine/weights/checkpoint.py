@@ -69,18 +69,6 @@ class Checkpoint:
     Args:
         path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
 
-    Attributes:
-        folder: Folder of the files.
-        config: config.json as it is, or the metadata of a GGUF file in its place.
-        from_gguf: True if the config comes from a GGUF file's metadata, and not from config.json.
-        architecture: ``architectures[0]`` of the config.
-        quantization: Name of a quantized model's mixture of types, such as Q4_K_M; None for plain numbers.
-        names: The names of all tensors.
-        types: Element types of the tensors, as GGUF's numbers; unreadable types are left out.
-        files: The weights files by their paths.
-        size_bytes: Size of all weights files.
-        text_alone: True if a GGUF file has encoders of images or sound too, which are left out.
-
     Raises:
         ModelNotFound: There is nothing at this path, or more than one GGUF model.
         ConfigInvalid: The config is missing, unreadable, or names no architecture.
@@ -91,17 +79,17 @@ class Checkpoint:
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
-            raise ModelNotFound(
-                "There is no model at {path}; check the path or install the model.", path=path
-            )
+            raise ModelNotFound("There is no model at {path}; check the path or install the model.", path=path)
         gguf = find_gguf(path)
+        # True if the config comes from a GGUF file's metadata, and not from config.json
         self.from_gguf = gguf is not None
-        self.text_alone = False
+        self.text_alone = False  # True if a GGUF file has encoders of images or sound too, which are left out
         self._files: Sequence[WeightsFile]
         if gguf is not None:
             model = read_gguf(gguf)
-            self.folder = gguf.parent
-            self.config = model.config
+            self.folder = gguf.parent  # folder of the files
+            self.config = model.config  # config.json as it is, or the metadata of a GGUF file in its place
+            # Name of a quantized model's mixture of types, such as Q4_K_M; None for plain numbers
             self.quantization = model.quantization
             self.text_alone = model.text_alone
             self._files = model.files
@@ -113,15 +101,17 @@ class Checkpoint:
             stacks = stacks_of(self.config, architecture_of(self.config))
             self._files = [SafetensorsFile(file, stacks) for file in weight_files(path)]
             self._packed_name = "tenon"
-        self.architecture = architecture_of(self.config)
+        self.architecture = architecture_of(self.config)  # ``architectures[0]`` of the config
         self._file_of: dict[str, WeightsFile] = {}
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.names, file))
         self._scales = self._take_scales()
-        self.names = frozenset(self._file_of)
+        self.names = frozenset(self._file_of)  # the names of all tensors
+        # Element types of the tensors, as GGUF's numbers; unreadable types are left out
         self.types = self._types()
+        # The weights files by their paths
         self.files = {file.path: WatchedFile(file.path) for file in self._files}
-        self.size_bytes = sum(file.size_bytes for file in self._files)
+        self.size_bytes = sum(file.size_bytes for file in self._files)  # size of all weights files
 
     def _take_scales(self) -> dict[str, tuple[Path, int]]:
         """Return file and place of each tensor's scales, which are no tensors to others.
@@ -274,9 +264,7 @@ def read_config_file(folder: Path, name: str = "config.json") -> dict[str, Any]:
     try:
         config = read_json(read_text_file(path))
     except (OSError, ValueError) as error:
-        raise ConfigInvalid(
-            "{path} cannot be read; download it again.", path=path, details=str(error)
-        ) from error
+        raise ConfigInvalid("{path} cannot be read; download it again.", path=path, details=str(error)) from error
     if not isinstance(config, dict):
         raise ConfigInvalid("{path} does not hold a config; download it again.", path=path)
     return config
@@ -336,9 +324,7 @@ def _shards(folder: Path) -> list[Path]:
         weight_map = read_json(read_text_file(folder / INDEX))["weight_map"]
         names = sorted({str(name) for name in weight_map.values()})
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise WeightsCorrupt(
-            "{index} cannot be read; download it again.", index=INDEX, details=str(error)
-        ) from error
+        raise WeightsCorrupt("{index} cannot be read; download it again.", index=INDEX, details=str(error)) from error
     if any(Path(name).name != name for name in names):
         raise WeightsCorrupt(
             "{index} names files outside its folder; download the model from its own source.", index=INDEX
@@ -348,8 +334,7 @@ def _shards(folder: Path) -> list[Path]:
     missing = [name for name in names if not isfile(folder / name)]  # no name is too long for it, or too odd
     if missing:
         raise WeightsMissing(
-            "{missing} is not there ({absent} of {count} weights files are missing); download "
-            "the model again.",
+            "{missing} is not there ({absent} of {count} weights files are missing); download the model again.",
             missing=missing[0],
             absent=len(missing),
             count=len(names),
@@ -359,14 +344,6 @@ def _shards(folder: Path) -> list[Path]:
 
 class CheckpointOutline:
     """Outline of a model by config.json and the index, whether or not its weights are there.
-
-    Attributes:
-        from_gguf: False: it reads config.json.
-        quantization: Quantization by config.json if the model is published in blocks, whatever file is to be
-            fetched; else that of a quantized file to be fetched, by the index, such as Q4_K_M; else None.
-        types: Empty: an outline knows no tensor's type.
-        names: Names of all tensors as the index lists them; empty without one.
-        size_bytes: Size of all weights files: of those that are there, else by the index; None if neither tells.
 
     Raises:
         ModelNotFound: There is no such folder.
@@ -380,16 +357,20 @@ class CheckpointOutline:
             )
         self.folder = folder
         self.config = read_config_file(folder)
-        self.from_gguf = False
+        self.from_gguf = False  # False: it reads config.json
         self.architecture = architecture_of(self.config)
-        self.types = TensorTypes()
+        self.types = TensorTypes()  # empty: an outline knows no tensor's type
         index = _table(_read_index(folder))
         metadata = _table(index.get("metadata"))
         said, size = metadata.get("quantization"), metadata.get("total_size")
         named = said if isinstance(said, str) else None
+        # Quantization by config.json if the model is published in blocks, whatever file is to be fetched;
+        # else that of a quantized file to be fetched, by the index, such as Q4_K_M; else None
         self.quantization = published_quantization(self.config) or named
+        # Names of all tensors as the index lists them; empty without one
         self.names = frozenset(map(str, _table(index.get("weight_map"))))
         there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+        # Size of all weights files: of those that are there, else by the index; None if neither tells
         self.size_bytes = there or (size if isinstance(size, int) and size > 0 else None)
 
 

@@ -76,15 +76,11 @@ class PageMemory:
 
 
 class PendingRead:
-    """A range that is being read.
-
-    Attributes:
-        error: Reason why it could not be read; None while it can.
-    """
+    """A range that is being read."""
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
-        self.error: OSError | None = None
+        self.error: OSError | None = None  # reason why it could not be read; None while it can
         self.blocks_left = 0
         self._done = threading.Event()
 
@@ -109,25 +105,21 @@ class _Block:
 class DirectReader:
     """Reads ranges of some files in the order in which they were asked for.
 
-    Attributes:
-        read_bytes: Bytes read so far.
-        direct: Files at which the page cache is bypassed.
-
     Raises:
         OSError: A file cannot be opened.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
         paths = tuple(paths)
-        self.read_bytes = 0
+        self.read_bytes = 0  # bytes read so far
+        # Files at which the page cache is bypassed
         self.direct = frozenset(path for path in paths if _opens_direct(path))
         self._blocks: deque[_Block] = deque()
         self._changed = threading.Condition()
         self._closing = False
         self._files = [{path: self._open(path) for path in paths} for _ in range(REQUESTS)]
         self._threads = [
-            threading.Thread(target=self._run, args=(files,), name="tenon-reader", daemon=True)
-            for files in self._files
+            threading.Thread(target=self._run, args=(files,), name="tenon-reader", daemon=True) for files in self._files
         ]
         for thread in self._threads:
             thread.start()
@@ -236,9 +228,7 @@ def _opens_direct(path: Path) -> bool:
         return False
     memory = PageMemory(ALIGNMENT_BYTES)
     try:
-        with open(
-            path, "rb", buffering=0, opener=lambda name, mode: os.open(name, mode | os.O_DIRECT)
-        ) as file:
+        with open(path, "rb", buffering=0, opener=lambda name, mode: os.open(name, mode | os.O_DIRECT)) as file:
             return bool(file.readinto(memory.view))
     except OSError:
         return False

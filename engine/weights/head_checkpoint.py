@@ -30,9 +30,6 @@ _WEIGHTS = {".safetensors", ".bin", ".pt"}
 class HeadCheckpoint:
     """A head's tensors, as they are stored. A safetensors file is preferred if there are both.
 
-    Attributes:
-        shapes: Name and shape of every tensor.
-
     Raises:
         ModelNotFound: There is no such folder.
         ConfigInvalid: The config is missing or unreadable.
@@ -57,6 +54,7 @@ class HeadCheckpoint:
         for path in [folder / first] if first in _OTHER_NAMES else weight_files(folder):
             file = SafetensorsFile(path)
             self._file_of.update(dict.fromkeys(file.entries, file))
+        # Name and shape of every tensor
         self.shapes = {name: file.entries[name].shape for name, file in self._file_of.items()}
 
     def digest(self) -> str:

@@ -60,9 +60,6 @@ class PackedSection:
 class PackedFile:
     """A packed file that is complete, as far as its index says.
 
-    Attributes:
-        sections: Sections by name.
-
     Raises:
         PackedFileUnusable: The file is missing, cut short, or of another version, source or format.
     """
@@ -80,7 +77,7 @@ class PackedFile:
             sections = [from_plain(PackedSection, entry) for entry in index["sections"]]
         except (KeyError, TypeError, ValueError) as error:
             raise PackedFileUnusable(f"its index is damaged: {error!r}") from error
-        self.sections = {section.name: section for section in sections}
+        self.sections = {section.name: section for section in sections}  # sections by name
         size = path.stat().st_size
         for section in sections:
             last = size - section.size_bytes

@@ -212,9 +212,7 @@ class SafetensorsFile:
                 names=", ".join(KINDS),
             )
         start, size_bytes = self.place(name)
-        found = StoredTensor(
-            name, self.path, start, size_bytes, kind, self.shape(name), int(stack.interleaved)
-        )
+        found = StoredTensor(name, self.path, start, size_bytes, kind, self.shape(name), int(stack.interleaved))
         first = bool(stack.rows) and part.index % len(stack.rows) == 0
         return replace(found, transposed=stack.transposed or first)
 

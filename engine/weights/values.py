@@ -32,9 +32,7 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
     if kind in KERNEL_TYPES:
         return blocks.dequantize(kind, raw, columns)
     with np.errstate(all="ignore"):  # a damaged scale is a NaN or an infinity
-        return torch.from_numpy(gguf.quants.dequantize(raw.numpy(), GGMLQuantizationType(kind))).view(
-            -1, columns
-        )
+        return torch.from_numpy(gguf.quants.dequantize(raw.numpy(), GGMLQuantizationType(kind))).view(-1, columns)
 
 
 def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:

@@ -52,9 +52,7 @@ class WatchedFile:
         except OSError:
             return True
 
-    def read(
-        self, parts: Iterable[tuple[int, memoryview]], name: str = "a tensor", keep_cached: bool = True
-    ) -> None:
+    def read(self, parts: Iterable[tuple[int, memoryview]], name: str = "a tensor", keep_cached: bool = True) -> None:
         """Read some parts.
 
         Args:
@@ -97,9 +95,7 @@ class WatchedFile:
                 self._file = self.path.open("rb", buffering=0)
                 weakref.finalize(self, _close, self._file)
         if stamp(os.fstat(self._file.fileno())) != self.stamp:
-            raise WeightsUnreadable(
-                "The file {name} was changed while it was in use: ask again.", name=self.path.name
-            )
+            raise WeightsUnreadable("The file {name} was changed while it was in use: ask again.", name=self.path.name)
         return self._file
 
     def _read(self, file: FileIO, start: int, target: memoryview) -> int:

@@ -134,14 +134,10 @@ def build_deb(bundle: Path, work: Path, dist: Path, released: date) -> Path:
         folder.chmod(0o755)
     sizes = (path.lstat().st_size for path in root.rglob("*") if not path.is_dir())
     (root / "DEBIAN").mkdir()
-    (root / "DEBIAN" / "control").write_text(
-        control(sum(sizes) // 1024, glibc_needed(bundle)), encoding="utf-8"
-    )
+    (root / "DEBIAN" / "control").write_text(control(sum(sizes) // 1024, glibc_needed(bundle)), encoding="utf-8")
     target = dist / f"{COMMAND}_{version()}_{debian_architecture()}.deb"
     dist.mkdir(parents=True, exist_ok=True)
     # xz: every release that is still maintained reads it.
-    subprocess.run(
-        ["dpkg-deb", "--root-owner-group", "-Zxz", "-z6", "--build", str(root), str(target)], check=True
-    )
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z6", "--build", str(root), str(target)], check=True)
     shutil.rmtree(root)
     return target

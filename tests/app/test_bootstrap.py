@@ -29,9 +29,7 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_version_needs_no_qt() -> None:
-    code = (
-        "import sys; from app.__main__ import main; main(['--version']); assert 'PySide6' not in sys.modules"
-    )
+    code = "import sys; from app.__main__ import main; main(['--version']); assert 'PySide6' not in sys.modules"
     done = python(code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("tenon ")

@@ -23,12 +23,8 @@ TOPICS = ("pump", "valve", "motor", "sensor", "display", "housing", "cable", "fu
 def manual(path: Path) -> Path:
     """A manual of 60 pages, two of which say what can be asked."""
     pages = [f"The {TOPICS[n % 10]} of model {n}. {FILLER}\n\n{FILLER}" for n in range(60)]
-    pages[22] += (
-        "\n\nThe warranty period of the Borealis compressor is seven years from the date of purchase."
-    )
-    pages[40] += (
-        "\n\nThe part number of the filter cartridge is QX-1187. Replace the cartridge every 90 days."
-    )
+    pages[22] += "\n\nThe warranty period of the Borealis compressor is seven years from the date of purchase."
+    pages[40] += "\n\nThe part number of the filter cartridge is QX-1187. Replace the cartridge every 90 days."
     return write_pdf(path, pages)
 
 

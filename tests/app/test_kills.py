@@ -88,9 +88,7 @@ class Window:
 
     def __init__(self, folder: Path, phase: str, seed: int) -> None:
         self._mark = uuid.uuid4().hex
-        places = {
-            f"TENON_{name}_DIR": str(folder / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "LOG")
-        }
+        places = {f"TENON_{name}_DIR": str(folder / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "LOG")}
         environment = {**os.environ, **places, "TENON_KILLED": self._mark}
         environment["TENON_KILLED_IMPORT"] = str(folder / "chats.json")
         command = [sys.executable, "-m", "tests.support.killed_window", phase, str(seed)]
@@ -166,9 +164,7 @@ def damage(folder: Path, scratch: Path) -> list[str]:
         seals.install(copy)
         said = [row[0] for row in copy.execute("PRAGMA integrity_check") if row[0] != "ok"]
         tables = copy.execute("SELECT name FROM sqlite_master WHERE name = 'reply_parts'").fetchall()
-        return said + (
-            [f"damaged: {seals.damaged_rows(copy)}"] if tables and seals.damaged_rows(copy) else []
-        )
+        return said + ([f"damaged: {seals.damaged_rows(copy)}"] if tables and seals.damaged_rows(copy) else [])
 
 
 def write_chats(path: Path, count: int = 10) -> None:
@@ -276,9 +272,7 @@ class Desk:
         """Files of conversions that were kept, and those that are left of conversions that were cut."""
         beside = [path for path in Path(self._large).iterdir() if path.name not in self._kept]
         cache = Path(os.environ["TENON_CACHE_DIR"])
-        return beside + [
-            path for path in cache.rglob("*") if path.is_file() and path.stat().st_size > 10_000_000
-        ]
+        return beside + [path for path in cache.rglob("*") if path.is_file() and path.stat().st_size > 10_000_000]
 
     @cached_property
     def _kept(self) -> set[str]:
@@ -383,9 +377,7 @@ def test_kills_of_the_window_lose_nothing(smollm2: Path, tmp_path: Path) -> None
             state, content, error = window.wait_for("works")
             answered += state == "complete" and bool(content)
             if state != "complete" or not content:
-                problems.append(
-                    f"{number} {phase}: the next prompt was not answered: {state} {content!r} {error!r}"
-                )
+                problems.append(f"{number} {phase}: the next prompt was not answered: {state} {content!r} {error!r}")
             window.wait_for("closing" if phase == "closing" else "phase")
         now_disturbed = slept(wait_s)
         at = window.kill()
@@ -406,9 +398,7 @@ def test_kills_of_the_window_lose_nothing(smollm2: Path, tmp_path: Path) -> None
             flush=True,
         )
     left = sorted(
-        str(path.relative_to(tmp_path))
-        for path in tmp_path.rglob("*")
-        if path.name.endswith((".part", ".tmp"))
+        str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.name.endswith((".part", ".tmp"))
     )
     print(
         f"Seed {SEED}: {report(tally, KILLS, answered)}",
@@ -426,8 +416,7 @@ def test_kills_of_the_window_lose_nothing(smollm2: Path, tmp_path: Path) -> None
 def report(tally: Tally, kills: int, answered: int) -> str:
     """Cost of so many kills, in words."""
     ages = ", ".join(
-        f"{kind} {1000 * age:.0f} ms ({tally.touched[kind]} kills)"
-        for kind, age in sorted(tally.oldest_s.items())
+        f"{kind} {1000 * age:.0f} ms ({tally.touched[kind]} kills)" for kind, age in sorted(tally.oldest_s.items())
     )
     return (
         f"{kills} kills of the window: {len(tally.lost)} things lost; the next prompt answered"

@@ -32,9 +32,7 @@ def test_anything_else_is_for_the_command_line(here: Path, arguments: list[str])
 
 
 @pytest.mark.parametrize("path", ["gone.gguf", "./gone", "Gone.GGUF"])
-def test_a_file_that_is_not_there_is_one_sentence(
-    here: Path, path: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_not_there_is_one_sentence(here: Path, path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([path]) == 2
     assert capsys.readouterr().err == f"tenon: There is nothing at {path}: check the path.\n"
 

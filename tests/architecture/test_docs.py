@@ -19,11 +19,7 @@ from tests.support import cli_reference
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (ROOT, ROOT / ".github", ROOT / "docs", ROOT / "installers", ROOT / "assets" / "models")
 PAGES = [page for folder in FOLDERS for page in folder.glob("*.md" if folder == ROOT else "**/*.md")]
-CODE = [
-    (page, line)
-    for page in PAGES
-    for line in re.findall(r"^    (.+)$", page.read_text("utf-8"), re.MULTILINE)
-]
+CODE = [(page, line) for page in PAGES for line in re.findall(r"^    (.+)$", page.read_text("utf-8"), re.MULTILINE)]
 
 
 def anchors(page: Path) -> set[str]:

@@ -24,9 +24,7 @@ def test_every_method_of_our_own_says_what_it_does() -> None:
     }
 
     def inherited(name: str) -> set[str]:
-        bases = {base.id for base in classes[name].bases if isinstance(base, ast.Name)} & classes.keys() - {
-            name
-        }
+        bases = {base.id for base in classes[name].bases if isinstance(base, ast.Name)} & classes.keys() - {name}
         return {node.name for base in bases for node in methods(classes[base])}.union(*map(inherited, bases))
 
     undocumented = [

@@ -189,9 +189,7 @@ def test_the_window_has_no_torch_database_or_threads() -> None:
 def test_what_takes_long_to_import_comes_later(module: str, slow: set[str]) -> None:
     """The engine's process starts before the window is made, and the window without what only the engine needs."""
     program = f"import {module}, sys; print(*sys.modules)"
-    imported = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
-    )
+    imported = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
     assert slow & set(imported.stdout.split()) == set()
 
 

@@ -55,11 +55,7 @@ def test_crosses_the_pipe_and_is_frozen(cls: typing.Any) -> None:
 
 
 def test_every_error_pickles() -> None:
-    classes = [
-        item
-        for item in vars(errors).values()
-        if isinstance(item, type) and issubclass(item, errors.TenonError)
-    ]
+    classes = [item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, errors.TenonError)]
     for cls in classes:
         copy = pickle.loads(pickle.dumps(cls("message", "details")))
         assert (type(copy), copy.message, copy.details) == (cls, "message", "details")

@@ -53,9 +53,7 @@ def test_forms_have_what_github_asks_for(path: Path) -> None:
 
 
 def test_pre_commit_has_the_ruff_of_the_pins() -> None:
-    (rev,) = [
-        repo["rev"] for repo in read(ROOT / ".pre-commit-config.yaml")["repos"] if "ruff" in repo["repo"]
-    ]
+    (rev,) = [repo["rev"] for repo in read(ROOT / ".pre-commit-config.yaml")["repos"] if "ruff" in repo["repo"]]
     assert f"ruff=={rev.removeprefix('v')}\n" in (ROOT / "constraints.txt").read_text(encoding="utf-8")
 
 

@@ -156,9 +156,7 @@ def test_translated_texts_and_figures_are_let_through(code: str) -> None:
 
 
 def test_a_phrase_would_be_found() -> None:
-    code = (
-        '"""Of the file."""\nX = "Nothing was found"\nY = mark("All is well")\nassert x, "never a person\'s"'
-    )
+    code = '"""Of the file."""\nX = "Nothing was found"\nY = mark("All is well")\nassert x, "never a person\'s"'
     assert phrases(ast.parse(code)) == ["line 2: 'Nothing was found'"]
 
 

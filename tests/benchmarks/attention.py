@@ -91,17 +91,13 @@ def decoding(sequence: TokenSequence, layers: int, peer: Peer | None, tokens: in
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True, help="a folder for the file")
     parser.add_argument("--kind", default="Q8_0", choices=KINDS)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
     parser.add_argument("--behind", nargs="*", type=int, default=list(BEHIND))
-    parser.add_argument(
-        "--peer-behind", type=int, default=4000, help="llama.cpp decodes behind at most so many"
-    )
+    parser.add_argument("--peer-behind", type=int, default=4000, help="llama.cpp decodes behind at most so many")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--alone", action="store_true", help="without llama.cpp")

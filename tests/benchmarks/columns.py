@@ -227,25 +227,19 @@ def simulated(machine: Path, folder: str, weights: str) -> None:
         found = [seconds(plan, width) for plan in plans]
         times = " | ".join("" if each is None else f"{1e3 * each:.0f}" for each in found)
         rates = " | ".join("" if each is None else f"{tau / each:.1f}" for each in found)
-        shares = (
-            "" if columns is None else ", ".join(f"{ratio:.2f}" for ratio in vars(columns.ratios).values())
-        )
+        shares = "" if columns is None else ", ".join(f"{ratio:.2f}" for ratio in vars(columns.ratios).values())
         rows = "" if columns is None else f"; {columns.boundary.share:.2f}"
         print(f"| {width} | {times} | {shares}{rows} | {rates} |")
 
 
 def main() -> None:
     """Run what the command line names."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("mlp", "operators", "simulated"))
     parser.add_argument("--types", nargs="+", default=["Q8_0", "BF16"])
     parser.add_argument("--hidden", type=int, default=4096)
     parser.add_argument("--inner", type=int, default=11008)
-    parser.add_argument(
-        "--model", default="smollm2", help="of simulated, a folder with a config.json will do"
-    )
+    parser.add_argument("--model", default="smollm2", help="of simulated, a folder with a config.json will do")
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=_TURNS)

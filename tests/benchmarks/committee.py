@@ -102,9 +102,7 @@ def overheads(client: EngineClient, prompts: list[str], tokens: int, **options: 
 
 def main() -> None:
     """Count, time, and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="+", default=["chat", "code", "summary", "list"])
     parser.add_argument("--prompts", type=int, default=2, help="of each kind")
     parser.add_argument("--tokens", type=int, default=64)
@@ -121,16 +119,14 @@ def main() -> None:
             way = {"mode": mode, "as_published": as_published}
             with changed_mode(mode, rows=options.nodes):
                 replies = {
-                    kind: [answer(client, one, options.tokens, **way) for one in each]
-                    for kind, each in prompts.items()
+                    kind: [answer(client, one, options.tokens, **way) for one in each] for kind, each in prompts.items()
                 }
             tau[name] = {
                 kind: fmean(reply.timings.mean_acceptance_length or 1.0 for reply in each)
                 for kind, each in replies.items()
             }
             rates[name] = {
-                kind: fmean(reply.timings.acceptance_rate or 0.0 for reply in each)
-                for kind, each in replies.items()
+                kind: fmean(reply.timings.acceptance_rate or 0.0 for reply in each) for kind, each in replies.items()
             }
             print(
                 name,

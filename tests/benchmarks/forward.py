@@ -140,23 +140,17 @@ def measure(sequence: TokenSequence, peer: Peer | None, options: argparse.Namesp
         peer.seconds(COMMITTED, 0)
     for width in options.widths:
         their = theirs(width, COMMITTED)
-        rows[f"M={width}"] = alternate(
-            settled(forward(width)), settled(their) if their else None, options.runs
-        )
+        rows[f"M={width}"] = alternate(settled(forward(width)), settled(their) if their else None, options.runs)
     for tokens in options.behind:
         read(sequence, tokens)
         if peer is not None:
             peer.seconds(tokens, 0, False)
         their = theirs(1, tokens)
-        rows[f"behind {tokens}"] = alternate(
-            settled(forward(1)), settled(their) if their else None, options.runs
-        )
+        rows[f"behind {tokens}"] = alternate(settled(forward(1)), settled(their) if their else None, options.runs)
     return rows
 
 
-def share_of_bandwidth(
-    sequence: TokenSequence, read_bytes: float, reads: ReadRate, runs: int
-) -> dict[str, float]:
+def share_of_bandwidth(sequence: TokenSequence, read_bytes: float, reads: ReadRate, runs: int) -> dict[str, float]:
     """Bytes a second of forwards of one token, beside plain reads before and after each."""
     shares, rates = [], [reads.bytes_per_s()]
     for _ in range(runs + 1):
@@ -182,9 +176,7 @@ def read_of_layer(config: ModelConfig, layer: LayerWeights) -> float:
 def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Everything about one file."""
     context = max([1024, *options.prompts, *options.behind]) + 128
-    load_options = LoadOptions(
-        model=str(path), weights=options.weights, threads=options.threads, context=context
-    )
+    load_options = LoadOptions(model=str(path), weights=options.weights, threads=options.threads, context=context)
     model = load_model(settle(load_options))
     peer = None if options.alone else Peer(path, options.threads, context)
     sequence = model.sequences.open()
@@ -222,25 +214,17 @@ def write(name: str, found: dict[str, Any]) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, help="a folder for files of the 1.1 B shape, about 6 GB")
     parser.add_argument("--model", type=Path, help="a GGUF file in their place")
     others = parser.add_mutually_exclusive_group()
-    others.add_argument(
-        "--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place"
-    )
-    others.add_argument(
-        "--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents"
-    )
+    others.add_argument("--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place")
+    others.add_argument("--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
     parser.add_argument("--behind", nargs="*", type=int, default=list(BEHIND))
-    parser.add_argument(
-        "--weights", default="auto", help="as Tenon's option; bf16 for a BF16 file of over 1 GB"
-    )
+    parser.add_argument("--weights", default="auto", help="as Tenon's option; bf16 for a BF16 file of over 1 GB")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--alone", action="store_true", help="without llama.cpp")
@@ -251,11 +235,7 @@ def main() -> None:
         parser.error("give --work or --model")
     shape = QWEN3_MOE if options.mixture else GLM_FLASH if options.latents else LLAMA
     options.alone |= find_spec("llama_cpp") is None
-    files = (
-        [options.model]
-        if options.model
-        else [write_gguf(options.work, kind, shape) for kind in options.kinds]
-    )
+    files = [options.model] if options.model else [write_gguf(options.work, kind, shape) for kind in options.kinds]
     results = {}
     for path in files:
         results[path.name] = compare(path, options)

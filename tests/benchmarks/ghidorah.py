@@ -43,9 +43,7 @@ class Bench:
     """A model, its heads, and its prompts by kind."""
 
     def __init__(self, model: str, draft: str, weights: str, prompts: int, tokens: int) -> None:
-        self.model: LoadedModel = load_model(
-            settle(in_mode("plain", LoadOptions(model=model, weights=weights)))
-        )
+        self.model: LoadedModel = load_model(settle(in_mode("plain", LoadOptions(model=model, weights=weights))))
         decoder = self.model.target.decoder
         assert decoder is not None
         self.decoder: Decoder = decoder
@@ -90,9 +88,7 @@ def speeds(bench: Bench, threads: int) -> None:
     torch.set_num_threads(threads)
     decoder, ends = bench.decoder, bench.model.tokenizer.end_ids
     prompts = [prompt for kind in KINDS for prompt in bench.prompts[kind]]
-    calibration = (
-        bench.heads.beside or count_trees(bench.network, decoder, bench.replies(KINDS[0])).calibration
-    )
+    calibration = bench.heads.beside or count_trees(bench.network, decoder, bench.replies(KINDS[0])).calibration
     drafters = {kind: width_drafter(bench.network, decoder, calibration, kind) for kind in (True, False)}
     sequence = TokenSequence(Target(decoder), len(prompts[0]) + 4 * WIDTHS[-1])
     forward_s, _ = round_times(sequence, drafters[True], prompts[0])
@@ -102,12 +98,8 @@ def speeds(bench: Bench, threads: int) -> None:
 
     plain = run(True, 1)
     plain_per_s = plain.tokens / plain.seconds
-    print(
-        f"{threads} threads, {library.available()}, {bench.model.report.weights}, plain {plain_per_s:.1f} tok/s"
-    )
-    print(
-        "| rows | T, ms | T(w)/T(1) | tau, searched | tok/s | of tau T(1)/T(w) | tau, dynamic | tok/s | of it |"
-    )
+    print(f"{threads} threads, {library.available()}, {bench.model.report.weights}, plain {plain_per_s:.1f} tok/s")
+    print("| rows | T, ms | T(w)/T(1) | tau, searched | tok/s | of tau T(1)/T(w) | tau, dynamic | tok/s | of it |")
     print("|---|---|---|---|---|---|---|---|---|")
     for width in WIDTHS:
         cells = [f"{width}", f"{1e3 * forward_s[width]:.2f}", f"{forward_s[width] / forward_s[1]:.2f}"]
@@ -122,9 +114,7 @@ def speeds(bench: Bench, threads: int) -> None:
 
 def main() -> None:
     """Run what the command line names."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("tau", "speed"))
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--draft", default="smollm2-medusa")

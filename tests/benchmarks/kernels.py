@@ -52,9 +52,7 @@ def products_per_s(packed: Packed, x: torch.Tensor) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usable = [name for name, runs in library.instruction_sets().items() if runs and name != "portable"]
     parser.add_argument("--rows", type=int, default=4096)
     parser.add_argument("--columns", type=int, default=2048)
@@ -65,8 +63,7 @@ def main() -> None:
     for name in options.types:
         packed = matrix(name, options.rows, options.columns)
         copies = [
-            replace(packed, data=packed.data.clone())
-            for _ in range(2 + _BEYOND_CACHES_BYTES // packed.size_bytes)
+            replace(packed, data=packed.data.clone()) for _ in range(2 + _BEYOND_CACHES_BYTES // packed.size_bytes)
         ]
         for instruction_set in options.sets:
             library.select(instruction_set)

@@ -39,9 +39,7 @@ class LlamaCpp:
             the mapped file alone.
     """
 
-    def __init__(
-        self, path: Path, threads: int, context: int, repack: bool = True, sequences: int = 1
-    ) -> None:
+    def __init__(self, path: Path, threads: int, context: int, repack: bool = True, sequences: int = 1) -> None:
         import llama_cpp
 
         self._api: Any = llama_cpp
@@ -133,9 +131,7 @@ class LlamaCpp:
         """(n, V) float32 for a text of at most 512 tokens."""
         self.decode(tokens, 0, True)
         pointer = self._api.llama_get_logits(self._context)
-        flat = (ctypes.c_float * (len(tokens) * self.vocabulary)).from_address(
-            ctypes.addressof(pointer.contents)
-        )
+        flat = (ctypes.c_float * (len(tokens) * self.vocabulary)).from_address(ctypes.addressof(pointer.contents))
         return torch.frombuffer(flat, dtype=torch.float32).view(len(tokens), -1).clone()
 
     def close(self) -> None:
@@ -146,9 +142,7 @@ class LlamaCpp:
 
 def main() -> None:
     """Decode one token after the other."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--max-tokens", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)

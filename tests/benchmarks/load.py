@@ -78,31 +78,21 @@ def in_a_process(what: str, path: Path, threads: int, cold: bool) -> Figures:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path(), help="a folder for files of the 1.1 B shape")
     parser.add_argument("--model", type=Path, help="a GGUF file in their place")
     parser.add_argument("--kinds", nargs="+", default=["Q4_K_M", "BF16"], choices=KINDS)
-    parser.add_argument(
-        "--layers", type=int, default=LLAMA.layers, help="of the shape; 181 make 4.9 GB in Q4_K_M"
-    )
+    parser.add_argument("--layers", type=int, default=LLAMA.layers, help="of the shape; 181 make 4.9 GB in Q4_K_M")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--child", choices=["load", "read"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        found = (
-            load_here(options.model, options.threads) if options.child == "load" else read_here(options.model)
-        )
+        found = load_here(options.model, options.threads) if options.child == "load" else read_here(options.model)
         print(json.dumps(found))
         return
     shape = replace(LLAMA, layers=options.layers)
-    files = (
-        [options.model]
-        if options.model
-        else [write_gguf(options.work, kind, shape) for kind in options.kinds]
-    )
+    files = [options.model] if options.model else [write_gguf(options.work, kind, shape) for kind in options.kinds]
     print("| file | MB | pages | load, s | plain read, s | of its speed | peak, times the file |")
     print("|---|---|---|---|---|---|---|")
     for path in files:

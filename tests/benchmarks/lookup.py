@@ -139,9 +139,7 @@ def summary(found: list[Figures]) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", help="a GGUF file or folder (default: the bundled model)")
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
@@ -183,8 +181,7 @@ def main() -> None:
         weights=options.weights,
         threads=options.threads,
         drafts=tuple(options.draft),
-        mode_options={name: value for name, value in sizes.items() if value is not None}
-        | {"look_up": options.look_up},
+        mode_options={name: value for name, value in sizes.items() if value is not None} | {"look_up": options.look_up},
         context=options.context,
         ram_budget_bytes=int(options.ram_gb * 1e9) if options.ram_gb else None,
     )

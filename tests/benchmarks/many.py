@@ -167,9 +167,7 @@ class Peer:
 class Server:
     """llama-server, a process of its own, with as many slots as requests at once."""
 
-    def __init__(
-        self, program: Path, model: Path, threads: int, prompts: list[list[int]], tokens: int
-    ) -> None:
+    def __init__(self, program: Path, model: Path, threads: int, prompts: list[list[int]], tokens: int) -> None:
         self._command = [str(program), "-m", str(model), "-t", str(threads), "-tb", str(threads)]
         self._command += ["--host", "127.0.0.1", "--port", str(_PORT), "-fa", "on", "--no-webui"]
         self._room = max(map(len, prompts)) + tokens + 1
@@ -179,9 +177,7 @@ class Server:
     def run(self, count: int) -> Taken:
         """All prompts, so many at once, by a server that is started for it."""
         slots = ["-np", str(count), "-c", str(count * self._room)]
-        server = subprocess.Popen(
-            [*self._command, *slots], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        server = subprocess.Popen([*self._command, *slots], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             self._await()
             self._ask(self._prompts[0])  # a first one, untimed
@@ -192,9 +188,7 @@ class Server:
         finally:
             server.terminate()
             server.wait()
-        return Taken(
-            all_s, 0.0, 0, len(self._prompts) * self._tokens, statistics.fmean(each_s) / self._tokens
-        )
+        return Taken(all_s, 0.0, 0, len(self._prompts) * self._tokens, statistics.fmean(each_s) / self._tokens)
 
     def _await(self) -> None:
         for _ in range(300):
@@ -247,16 +241,12 @@ def prompts_of(model: LoadedModel, count: int) -> list[list[int]]:
     tokenizer = model.tokenizer
     mixed = [text for some in zip_longest(*PROMPTS.values()) for text in some if text is not None]
     texts = mixed * (1 + count // len(mixed))
-    return [
-        tokenizer.render([ChatMessage("user", f"{at + 1}. {text}")]) for at, text in enumerate(texts[:count])
-    ]
+    return [tokenizer.render([ChatMessage("user", f"{at + 1}. {text}")]) for at, text in enumerate(texts[:count])]
 
 
 def main() -> None:
     """Print or dump the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True)
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--replies", type=int, nargs="+", default=[1, 2, 4, 8, 16])

@@ -71,16 +71,12 @@ def mapped(path: Path, room_bytes: int, tokens: int, threads: int) -> str:
 
 def main() -> None:
     """Print a line for each share of memory and placement."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True, help="a folder for the file, 2 GB")
     parser.add_argument("--shares", type=float, nargs="+", default=[0.25, 0.4, 0.6])
     parser.add_argument("--tokens", type=int, default=24)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument(
-        "--llama-cpp", action="store_true", help="beside it; needs llama-cpp-python, Linux and root"
-    )
+    parser.add_argument("--llama-cpp", action="store_true", help="beside it; needs llama-cpp-python, Linux and root")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     path = write_gguf(options.work, "Q4_K_M", QWEN3_MOE)
@@ -107,9 +103,7 @@ def main() -> None:
             print(f"    planned: {planned / 1e6:.1f} MB a token")
             chosen.release()
         if options.llama_cpp:
-            print(
-                f"  llama.cpp: {mapped(path, room.host_bytes, options.tokens, options.threads)}", flush=True
-            )
+            print(f"  llama.cpp: {mapped(path, room.host_bytes, options.tokens, options.threads)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -63,9 +63,7 @@ class Bench:
 
     def __init__(self, model: LoadedModel, options: argparse.Namespace) -> None:
         self._model, self._options = model, options
-        requests = [request for request, _ in json.loads(TEXTS.read_text(encoding="utf-8"))][
-            : options.replies
-        ]
+        requests = [request for request, _ in json.loads(TEXTS.read_text(encoding="utf-8"))][: options.replies]
         self._prompts = [model.tokenizer.render([ChatMessage("user", request)]) for request in requests]
         compute = model.target.compute
 
@@ -109,9 +107,7 @@ class Bench:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replies", type=int, default=8)
     parser.add_argument("--tokens", type=int, default=80)
     parser.add_argument("--forward-s", type=float, default=0.02)
@@ -119,9 +115,7 @@ def main() -> None:
     parser.add_argument("--guess-s", type=float, default=0.003)
     options = parser.parse_args()
     model = load_model(
-        settle(
-            in_mode("minions", LoadOptions(model=str(TOY), drafts=(str(TOY_DRAFT),), threads=1, context=1024))
-        )
+        settle(in_mode("minions", LoadOptions(model=str(TOY), drafts=(str(TOY_DRAFT),), threads=1, context=1024)))
     )
     bench = Bench(model, options)
     shared = [LengthSelector(12, CommitteeMemory()) for _ in range(2)]

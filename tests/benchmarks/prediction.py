@@ -54,9 +54,7 @@ def main() -> None:
     parser.add_argument("--targets", nargs="+", required=True, help="models, each with :FORMAT if wanted")
     parser.add_argument("--draft", help="a draft that fits all of them")
     parser.add_argument("--max-tokens", type=int, default=48)
-    parser.add_argument(
-        "--more", nargs=argparse.REMAINDER, default=[], help="further arguments of tenon bench"
-    )
+    parser.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="further arguments of tenon bench")
     options = parser.parse_args()
     cache = options.work / "prediction-cache"
     shutil.rmtree(cache / "profiles", ignore_errors=True)

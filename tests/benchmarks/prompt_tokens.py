@@ -140,9 +140,7 @@ def learn(options: argparse.Namespace) -> None:
         supply = ExampleSupply(decoder, learned, options.step_tokens, 1)
         outcome = train(network, objective, supply, 1.0, io.StringIO(), options.steps)
         shares = [" / ".join(f"{100 * share:.1f}" for share in place) for place in outcome.scores.accuracies]
-        print(
-            f"| {' | '.join([trial.name, f'{divergence.mean(outcome.network):.2f}', *shares])} |", flush=True
-        )
+        print(f"| {' | '.join([trial.name, f'{divergence.mean(outcome.network):.2f}', *shares])} |", flush=True)
 
 
 def guess(options: argparse.Namespace) -> None:
@@ -151,9 +149,7 @@ def guess(options: argparse.Namespace) -> None:
     spoken = list(replies_in(aside))
     heads = _heads(options.draft, decoder)
     logs = {
-        "prompt tokens": [
-            probe_ranks(decoder, tokens, *reply) for tokens in (_set(options),) for reply in spoken
-        ],
+        "prompt tokens": [probe_ranks(decoder, tokens, *reply) for tokens in (_set(options),) for reply in spoken],
         "Medusa": [ranks_of(heads.network, *reply)[:, :PLACES] for reply in replies_of(decoder, aside)],
     }
     print(f"{len(spoken)} replies, {sum(len(reply) - 1 for _, reply in spoken)} places; top {_REPORTED}, %")
@@ -200,11 +196,7 @@ def _prompts(model: LoadedModel, options: argparse.Namespace) -> list[list[int]]
 def size(options: argparse.Namespace) -> None:
     """Print times, tokens and speeds by rows."""
     model = load_model(
-        settle(
-            in_mode(
-                "plain", LoadOptions(model=options.model, weights=options.weights, threads=options.threads)
-            )
-        )
+        settle(in_mode("plain", LoadOptions(model=options.model, weights=options.weights, threads=options.threads)))
     )
     decoder, ends = model.target.decoder, model.tokenizer.end_ids
     assert decoder is not None
@@ -266,10 +258,7 @@ def size(options: argparse.Namespace) -> None:
             flush=True,
         )
     by_rows = {rows: median(each) for (kind, rows), each in speeds.items() if kind == "Medusa" and rows > 1}
-    print(
-        "Medusa, of plain: "
-        + ", ".join(f"{rows} rows {each / plain_per_s:.2f}" for rows, each in by_rows.items())
-    )
+    print("Medusa, of plain: " + ", ".join(f"{rows} rows {each / plain_per_s:.2f}" for rows, each in by_rows.items()))
 
 
 def _drafter(tokens: PromptTokens, trees: Mapping[int, SparseTree | None]) -> PromptTokenDrafter:
@@ -281,9 +270,7 @@ def _drafter(tokens: PromptTokens, trees: Mapping[int, SparseTree | None]) -> Pr
 
 def main() -> None:
     """Run what the command line names."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("learn", "guess", "size"))
     parser.add_argument("--texts", type=Path, help="a folder that a training keeps")
     parser.add_argument("--count", type=int, help="of its texts")

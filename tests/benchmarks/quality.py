@@ -191,9 +191,7 @@ def measure(
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usable = [name for name, here in library.instruction_sets().items() if here]
     found = real_model()
     parser.add_argument("--model", default=found, help="a GGUF file (default: the bundled model's)")
@@ -214,8 +212,7 @@ def main() -> None:
     for name, row in rows.items():
         change = row.perplexity / rows["fp32"].beside(row).perplexity - 1
         print(
-            f"| {name} | {row.perplexity:.4f} ({change:+.2%}) | {row.kl:.5f} "
-            f"| {row.largest_kl:.3f} | {row.same:.2%} |"
+            f"| {name} | {row.perplexity:.4f} ({change:+.2%}) | {row.kl:.5f} | {row.largest_kl:.3f} | {row.same:.2%} |"
         )
 
 

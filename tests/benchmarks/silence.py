@@ -158,9 +158,7 @@ def requests(seed: int = 0) -> Iterator[tuple[str, str, Callable[[], bytes | dic
         "a chain of rules",
         CHAT,
         lambda: asked(
-            grammar="\n".join(
-                ["root ::= r0", *(f'r{at} ::= "a" r{at + 1}' for at in range(3_000)), 'r3000 ::= "z"']
-            )
+            grammar="\n".join(["root ::= r0", *(f'r{at} ::= "a" r{at + 1}' for at in range(3_000)), 'r3000 ::= "z"'])
         ),
     )
     yield "100,000 comments", CHAT, lambda: asked(grammar="# a comment\n" * 100_000 + 'root ::= "a"')
@@ -175,9 +173,7 @@ def requests(seed: int = 0) -> Iterator[tuple[str, str, Callable[[], bytes | dic
     yield (
         "5,000 properties",
         CHAT,
-        lambda: schema(
-            {"type": "object", "properties": {word: {"type": "string"} for word in words[:5_000]}}
-        ),
+        lambda: schema({"type": "object", "properties": {word: {"type": "string"} for word in words[:5_000]}}),
     )
     yield (
         "a text of exactly 100,000 characters",
@@ -187,9 +183,7 @@ def requests(seed: int = 0) -> Iterator[tuple[str, str, Callable[[], bytes | dic
     yield (
         "patterns that all must match",
         CHAT,
-        lambda: schema(
-            {"allOf": [{"type": "string", "pattern": f"(.*{one}.*){{20}}"} for one in "abcdefgh"]}
-        ),
+        lambda: schema({"allOf": [{"type": "string", "pattern": f"(.*{one}.*){{20}}"} for one in "abcdefgh"]}),
     )
     yield (
         "a pattern of optional letters",
@@ -344,22 +338,17 @@ def attack(place: SplitResult, seed: int, options: argparse.Namespace) -> list[f
         longest.append(max(neighbour.gaps))
         usual = statistics.median(neighbour.gaps)
         print(
-            f"{longest[-1] * 1e3:6.0f} ms longest, {usual * 1e3:4.0f} usual; {taken:5.1f} s  "
-            f"{name}: {told(answer)}",
+            f"{longest[-1] * 1e3:6.0f} ms longest, {usual * 1e3:4.0f} usual; {taken:5.1f} s  {name}: {told(answer)}",
             flush=True,
         )
     return longest
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("--only", default="")
-    parser.add_argument(
-        "--part", type=int, nargs=2, default=(0, 99), help="numbers of the first and the last"
-    )
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 99), help="numbers of the first and the last")
     parser.add_argument("--rest", type=float, default=75.0, help="seconds before memory is read again")
     parser.add_argument("--seed", type=int, default=0, help="0 sends the list as it is named")
     parser.add_argument("--minutes", type=float, default=0.0, help="repeat the list with the next seeds")

@@ -180,9 +180,7 @@ def loss_of(mixture: Any, routing: Routing, texts: Tensor) -> tuple[float, float
 
 def main() -> None:
     """Make the mixture and print what its routing means."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="a folder for its files, 2 GB")
     parser.add_argument("--minutes", type=float, default=10.0, help="of the processor's time")
     options = parser.parse_args()

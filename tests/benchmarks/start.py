@@ -77,12 +77,8 @@ def tell(title: str, columns: list[Callable[[], dict[str, float]]], runs: int) -
 
 def main() -> None:
     """Measure and print one line for each row."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--tree", type=Path, nargs="*", default=[], help="checkouts to compare, kernels built"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tree", type=Path, nargs="*", default=[], help="checkouts to compare, kernels built")
     parser.add_argument("--program", type=Path, nargs="*", default=[], help="built programs to compare")
     parser.add_argument("--model", help="for `tenon ask`")
     parser.add_argument("--runs", type=int, default=5)

@@ -201,21 +201,13 @@ def _decoded_s(reply: dict[str, Any]) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--work", metavar="DIR", type=Path, default=Path("."), help="a folder for the target, 5 GB"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", metavar="DIR", type=Path, default=Path("."), help="a folder for the target, 5 GB")
     parser.add_argument("--parameters", type=float, default=7.6e9, help="the target's")
     parser.add_argument("--target", metavar="FILE", type=Path, help="one that was widened already")
-    parser.add_argument(
-        "--draft", metavar="REF", default="smollm2", help="what was widened, and drafts for it"
-    )
+    parser.add_argument("--draft", metavar="REF", default="smollm2", help="what was widened, and drafts for it")
     parser.add_argument("--budget", type=float, default=0.4, help="share of the target's bytes")
-    parser.add_argument(
-        "--sweep", action="store_true", help="measure streaming and LLMCad at several budgets"
-    )
+    parser.add_argument("--sweep", action="store_true", help="measure streaming and LLMCad at several budgets")
     parser.add_argument("--rows", nargs="+", metavar="NAME", help="only rows whose names begin so")
     parser.add_argument("--kinds", nargs="+", default=["chat", "code", "quote"], choices=list(PROMPTS))
     parser.add_argument("--max-tokens", type=int, default=24)

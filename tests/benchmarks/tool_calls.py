@@ -91,9 +91,7 @@ TOOLS = [
 
 def main() -> int:
     """Run it; 1 where a call does not hold to its schema, or a required one did not come."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--requests", type=int, default=100)
     parser.add_argument("--out", type=Path)
@@ -126,9 +124,7 @@ def main() -> int:
                     print(f"no call: {question} {choice.message.content!r}")
             for call in calls:
                 assert call.type == "function"
-                of = {one["function"]["name"]: one["function"]["parameters"] for one in tools}.get(
-                    call.function.name
-                )
+                of = {one["function"]["name"]: one["function"]["parameters"] for one in tools}.get(call.function.name)
                 lines.append(json.dumps({"arguments": call.function.arguments, "schema": of}))
                 try:
                     right = of is not None and holds(json.loads(call.function.arguments), of)

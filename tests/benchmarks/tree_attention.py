@@ -153,9 +153,7 @@ def behind_texts(layers: Layers, builds: Sequence[ctypes.CDLL], turns: int) -> I
 
 def dense(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
     """Attention of all rows to all rows, (heads, rows, head_dim), with a mask."""
-    return functional.scaled_dot_product_attention(
-        queries[None], keys[None], values[None], mask, enable_gqa=True
-    )
+    return functional.scaled_dot_product_attention(queries[None], keys[None], values[None], mask, enable_gqa=True)
 
 
 def naive_sparse(queries: Tensor, keys: Tensor, values: Tensor, ancestors: Tensor, seen: Tensor) -> Tensor:
@@ -198,9 +196,7 @@ def of_the_tree(layers: Layers, functions: ctypes.CDLL, turns: int) -> Iterator[
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--before", type=Path, help="a library of another build")
     parser.add_argument("--runs", type=int, default=9, help="turns of each measurement")

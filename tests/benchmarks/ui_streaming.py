@@ -13,9 +13,7 @@ import os
 import sys
 from time import perf_counter, process_time, thread_time
 
-if not (
-    os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("win32", "darwin")
-):
+if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("win32", "darwin")):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
@@ -49,9 +47,7 @@ and the sum is $\sum_{i=1}^{@} i$, as a table says:
 class Stream(QObject):
     """Feeds tokens the way the bridge does: one batch per 33 ms."""
 
-    def __init__(
-        self, window: MainWindow, workspace: ScriptedWorkspace, text: str, tokens: int, rate: float
-    ) -> None:
+    def __init__(self, window: MainWindow, workspace: ScriptedWorkspace, text: str, tokens: int, rate: float) -> None:
         super().__init__()
         self.window = window
         self.workspace = workspace
@@ -112,9 +108,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=4_000)
     parser.add_argument("--rate", type=float, default=200.0)
-    parser.add_argument(
-        "--formulas", action="store_true", help="a quarter of the text is formulas, each another one"
-    )
+    parser.add_argument("--formulas", action="store_true", help="a quarter of the text is formulas, each another one")
     arguments = parser.parse_args()
     application = QApplication([])
     theme = Theme()
@@ -123,12 +117,7 @@ def main() -> int:
     window = MainWindow(theme, workspace)
     window.show()
     sample = (
-        ANSWER
-        + "\n"
-        + LONG.split("</think>")[1]
-        + "\n"
-        + "A paragraph of plain prose that goes on. " * 12
-        + "\n\n"
+        ANSWER + "\n" + LONG.split("</think>")[1] + "\n" + "A paragraph of plain prose that goes on. " * 12 + "\n\n"
     )
     typesetter, lexer_maker = Typesetter(), LexerMaker()
     theme.formulas.use(typesetter)

@@ -64,9 +64,7 @@ def widen(model: Path, out: Path, parameters: float) -> int:
 
 def main() -> None:
     """Widen what the command line names."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--parameters", type=float, default=1e9)
     parser.add_argument("--out", type=Path, required=True)

@@ -82,8 +82,7 @@ def repeating(holds: float, tokens: int, seed: int) -> dict[str, list[int]]:
 
 
 TEXTS = {"chats": CHATS["replies"]} | {
-    f"texts that hold {holds}": [repeating(holds, 150, seed) for seed in range(32)]
-    for holds in (0.5, 0.8, 0.95)
+    f"texts that hold {holds}": [repeating(holds, 150, seed) for seed in range(32)] for holds in (0.5, 0.8, 0.95)
 }
 
 
@@ -133,9 +132,7 @@ def lookup() -> Iterator[tuple[str, tuple[float, float]]]:
         for seed, chat in enumerate(replies):
             text = chat["prompt"], chat["reply"]
             alone.append(replay(*text, PromptLookup(), Worth(PromptLookup()), forward_s, noise, seed))
-            later.append(
-                replay(*text, PromptLookup(chances), Worth(PromptLookup(), 31, cost), forward_s, noise, seed)
-            )
+            later.append(replay(*text, PromptLookup(chances), Worth(PromptLookup(), 31, cost), forward_s, noise, seed))
             chances.keep()
         yield f"lookup, {texts}, {name}, noise {noise}, alone", told(alone)
         yield f"lookup, {texts}, {name}, noise {noise}, later", told(later)
@@ -272,9 +269,7 @@ def shared() -> Iterator[tuple[str, tuple[float, float]]]:
 
 def main() -> None:
     """Print each case."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path)
     parser.add_argument("--against", type=Path)
     chosen = parser.parse_args()
@@ -285,11 +280,7 @@ def main() -> None:
     ratios = []
     for name, (speed, least) in found.items():
         other = before.get(name)
-        beside = (
-            ""
-            if other is None
-            else f"  before {other[0]:6.3f} {other[1]:6.3f}  ratio {speed / other[0]:6.3f}"
-        )
+        beside = "" if other is None else f"  before {other[0]:6.3f} {other[1]:6.3f}  ratio {speed / other[0]:6.3f}"
         ratios += [] if other is None else [speed / other[0]]
         print(f"{name:52} {speed:6.3f} worst {least:6.3f}{beside}")
     if ratios:

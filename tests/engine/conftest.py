@@ -107,7 +107,5 @@ def always_drafted(monkeypatch: pytest.MonkeyPatch) -> None:
         schedule._steps = draft.steps
         return draft
 
-    monkeypatch.setattr(
-        Worth, "shape", lambda schedule: shape(schedule) if schedule._ranks else DraftShape(31)
-    )
+    monkeypatch.setattr(Worth, "shape", lambda schedule: shape(schedule) if schedule._ranks else DraftShape(31))
     monkeypatch.setattr(Worth, "choose", choose)

@@ -24,9 +24,7 @@ def test_what_is_not_asked_is_the_makers_advice() -> None:
     assert settled_sampler(asked, ADVISED, 7) == Sampler(temperature=1.2, min_p=0.1, seed=3)
 
 
-@pytest.mark.parametrize(
-    "own", [{}, {"eos_token_id": 2}, {"temperature": "hot", "top_k": None, "top_p": [0.5]}]
-)
+@pytest.mark.parametrize("own", [{}, {"eos_token_id": 2}, {"temperature": "hot", "top_k": None, "top_p": [0.5]}])
 def test_a_model_without_advice_takes_the_usual_numbers(own: dict[str, object]) -> None:
     assert settled_sampler(SamplingOptions(), own, 7) == USUAL_SAMPLER
     assert sampling_advice(own) == (USUAL, ())

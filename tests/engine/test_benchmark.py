@@ -159,9 +159,7 @@ def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
         )
         asked = commands[-1]
         assert isinstance(asked, Generate)
-        reply = Reply(
-            "", (), (), "lookup", "m", None, "fp32", {}, "end", Plan("lookup", ""), timings, Memory()
-        )
+        reply = Reply("", (), (), "lookup", "m", None, "fp32", {}, "end", Plan("lookup", ""), timings, Memory())
         benchmark.take(Finished(asked.request_id, reply))
     assert finished(seen).rows[0].acceptance_rate == 10 / 40
 
@@ -204,9 +202,7 @@ def test_bench_and_plan_on_the_command_line(
     assert "tenon doctor --json" in capsys.readouterr().err
 
 
-def test_auto_predicts_once_the_machine_was_measured(
-    llama_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_auto_predicts_once_the_machine_was_measured(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ask = ["ask", "--model", str(llama_folder), "--max-tokens", "3", "--temperature", "0", "--json", "Hello"]
     assert main(ask) == 0
     before = json.loads(capsys.readouterr().out)

@@ -52,9 +52,7 @@ def test_a_benchmark_of_no_tokens_is_refused_before_anything_is_measured(
     assert capsys.readouterr().err == "tenon: The limit of tokens is 0, but it must be at least 1.\n"
 
 
-def test_text_streams_and_ends_with_a_line_break(
-    llama_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_text_streams_and_ends_with_a_line_break(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "6", "--temperature", "0", "Hello"]
     assert main(arguments) == 0
     text = capsys.readouterr().out
@@ -74,11 +72,7 @@ def test_standard_input_raw_and_system_prompts(
         return found
 
     assert prompt_of("-", stdin="Hello") == prompt_of("Hello")
-    assert (
-        len(prompt_of("--raw", "Hello"))
-        < len(prompt_of("Hello"))
-        < len(prompt_of("--system", "Be brief.", "Hello"))
-    )
+    assert len(prompt_of("--raw", "Hello")) < len(prompt_of("Hello")) < len(prompt_of("--system", "Be brief.", "Hello"))
 
 
 @pytest.mark.parametrize(
@@ -134,9 +128,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     assert captured.err.count("\n") == 1
 
 
-def test_a_mode_that_gains_nothing_runs_and_says_so(
-    llama_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mode_that_gains_nothing_runs_and_says_so(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["ask", "--model", str(llama_folder), "--draft", str(llama_folder), "--vram-budget", "0"]
     assert main([*arguments, "--mode", "llmcad", "--max-tokens", "2", "x"]) == 0
     assert (
@@ -176,9 +168,7 @@ def test_too_little_memory_is_exit_code_1_with_the_numbers(
     assert "100 kB" in error
 
 
-def test_a_missing_chat_template_is_said_on_standard_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_chat_template_is_said_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_checkpoint(tmp_path / "model", chat_template=False)
     assert main(["ask", "--model", str(folder), "--max-tokens", "2", "--json", "Hello"]) == 0
     captured = capsys.readouterr()

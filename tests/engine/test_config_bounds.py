@@ -30,9 +30,7 @@ from tests.support.prompt_tokens import write_prompt_tokens
 #: a list of 40,000 tensors, whose names and shapes take a quarter of it.
 MOST_BYTES = 64 << 20
 NUMBERS = st.one_of(
-    st.sampled_from(
-        [2**31 - 1, 10_000, 65_536, 1 << 20, 1 << 24, 1 << 28, 2**40, 10**400, 0, -1, 0.5, 1e308]
-    ),
+    st.sampled_from([2**31 - 1, 10_000, 65_536, 1 << 20, 1 << 24, 1 << 28, 2**40, 10**400, 0, -1, 0.5, 1e308]),
     st.integers(-(2**70), 2**70),
 )
 Path_ = tuple[str | int, ...]
@@ -63,9 +61,7 @@ def changed(config: Any, path: Path_, number: float) -> Any:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A model of each variant and a draft of each layout."""
     root = tmp_path_factory.mktemp("configs")
-    found = {
-        variant: write_checkpoint(root / variant, variant, tokenizer=False) for variant in sorted(VARIANTS)
-    }
+    found = {variant: write_checkpoint(root / variant, variant, tokenizer=False) for variant in sorted(VARIANTS)}
     for layout in (*LAYOUTS, *MEDUSA_LAYOUTS):
         found[f"draft {layout}"] = make_head(layout).write(root / layout, safetensors=True)
     found["draft prompt tokens"] = write_prompt_tokens(root / "set", num_layers=6)

@@ -44,9 +44,7 @@ def test_each_unit_gets_what_it_is_fast_with_and_the_text_is_the_model_s(
     assert reply.token_ids == expected.token_ids
     helps = share > 0.1
     assert reply.devices["target"] == (BOTH if helps else "cpu")
-    plan = load_model(
-        settle(in_mode("plain", LoadOptions(model=str(folder), weights="fp32", context=300)))
-    ).plan
+    plan = load_model(settle(in_mode("plain", LoadOptions(model=str(folder), weights="fp32", context=300)))).plan
     assert isinstance(plan.placement, ColumnsPlan) == helps
     if not isinstance(plan.placement, ColumnsPlan):
         return

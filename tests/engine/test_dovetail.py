@@ -44,9 +44,7 @@ def test_greedy_tokens_are_those_of_transformers_with_any_draft(
     folder = checkpoint_of(variant)
     expected: list[int] = []
     for other, shape in ((folder, OWN), (draft, SHAPES[sorted(VARIANTS).index(variant) % len(SHAPES)])):
-        reply = client.answer(
-            PROMPT, folder, draft=str(other), mode="dovetail", weights="fp32", max_tokens=64, **shape
-        )
+        reply = client.answer(PROMPT, folder, draft=str(other), mode="dovetail", weights="fp32", max_tokens=64, **shape)
         expected = expected or reference_greedy(load_reference(folder), reply.prompt_ids, 64)
         assert list(reply.token_ids) == expected
         assert reply.timings.draft_n > 0
@@ -72,9 +70,7 @@ def test_a_seed_gives_one_text_with_and_without_the_draft(
         assert texts[0] == texts[1]
 
 
-def test_auto_means_dovetail_where_a_draft_is_given(
-    client: EngineClient, llama_folder: Path, draft: Path
-) -> None:
+def test_auto_means_dovetail_where_a_draft_is_given(client: EngineClient, llama_folder: Path, draft: Path) -> None:
     reply = client.answer("a", llama_folder, draft=str(draft), max_tokens=4)
     assert reply.mode == "dovetail"
     assert "draft" in client.seen(PlanChosen)[-1].plan.reason
@@ -89,9 +85,7 @@ def test_a_machine_without_a_gpu_is_told_once(client: EngineClient, llama_folder
     for nodes in (4, 8):
         client.answer("a", llama_folder, draft=str(draft), context=64 + 16, max_tokens=2, draft_nodes=nodes)
     notices = [notice.text for notice in client.seen(Notice)[before:]]
-    assert notices == [
-        "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
-    ]
+    assert notices == ["There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."]
 
 
 def test_the_next_reply_reuses_both_caches(

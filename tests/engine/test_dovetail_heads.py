@@ -23,13 +23,9 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("target") / "llama", num_hidden_layers=6)
 
 
-@pytest.mark.parametrize(
-    "layout", chosen([*LAYOUTS, *MEDUSA_LAYOUTS], ("eagle", "eagle3", "medusa", "medusa-drafted"))
-)
+@pytest.mark.parametrize("layout", chosen([*LAYOUTS, *MEDUSA_LAYOUTS], ("eagle", "eagle3", "medusa", "medusa-drafted")))
 def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path: Path, layout: str) -> None:
-    head = make_head(layout).write(
-        tmp_path / layout, safetensors=layout.startswith(("speculators", "medusa-s"))
-    )
+    head = make_head(layout).write(tmp_path / layout, safetensors=layout.startswith(("speculators", "medusa-s")))
     plain = client.answer(PROMPT, target, mode="plain", weights="fp32", max_tokens=40)
     options = {"draft": str(head), "mode": "dovetail", "weights": "fp32", "max_tokens": 40}
     reply = client.answer(PROMPT, target, **options)

@@ -47,10 +47,7 @@ def test_each_draft_gets_its_own_sentence(client: EngineClient, tmp_path: Path) 
     assert problems[str(small)] == problems[str(head)] == ""
     assert "There is no model" in problems[str(gone)]
     assert "The draft was made for another vocabulary: token " in problems[str(TOY_DRAFT)]
-    assert (
-        "for a model with hidden size 64, and this model's is 32"
-        in _problems(client, narrow, head)[str(head)]
-    )
+    assert "for a model with hidden size 64, and this model's is 32" in _problems(client, narrow, head)[str(head)]
 
 
 def test_a_draft_is_judged_without_the_one_before(client: EngineClient, tmp_path: Path) -> None:
@@ -72,9 +69,7 @@ def test_a_loaded_model_stays(client: EngineClient, tmp_path: Path) -> None:
     assert client.seen(ModelUnloaded) == []
 
 
-def test_a_model_that_is_gone_fails_the_check_and_a_cancelled_one_ends(
-    client: EngineClient, tmp_path: Path
-) -> None:
+def test_a_model_that_is_gone_fails_the_check_and_a_cancelled_one_ends(client: EngineClient, tmp_path: Path) -> None:
     client.engine.submit(CheckDrafts("check", LoadOptions(model=str(tmp_path / "gone")), (str(TOY_DRAFT),)))
     failed = client.wait_for(Failed)
     assert isinstance(failed, Failed)

@@ -122,9 +122,7 @@ def test_the_same_prompt_twice_computes_one_token(client: EngineClient, llama_fo
 
 
 @pytest.mark.parametrize("mode", ["plain", "lookup"])
-def test_limit_is_exact_and_the_context_ends_the_reply(
-    mode: str, client: EngineClient, llama_folder: Path
-) -> None:
+def test_limit_is_exact_and_the_context_ends_the_reply(mode: str, client: EngineClient, llama_folder: Path) -> None:
     for limit in (1, 2, 7, 33):
         reply = client.answer("aaaa bbbb aaaa bbbb", llama_folder, mode=mode, max_tokens=limit)
         assert (len(reply.token_ids), reply.stop_reason) == (limit, "length")
@@ -248,9 +246,7 @@ def test_closing_cancels_what_runs_and_joins_the_thread(llama_folder: Path) -> N
     assert not [thread for thread in threading.enumerate() if thread.name == "tenon-engine"]
 
 
-def test_a_model_is_loaded_once_and_again_when_options_change(
-    client: EngineClient, llama_folder: Path
-) -> None:
+def test_a_model_is_loaded_once_and_again_when_options_change(client: EngineClient, llama_folder: Path) -> None:
     client.answer("a", llama_folder, mode="plain", max_tokens=2)
     client.answer("a", llama_folder, mode="lookup", max_tokens=2)
     assert len(client.seen(ModelLoaded)) == 1
@@ -263,12 +259,8 @@ def test_a_model_is_loaded_once_and_again_when_options_change(
     client.wait_for(ModelUnloaded)
 
 
-def test_a_long_conversation_leaves_out_its_oldest_turns_and_says_so(
-    client: EngineClient, llama_folder: Path
-) -> None:
-    turns = [
-        message for _ in range(12) for message in (user("hello " * 4), ChatMessage("assistant", "world " * 4))
-    ]
+def test_a_long_conversation_leaves_out_its_oldest_turns_and_says_so(client: EngineClient, llama_folder: Path) -> None:
+    turns = [message for _ in range(12) for message in (user("hello " * 4), ChatMessage("assistant", "world " * 4))]
     messages = [ChatMessage("system", "Be brief."), *turns, user("and now?")]
     reply = client.answer(messages, llama_folder, context=128, max_tokens=10)
     (trimmed,) = client.seen(ContextTrimmed)
@@ -309,9 +301,7 @@ def test_bad_options_get_one_sentence(
     assert failed.error.message.endswith(".")
 
 
-def test_a_lossy_rule_is_announced_and_lossless_ones_are_not(
-    client: EngineClient, llama_folder: Path
-) -> None:
+def test_a_lossy_rule_is_announced_and_lossless_ones_are_not(client: EngineClient, llama_folder: Path) -> None:
     for name, rule in RULES.items():
         client.events.clear()
         client.answer("abc abc", llama_folder, verify=name, max_tokens=4)

@@ -30,9 +30,7 @@ def test_greedy_tokens_are_those_of_transformers(
     folder = checkpoint_of(variant)
     reference = load_reference(folder)
     for prompt in PROMPTS:
-        replies = {
-            mode: client.answer(prompt, folder, mode=mode, weights="fp32", max_tokens=64) for mode in MODES
-        }
+        replies = {mode: client.answer(prompt, folder, mode=mode, weights="fp32", max_tokens=64) for mode in MODES}
         expected = reference_greedy(reference, replies["plain"].prompt_ids, 64)
         for mode, reply in replies.items():
             assert list(reply.token_ids) == expected, (mode, prompt)
@@ -75,9 +73,7 @@ def test_a_seed_gives_one_text_whatever_the_mode(
     for seed in range(5):
         settings = {"temperature": 0.9, "top_p": 0.95, "top_k": 40, "repetition_penalty": 1.1, "seed": seed}
         texts = {
-            mode: client.answer(
-                PROMPTS[2], folder, mode=mode, weights="fp32", max_tokens=48, **settings
-            ).token_ids
+            mode: client.answer(PROMPTS[2], folder, mode=mode, weights="fp32", max_tokens=48, **settings).token_ids
             for mode in MODES
         }
         assert texts["plain"] == texts["lookup"]
@@ -96,9 +92,7 @@ def test_keys_and_values_in_8_bits_serve_every_mode(client: EngineClient, tmp_pa
     assert client.seen(ModelLoaded)[-1].report.kv_cache == ("full" if library.available() is None else "q8_0")
 
 
-def test_other_seeds_give_other_texts_and_no_seed_a_fresh_one(
-    client: EngineClient, llama_folder: Path
-) -> None:
+def test_other_seeds_give_other_texts_and_no_seed_a_fresh_one(client: EngineClient, llama_folder: Path) -> None:
     texts = {client.answer("a", llama_folder, temperature=1.0, seed=seed).text for seed in (1, 2, None, None)}
     assert len(texts) == 4
 
@@ -112,9 +106,7 @@ def test_lookup_saves_forwards_on_a_text_that_repeats(client: EngineClient, tmp_
     assert plain.timings.acceptance_rate is None
     assert lookup.timings.draft_n >= lookup.timings.draft_n_accepted > 0
     assert lookup.timings.target_forwards < plain.timings.target_forwards
-    assert (
-        lookup.timings.mean_acceptance_length == (len(lookup.token_ids) - 1) / lookup.timings.target_forwards
-    )
+    assert lookup.timings.mean_acceptance_length == (len(lookup.token_ids) - 1) / lookup.timings.target_forwards
 
 
 def test_a_reply_that_repeats_itself_ends_at_the_same_token_in_every_mode(
@@ -123,10 +115,7 @@ def test_a_reply_that_repeats_itself_ends_at_the_same_token_in_every_mode(
     """A penalty below 1 makes a random model say the same again and again, in words that are no prose."""
     monkeypatch.setattr("engine.text.repetition._LONG_TOKENS", 160)
     sampling = {"temperature": 0.0, "repetition_penalty": 0.1}
-    replies = [
-        client.answer("a", llama_folder, mode=mode, stop_loops=True, **sampling)
-        for mode in ("plain", "lookup")
-    ]
+    replies = [client.answer("a", llama_folder, mode=mode, stop_loops=True, **sampling) for mode in ("plain", "lookup")]
     assert [reply.stop_reason for reply in replies] == ["loop", "loop"]
     assert replies[0].token_ids == replies[1].token_ids
     new = replies[0].new_characters

@@ -10,9 +10,7 @@ def test_json_is_read() -> None:
     assert read_json(b'"text"') == "text"
 
 
-@pytest.mark.parametrize(
-    "deep", ["[" * 200 + "]" * 200, '{"a":' * 100_000 + "1" + "}" * 100_000, "[" * 100_000]
-)
+@pytest.mark.parametrize("deep", ["[" * 200 + "]" * 200, '{"a":' * 100_000 + "1" + "}" * 100_000, "[" * 100_000])
 def test_what_is_nested_too_deeply_is_no_json(deep: str) -> None:
     with pytest.raises(ValueError, match=r"too deeply|Expecting"):
         read_json(deep)

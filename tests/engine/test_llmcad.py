@@ -61,9 +61,7 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
         assert not client.seen(ModelLoaded)
 
 
-def test_the_mode_says_why_and_takes_its_own_number_of_nodes(
-    client: EngineClient, llama_folder: Path
-) -> None:
+def test_the_mode_says_why_and_takes_its_own_number_of_nodes(client: EngineClient, llama_folder: Path) -> None:
     client.events.clear()
     values = {**LLMCAD, "draft": str(llama_folder)}
     del values["draft_nodes"]
@@ -72,9 +70,7 @@ def test_the_mode_says_why_and_takes_its_own_number_of_nodes(
     assert "disk" in client.seen(PlanChosen)[0].plan.reason
 
 
-def test_guesses_are_shown_as_such(
-    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_guesses_are_shown_as_such(client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that drafts for itself guesses what it is going to say."""
     monkeypatch.setattr("engine.reply._UNCONFIRMED_EVERY_S", 0.0)
     request = client.request(

@@ -52,9 +52,7 @@ def test_a_machine_is_told_before_it_was_measured_and_after(client: EngineClient
     assert third.report.speeds == second.report.speeds
 
 
-def test_measuring_can_be_cancelled_and_keeps_nothing(
-    client: EngineClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_measuring_can_be_cancelled_and_keeps_nothing(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = client.engine._on_event
 
     def stop_at_once(event: object) -> None:

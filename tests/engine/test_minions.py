@@ -65,9 +65,7 @@ def test_a_seed_gives_one_text_with_and_without_them(
         assert reply.token_ids == plain.token_ids
 
 
-def test_the_next_question_goes_on_in_every_cache(
-    client: EngineClient, target: Path, drafts: tuple[str, ...]
-) -> None:
+def test_the_next_question_goes_on_in_every_cache(client: EngineClient, target: Path, drafts: tuple[str, ...]) -> None:
     options = {"weights": "fp32", "max_tokens": 24}
     reply = client.answer(PROMPT, target, drafts=drafts, mode="minions", **options)
     following = client.answer(PROMPT + reply.text, target, drafts=drafts, mode="minions", **options)
@@ -78,9 +76,7 @@ def test_the_next_question_goes_on_in_every_cache(
     assert told == {"There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model."}
 
 
-def test_rounds_say_who_guessed_and_what_the_votes_weighed(
-    client: EngineClient, target: Path, draft: Path
-) -> None:
+def test_rounds_say_who_guessed_and_what_the_votes_weighed(client: EngineClient, target: Path, draft: Path) -> None:
     """The target as its own draft is always right, another random model hardly ever."""
     client.events.clear()
     reply = client.answer(
@@ -120,9 +116,7 @@ def test_bad_committees_are_refused(
     def failure(**options: Any) -> str:
         return client.failure(PROMPT, target, mode="minions", **options).error.message
 
-    assert failure(drafts=(str(draft), str(draft))) == (
-        f"The draft {draft} is named twice: name each draft once."
-    )
+    assert failure(drafts=(str(draft), str(draft))) == (f"The draft {draft} is named twice: name each draft once.")
     there = f"{draft.parent}/./{draft.name}/"
     assert failure(drafts=(str(draft), there)) == f"The draft {there} is named twice: name each draft once."
     assert failure().startswith("The mode Minions cannot run. It needs a draft")

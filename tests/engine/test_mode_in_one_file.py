@@ -39,9 +39,7 @@ def test_it_is_planned_and_told() -> None:
 
 
 @pytest.mark.usefixtures("echo")
-def test_the_command_line_has_it_and_its_options(
-    llama_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_has_it_and_its_options(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--model", str(llama_folder)]) == 0
     assert "\necho " in capsys.readouterr().out
     assert main(["ask", "--help"]) == 0

@@ -78,9 +78,7 @@ def test_layers_are_there_by_budget_and_the_text_is_plain_decoding_s(
 
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("weights", PACKED)
-def test_both_modes_compute_the_same_with_packed_layers(
-    client: EngineClient, tmp_path: Path, weights: str
-) -> None:
+def test_both_modes_compute_the_same_with_packed_layers(client: EngineClient, tmp_path: Path, weights: str) -> None:
     folder = write_checkpoint(tmp_path / "own", "llama", num_hidden_layers=LAYERS)
     replies = [
         ask(client, folder, mode, weights=weights, gpu_layers=layers)

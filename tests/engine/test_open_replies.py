@@ -70,9 +70,7 @@ def tokens(event: Event) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("weights", ["fp32", "q8_0"])
-def test_replies_take_turns_and_are_what_each_is_alone(
-    weights: str, client: EngineClient, llama_folder: Path
-) -> None:
+def test_replies_take_turns_and_are_what_each_is_alone(weights: str, client: EngineClient, llama_folder: Path) -> None:
     requests = submit(client, llama_folder, weights)
     ended = wait(client, len(requests))
     added = client.seen(TokensAdded)
@@ -96,9 +94,7 @@ def test_a_cancel_ends_one_reply_alone(client: EngineClient, llama_folder: Path)
     cut = last.pop(stopped)
     assert isinstance(cut, Finished)
     assert cut.reply.stop_reason == "cancelled"
-    assert all(
-        event.reply.stop_reason != "cancelled" for event in last.values() if isinstance(event, Finished)
-    )
+    assert all(event.reply.stop_reason != "cancelled" for event in last.values() if isinstance(event, Finished))
     whole = client.answer(ASKED[0][0], llama_folder, weights="fp32", **ASKED[0][1])
     assert 5 <= len(cut.reply.token_ids) < len(whole.token_ids)
     assert whole.token_ids[: len(cut.reply.token_ids)] == cut.reply.token_ids
@@ -121,20 +117,14 @@ def test_a_request_larger_than_the_context_fails_alone(client: EngineClient, lla
         assert tokens(ended[request.request_id]) == alone.token_ids
 
 
-def test_what_needs_another_model_waits_for_its_turn(
-    client: EngineClient, llama_folder: Path, tmp_path: Path
-) -> None:
+def test_what_needs_another_model_waits_for_its_turn(client: EngineClient, llama_folder: Path, tmp_path: Path) -> None:
     other = write_checkpoint(tmp_path / "other", "llama", seed=8)
     requests = submit(client, llama_folder)
     waiting = client.request("abc", other, mode="plain", max_tokens=3)
     client.engine.submit(waiting)
     client.engine.submit(Ping(1))
     client.wait_for(Pong)
-    order = [
-        (type(event), event.request_id)
-        for event in client.events
-        if isinstance(event, Finished | ModelLoaded)
-    ]
+    order = [(type(event), event.request_id) for event in client.events if isinstance(event, Finished | ModelLoaded)]
     assert {request_id for _, request_id in order[: len(requests)]} == {one.request_id for one in requests}
     assert order[len(requests) :] == [(ModelLoaded, waiting.request_id), (Finished, waiting.request_id)]
 
@@ -156,9 +146,7 @@ def test_a_request_that_lets_others_first_is_overtaken_while_it_waits(
     client.answer("abc", llama_folder, mode="plain", max_tokens=1)
     client.events.clear()
     asked = [
-        client.request(
-            f"abc {number}", llama_folder, mode="plain", max_tokens=30, lets_others_first=number < 3
-        )
+        client.request(f"abc {number}", llama_folder, mode="plain", max_tokens=30, lets_others_first=number < 3)
         for number in range(4)
     ]
     for request in asked:
@@ -221,9 +209,7 @@ def test_the_engine_closes_with_replies_open(client: EngineClient, llama_folder:
     assert {"Cancelled"} >= {event.error.kind for event in ended if isinstance(event, Failed)}
 
 
-def test_conversations_that_take_turns_are_each_found_in_the_cache(
-    client: EngineClient, llama_folder: Path
-) -> None:
+def test_conversations_that_take_turns_are_each_found_in_the_cache(client: EngineClient, llama_folder: Path) -> None:
     texts = ("The quick brown fox jumps", "A language model guesses the next", "one two three four")
     for text in texts:
         client.answer(text, llama_folder, mode="plain", max_tokens=8)
@@ -231,10 +217,7 @@ def test_conversations_that_take_turns_are_each_found_in_the_cache(
         again = client.answer(text + " over", llama_folder, mode="plain", max_tokens=8)
         assert again.timings.cache_n >= len(again.prompt_ids) - 5
         client.engine.submit(Unload())
-        assert (
-            again.token_ids
-            == client.answer(text + " over", llama_folder, mode="plain", max_tokens=8).token_ids
-        )
+        assert again.token_ids == client.answer(text + " over", llama_folder, mode="plain", max_tokens=8).token_ids
         for each in texts:
             client.answer(each, llama_folder, mode="plain", max_tokens=8)
 
@@ -247,8 +230,7 @@ def test_without_room_the_text_that_was_used_longest_ago_gives_way(
     for text in texts:
         client.answer(text, llama_folder, mode="plain", max_tokens=8)
     found = [
-        client.answer(text, llama_folder, mode="plain", max_tokens=8).timings.cache_n > 0
-        for text in reversed(texts)
+        client.answer(text, llama_folder, mode="plain", max_tokens=8).timings.cache_n > 0 for text in reversed(texts)
     ]
     assert found == [True, True, False]
 

@@ -103,9 +103,7 @@ def test_drafts_are_checked_by_the_mask_of_tools(
 
 
 @pytest.mark.parametrize("grammar", ['start: "yes" | "no"', 'root ::= "yes" | "no"'])
-def test_a_grammar_of_lark_or_llama_cpp_is_kept_to(
-    client: EngineClient, llama_folder: Path, grammar: str
-) -> None:
+def test_a_grammar_of_lark_or_llama_cpp_is_kept_to(client: EngineClient, llama_folder: Path, grammar: str) -> None:
     reply = client.answer("abc", llama_folder, mode="plain", form=OutputForm("grammar", grammar))
     assert reply.text in ("yes", "no")
 
@@ -127,9 +125,7 @@ def test_a_form_that_is_none_is_refused(client: EngineClient, llama_folder: Path
 
 
 @pytest.mark.parametrize("parts", [10, 30])
-def test_an_ambiguous_grammar_is_bounded_in_each_step(
-    parts: int, client: EngineClient, llama_folder: Path
-) -> None:
+def test_an_ambiguous_grammar_is_bounded_in_each_step(parts: int, client: EngineClient, llama_folder: Path) -> None:
     """However it is read: a short grammar may have thousands of ways, and more of them with each token."""
     ways = " | ".join(['"x" a', '"x" a a'] * 20)
     form = OutputForm("grammar", f'root ::= {" ".join(["a"] * parts)}\na ::= {ways} | "x"')
@@ -157,14 +153,10 @@ HARMONY = """
 
 
 @pytest.mark.parametrize("text", ["e\u0301", "\u1112\u1161\u11ab", "\u212b", "Tuye\u0302n"])
-def test_a_text_that_the_tokenizer_would_compose_is_written_as_the_form_has_it(
-    tmp_path: Path, text: str
-) -> None:
+def test_a_text_that_the_tokenizer_would_compose_is_written_as_the_form_has_it(tmp_path: Path, text: str) -> None:
     folder = write_checkpoint(tmp_path / "composing", "llama")
     whole = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    (folder / "tokenizer.json").write_text(
-        json.dumps(whole | {"normalizer": {"type": "NFC"}}), encoding="utf-8"
-    )
+    (folder / "tokenizer.json").write_text(json.dumps(whole | {"normalizer": {"type": "NFC"}}), encoding="utf-8")
     tokenizer = Tokenizer(folder)
     form = OutputForm("schema", json.dumps({"const": text}))
     mask = TokenMask(tokenizer, (str(folder), str(tmp_path)), *form_grammar(tokenizer, form))
@@ -202,9 +194,7 @@ def test_a_call_of_harmony_is_told_as_every_call_is(client: EngineClient, harmon
     assert name.name == "paint"
     assert json.loads("".join(piece.arguments for piece in more))["colour"] in ("red", "green")
     # A model that may answer is not made to call.
-    free = client.answer(
-        asked, harmony, tools=ToolUse(tools.offered), max_tokens=20, temperature=0.0, weights="fp32"
-    )
+    free = client.answer(asked, harmony, tools=ToolUse(tools.offered), max_tokens=20, temperature=0.0, weights="fp32")
     assert not Tokenizer(harmony).decode(free.token_ids, special=True).startswith(OPENING)
 
 
@@ -216,9 +206,7 @@ def test_a_form_waits_for_the_channel_of_the_answer(harmony: Path) -> None:
         (str(harmony), str(harmony)),
         *form_grammar(tokenizer, REGEX, answer=tokenizer.template.reasoning.answer),
     )
-    before = tokenizer.encode(
-        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
-    )
+    before = tokenizer.encode("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>")
     for token in before:
         assert mask.allowed() is None
         mask.take(token)

@@ -149,9 +149,7 @@ def test_no_model_file_is_waited_for(
     assert str(path) not in opened
 
 
-def test_settings_that_are_no_file_are_said(
-    make: Callable[[Path], None], tmp_path: Path, opened: list[str]
-) -> None:
+def test_settings_that_are_no_file_are_said(make: Callable[[Path], None], tmp_path: Path, opened: list[str]) -> None:
     path = tmp_path / "settings.json"
     make(path)
     _, sentences = SettingsFile(tmp_path).read()

@@ -38,9 +38,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drafts(tmp_path_factory: pytest.TempPathFactory, target: Path, draft: Path) -> dict[str, tuple[str, ...]]:
     """Drafts for each mode; the target itself guesses most tokens right that no penalty moves."""
     folder = tmp_path_factory.mktemp("drafts")
-    heads = {
-        name: str(make_head(name).write(folder / name, safetensors=True)) for name in ("eagle3", "medusa")
-    }
+    heads = {name: str(make_head(name).write(folder / name, safetensors=True)) for name in ("eagle3", "medusa")}
     asking = str(write_prompt_tokens(folder / "prompt-tokens", num_layers=LAYERS))
     return {
         "lookup": (),
@@ -51,9 +49,7 @@ def drafts(tmp_path_factory: pytest.TempPathFactory, target: Path, draft: Path) 
     }
 
 
-def _expected(
-    model: Any, prompt: tuple[int, ...], count: int, penalties: Penalties, repetition: float
-) -> list[int]:
+def _expected(model: Any, prompt: tuple[int, ...], count: int, penalties: Penalties, repetition: float) -> list[int]:
     """The greedy text by OpenAI's formula, token by token over transformers' logits."""
     written: list[int] = []
     for _ in range(count):
@@ -141,9 +137,7 @@ def test_replies_beside_each_other_have_penalties_of_their_own(
     assert alone[0] == alone[1] != alone[4]
 
 
-def test_the_lossy_rule_has_them_too(
-    client: EngineClient, target: Path, drafts: dict[str, tuple[str, ...]]
-) -> None:
+def test_the_lossy_rule_has_them_too(client: EngineClient, target: Path, drafts: dict[str, tuple[str, ...]]) -> None:
     """At temperature 0 it gives the text of the model alone."""
     settings: dict[str, Any] = {
         "temperature": 0.0,
@@ -152,17 +146,13 @@ def test_the_lossy_rule_has_them_too(
         "weights": "fp32",
     }
     plain = client.answer(PROMPT, target, mode="plain", **settings)
-    reply = client.answer(
-        PROMPT, target, mode="dovetail", drafts=drafts["dovetail"], verify="typical", **settings
-    )
+    reply = client.answer(PROMPT, target, mode="dovetail", drafts=drafts["dovetail"], verify="typical", **settings)
     assert reply.token_ids == plain.token_ids
 
 
 def test_a_bias_forbids_and_forces_a_token(client: EngineClient, llama_folder: Path) -> None:
     plain = client.answer("The quick", llama_folder, max_tokens=8).token_ids
-    without = client.answer(
-        "The quick", llama_folder, max_tokens=8, penalties=Penalties(bias=((plain[0], -100.0),))
-    )
+    without = client.answer("The quick", llama_folder, max_tokens=8, penalties=Penalties(bias=((plain[0], -100.0),)))
     assert plain[0] not in without.token_ids
     forced = client.answer("The quick", llama_folder, max_tokens=8, penalties=Penalties(bias=((300, 100.0),)))
     assert forced.token_ids == (300,) * 8

@@ -125,9 +125,7 @@ def test_words_may_be_looked_up_beside_them(
 
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_verifies_its_drafts(rule: str, client: EngineClient, target: Path, draft: str) -> None:
-    reply = client.answer(
-        PROMPT, target, mode="ppd", draft=draft, verify=rule, temperature=0.8, seed=2, max_tokens=24
-    )
+    reply = client.answer(PROMPT, target, mode="ppd", draft=draft, verify=rule, temperature=0.8, seed=2, max_tokens=24)
     assert len(reply.token_ids) == 24
     assert reply.timings.draft_n > 10
     said = [event.text for event in client.seen(Notice)]
@@ -145,6 +143,4 @@ def test_no_prompt_tokens_or_others_are_refused(client: EngineClient, target: Pa
     assert "for a model with hidden size 32, and this model's is 64" in failed.error.message
     many = write_prompt_tokens(tmp_path / "many", members=30, num_layers=LAYERS)
     failed = client.failure("one", target, mode="ppd", draft=str(many), context=64)
-    assert failed.error.message.startswith(
-        "There are 90 prompt tokens, and the context has room for 64 tokens;"
-    )
+    assert failed.error.message.startswith("There are 90 prompt tokens, and the context has room for 64 tokens;")

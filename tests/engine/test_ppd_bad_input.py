@@ -53,9 +53,7 @@ def test_a_set_for_another_model_or_of_an_unknown_mask(
         assert sentence in said
 
 
-def test_more_prompt_tokens_than_the_context_has_room_for(
-    llama_folder: Path, tmp_path: Path, capsys: CLI
-) -> None:
+def test_more_prompt_tokens_than_the_context_has_room_for(llama_folder: Path, tmp_path: Path, capsys: CLI) -> None:
     many = write_prompt_tokens(tmp_path / "many", members=30)
     ask = ("ask", "--mode", "ppd", "--model", llama_folder, "--draft", many, "--raw", "one")
     said = refusal(capsys, *ask, "--context", 64)

@@ -23,9 +23,7 @@ def test_an_engine_in_a_process_of_its_own(llama_folder: Path) -> None:
     process.start()
     theirs.close()
     events: list[Event] = []
-    request = Generate(
-        "1", LoadOptions(model=str(llama_folder)), (ChatMessage("user", "Hello"),), max_tokens=5
-    )
+    request = Generate("1", LoadOptions(model=str(llama_folder)), (ChatMessage("user", "Hello"),), max_tokens=5)
     send(ours, request)
     while not events or not isinstance(events[-1], Finished):
         assert ours.poll(60)

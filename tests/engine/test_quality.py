@@ -46,7 +46,5 @@ def test_instruction_sets_are_equally_good(rows: dict[str, Figures], name: str) 
     same_kind = of_format(rows, name).values()
     for row in same_kind:
         assert all(
-            abs(row.kl - other.beside(row).kl) < 0.001
-            for other in same_kind
-            if len(other.windows) >= len(row.windows)
+            abs(row.kl - other.beside(row).kl) < 0.001 for other in same_kind if len(other.windows) >= len(row.windows)
         )

@@ -15,9 +15,7 @@ PROMPT = "one two three four one two three four one two " * 3
 
 @pytest.fixture(scope="module")
 def reply(client: EngineClient, tmp_path_factory: pytest.TempPathFactory) -> Reply:
-    folder = write_checkpoint(
-        Path(tmp_path_factory.mktemp("model")), "llama-tied", seed=3, num_hidden_layers=2
-    )
+    folder = write_checkpoint(Path(tmp_path_factory.mktemp("model")), "llama-tied", seed=3, num_hidden_layers=2)
     # While the machine is busy a draft may seem to cost more than it saves, so that little is drafted.
     for _ in range(8):
         client.events.clear()
@@ -61,9 +59,7 @@ def test_drafted_text_is_what_the_drafted_tokens_added(client: EngineClient, rep
     assert reply.drafted_text[-1][1] <= len(reply.text)
     taken = place = 0
     for event in client.seen(TokensAdded):
-        inside = sum(
-            max(0, min(end, place + len(event.text)) - max(start, place)) for start, end in reply.drafted_text
-        )
+        inside = sum(max(0, min(end, place + len(event.text)) - max(start, place)) for start, end in reply.drafted_text)
         assert (inside == 0) or event.drafted
         taken += inside
         place += len(event.text)
@@ -78,9 +74,7 @@ def test_plain_decoding_has_rounds_without_drafts(client: EngineClient, llama_fo
     assert plain.drafted_text == ()
 
 
-def test_rounds_say_what_their_tokens_say_where_that_is_asked_for(
-    client: EngineClient, llama_folder: Path
-) -> None:
+def test_rounds_say_what_their_tokens_say_where_that_is_asked_for(client: EngineClient, llama_folder: Path) -> None:
     client.events.clear()
     reply = client.answer(PROMPT, llama_folder, mode="lookup", max_tokens=300, round_texts=True)
     texts = [record.texts for event in client.seen(StatisticsUpdated) for record in event.rounds]
@@ -88,9 +82,7 @@ def test_rounds_say_what_their_tokens_say_where_that_is_asked_for(
     assert len(texts) == reply.timings.target_forwards > 64
     assert texts[0] is not None
     said = texts[0].root
-    for index, record in enumerate(
-        record for event in client.seen(StatisticsUpdated) for record in event.rounds
-    ):
+    for index, record in enumerate(record for event in client.seen(StatisticsUpdated) for record in event.rounds):
         found = texts[index]
         assert found is not None
         assert len(found.drafted) == len(record.tokens)

@@ -57,9 +57,7 @@ def test_a_draft_that_is_not_loaded_is_not_in_memory(client: EngineClient) -> No
     assert not in_memory(client, in_mode("ghidorah", options))
 
 
-def test_nothing_is_in_memory_without_a_model_nor_another_one(
-    client: EngineClient, llama_folder: Path
-) -> None:
+def test_nothing_is_in_memory_without_a_model_nor_another_one(client: EngineClient, llama_folder: Path) -> None:
     client.answer("a", llama_folder, max_tokens=1)
     own = client.request("a", llama_folder).options
     assert in_memory(client, own)

@@ -342,9 +342,7 @@ def test_a_draft_that_fails_beside_the_target_ends_its_own_reply(bench: Bench) -
     assert other.reply.token_ids == bench.alone[2]
 
 
-def test_where_memory_ends_the_newest_waits_and_none_is_lost(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_memory_ends_the_newest_waits_and_none_is_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     reserve, released = KVCache._reserve, []
     release = TokenSequence.release
     fails = iter([False] * 4 + [True] + [False] * 15 + [True] + [False] * 1000)

@@ -55,9 +55,7 @@ def test_a_sentence_and_its_figures_are_in_the_language(german: None) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '"text"'])
-def test_a_damaged_table_leaves_english(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
-) -> None:
+def test_a_damaged_table_leaves_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
     (tmp_path / "de.json").write_text(content, encoding="utf-8")
     monkeypatch.setattr(sentences, "TABLES", tmp_path)
     sentences._table.cache_clear()

@@ -96,9 +96,7 @@ def plain(model: Path, decoder: Decoder) -> Replies:
     @cache
     def answered(request: str, sampler: Sampler) -> tuple[list[int], list[int]]:
         prompt = tokenizer.render([ChatMessage("user", request)])
-        reply, _ = run_reply(
-            TokenSequence(Target(decoder), 256), NoDrafter(), prompt, TOKENS, sampler=sampler
-        )
+        reply, _ = run_reply(TokenSequence(Target(decoder), 256), NoDrafter(), prompt, TOKENS, sampler=sampler)
         return prompt, reply
 
     return answered
@@ -108,9 +106,7 @@ def plain(model: Path, decoder: Decoder) -> Replies:
 def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
     plain: Replies, decoder: Decoder, sampler: Sampler
 ) -> None:
-    network = load_feature_network(
-        HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), weight_format("q4_1")
-    )
+    network = load_feature_network(HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), weight_format("q4_1"))
     lengths = []
     for request in REQUESTS:
         prompt, expected = plain(request, sampler)

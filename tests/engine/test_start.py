@@ -19,9 +19,7 @@ def test_transformers_is_not_imported(llama_folder: Path) -> None:
         "code = main(['ask', 'Hello', '--max-tokens', '2', '--model', sys.argv[1]])",
         "code = main(['plan', '--model', sys.argv[1]])",
     )
-    check = (
-        "print('\\nimported', sorted({'transformers', 'sympy', 'torch._dynamo'} & set(sys.modules)), code)"
-    )
+    check = "print('\\nimported', sorted({'transformers', 'sympy', 'torch._dynamo'} & set(sys.modules)), code)"
     program = "\n".join(("import sys", *(f"{step}; {check}" for step in steps)))
     command = [sys.executable, "-c", program, str(llama_folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -66,9 +66,7 @@ def _small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def options(folder: Path, weights: str = "fp32", **more: Any) -> dict[str, Any]:
     """With a budget that a few layers fit into."""
     config, format_ = read_config(Checkpoint(folder)), weight_format(weights)
-    budget = StreamedPlan.least_bytes(Sizes(config, format_, 128)) + (PINNED + 1) * stored_layer_bytes(
-        config, format_
-    )
+    budget = StreamedPlan.least_bytes(Sizes(config, format_, 128)) + (PINNED + 1) * stored_layer_bytes(config, format_)
     return {
         "weights": weights,
         "kv_cache": "full",

@@ -50,9 +50,7 @@ class Bench:
         if self.scheduler.running in self.stop:
             raise Cancelled("stop")
 
-    def add(
-        self, name: str, rounds: int = 3, prompt: int = 0, streams: bool = False, apart: bool = False
-    ) -> None:
+    def add(self, name: str, rounds: int = 3, prompt: int = 0, streams: bool = False, apart: bool = False) -> None:
         """A reply that reads so long a prompt, and then has so many rounds of a row."""
         self.scheduler.add(name, self._steps(name, rounds, prompt, Text(self, name, streams), apart))
 
@@ -109,9 +107,7 @@ SHORT = [
 
 @pytest.mark.parametrize("short", SHORT, ids=lambda error: type(error).__name__ + str(error)[:4])
 @pytest.mark.parametrize("room", [1, 2, 3])
-def test_where_memory_ends_the_newest_of_those_that_compute_wait(
-    bench: Bench, short: Exception, room: int
-) -> None:
+def test_where_memory_ends_the_newest_of_those_that_compute_wait(bench: Bench, short: Exception, room: int) -> None:
     bench.target.fails = lambda names: short if len(names) > room else None
     for name, rounds in (("oldest", 9), ("old", 6), ("new", 4), ("newest", 2)):
         bench.add(name, rounds)
@@ -122,9 +118,7 @@ def test_where_memory_ends_the_newest_of_those_that_compute_wait(
     assert released[: 4 - room] == ["newest", "new", "old"][: 4 - room]
     # None is lost, none is told of it, and an older one is never behind a newer one for want of memory.
     assert sum(sum(forward.values()) for forward in forwards) == 9 + 6 + 4 + 2
-    assert sorted(entry for entry in bench.log if entry.endswith("done")) == sorted(
-        f"{n} is done" for n in together
-    )
+    assert sorted(entry for entry in bench.log if entry.endswith("done")) == sorted(f"{n} is done" for n in together)
     assert bench.log.index("oldest is done") < len(bench.log)
     for forward in forwards:
         computing = [name for name in together if name in forward]

@@ -28,9 +28,7 @@ def main() -> int:
     for target in options.targets:
         begun = time.monotonic()
         with tempfile.TemporaryDirectory(prefix=f"fuzz-{target}-") as folder:
-            outcome = run(
-                target, Path(folder), cases, first, options.seed, lambda line: print(line, flush=True)
-            )
+            outcome = run(target, Path(folder), cases, first, options.seed, lambda line: print(line, flush=True))
         print(f"{outcome} ({time.monotonic() - begun:.0f} s)", flush=True)
         failures += len(outcome.failures)
     return 1 if failures else 0

@@ -43,9 +43,7 @@ class Outcome:
     def failures(self) -> list[str]:
         """Failures in words, each with the command that repeats it."""
         found = [(kind, *one) for kind in ("crashes", "hangs", "internal") for one in getattr(self, kind)]
-        return [
-            f"python -m tests.fuzz {self.target} --only {case}\n({kind}) {what}" for kind, case, what in found
-        ]
+        return [f"python -m tests.fuzz {self.target} --only {case}\n({kind}) {what}" for kind, case, what in found]
 
 
 def run(

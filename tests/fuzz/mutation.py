@@ -115,11 +115,7 @@ def damaged_text(random: Random, text: str, pieces: Sequence[str]) -> str:
             start = random.randrange(len(found) + 1)
             found = found[:at] + found[start : start + random.randrange(1, 200)] + found[at:]
         else:
-            found = (
-                found[:at]
-                + chr(random.choice((0, 9, 13, 0x200F, 0xFFFC, 0xD800, 0x1F600, 0x301)))
-                + found[at:]
-            )
+            found = found[:at] + chr(random.choice((0, 9, 13, 0x200F, 0xFFFC, 0xD800, 0x1F600, 0x301))) + found[at:]
         found = found[:200_000]
     return found
 
@@ -171,14 +167,10 @@ def _nearby(random: Random, value: Any) -> Any:
             )
         )
     if isinstance(value, float):
-        return random.choice(
-            (-value, value * 1e30, value / 1e30, int(value) if abs(value) < 1e300 else 0, str(value))
-        )
+        return random.choice((-value, value * 1e30, value / 1e30, int(value) if abs(value) < 1e300 else 0, str(value)))
     if isinstance(value, str):
         at = random.randrange(len(value) + 1)
-        return random.choice(
-            (value[:at], value[at:], value + value, value[:at] + "\ud800" + value[at:], value.upper())
-        )
+        return random.choice((value[:at], value[at:], value + value, value[:at] + "\ud800" + value[at:], value.upper()))
     return [value] if random.random() < 0.5 else str(value)
 
 

@@ -20,6 +20,4 @@ def check_sentence(error: TenonError | ErrorReport) -> None:
         or any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in message)
     )
     if bad:
-        raise AssertionError(
-            f"{kind}: {message[:400]!r} ({len(message)} characters)\n{error.details}"
-        ) from None
+        raise AssertionError(f"{kind}: {message[:400]!r} ({len(message)} characters)\n{error.details}") from None

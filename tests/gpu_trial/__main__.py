@@ -58,9 +58,7 @@ def unpack_wheels(wheels: Path, folder: Path) -> None:
     own = sys.version_info[:2]
     for wheel in sorted(wheels.glob("*.whl")):
         *_, pythons, abi, _ = wheel.stem.split("-")
-        numbers = [
-            (int(found[1]), int(found[2] or 0)) for found in re.finditer(r"(?:cp|py)(\d)(\d*)", pythons)
-        ]
+        numbers = [(int(found[1]), int(found[2] or 0)) for found in re.finditer(r"(?:cp|py)(\d)(\d*)", pythons)]
         fits = own in numbers if abi.startswith("cp") else any(one <= own for one in numbers)
         if fits:
             with zipfile.ZipFile(wheel) as archive:
@@ -226,9 +224,7 @@ def table(results: dict[str, Any]) -> str:
     """The results as a person reads them: figures as measured, and in brackets as the plan predicted them."""
     lines = [" | ".join(str(results.get(key, "")) for key in ("card", "torch", "cuda", "python"))]
     lines += results["notes"]
-    lines.append(
-        "case: ok? tokens; tok/s; ms of a forward, of a draft, of the prompt, measured (predicted); GB there"
-    )
+    lines.append("case: ok? tokens; tok/s; ms of a forward, of a draft, of the prompt, measured (predicted); GB there")
     for part, found in results["parts"].items():
         bad = sum(row.get("ok") is False for row in found["rows"])
         lines.append(
@@ -248,9 +244,7 @@ def _line(row: dict[str, Any]) -> str:
     for name in ("forward", "draft", "prompt"):
         if row.get(f"{name}_ms") is not None:
             predicted = row.get(f"{name}_predicted_ms")
-            cells.append(
-                f"{name} {row[f'{name}_ms']:.3g}" + ("" if predicted is None else f" ({predicted:.3g})")
-            )
+            cells.append(f"{name} {row[f'{name}_ms']:.3g}" + ("" if predicted is None else f" ({predicted:.3g})"))
     if row.get("device_peak_gb"):
         cells.append(f"{row['device_peak_gb']:.2f} GB")
     if row.get("said"):
@@ -261,9 +255,7 @@ def _line(row: dict[str, Any]) -> str:
 
 def main() -> int:
     """Run the trial; the exit code is 0 where every row is right and every part came to its end."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--out", type=Path, default=Path("gpu-trial"), help="folder for the results (default: %(default)s)"
     )
@@ -271,9 +263,7 @@ def main() -> int:
         "--wheels", type=Path, help="folder that tests.gpu_trial.wheels made; without it packages are here"
     )
     parser.add_argument("--parts", nargs="+", choices=list(LIMITS_S), default=list(LIMITS_S), metavar="PART")
-    parser.add_argument(
-        "--time", type=float, default=470.0, help="seconds for everything (default: %(default)s)"
-    )
+    parser.add_argument("--time", type=float, default=470.0, help="seconds for everything (default: %(default)s)")
     parser.add_argument("--patience", type=float, default=1.0, help="multiplies the limit of each part")
     parser.add_argument("--model", type=Path, help="a GGUF file that the part `small` takes beside the toy")
     parser.add_argument("--work", type=Path, help="keep packages and made models here")

@@ -110,9 +110,7 @@ class Trial:
         begun = time.perf_counter()
         models = make(self.work / "shapes", "tiny" if self.stand_in else name)
         size = sum(path.stat().st_size for path in (models.target, models.draft)) / 1e9
-        self.rows.add(
-            "made", None, f"{models.target.name}, {size:.2f} GB in {time.perf_counter() - begun:.1f} s"
-        )
+        self.rows.add("made", None, f"{models.target.name}, {size:.2f} GB in {time.perf_counter() - begun:.1f} s")
         return models
 
 
@@ -168,9 +166,7 @@ class Replies:
     def __init__(self, trial: Trial, client: EngineClient, model: Path, **options: Any) -> None:
         self._trial, self._client, self._model = trial, client, model
         chat = model == TOY or model == trial.model
-        self._prompt, self._warming = (
-            (list(_CHAT), [ChatMessage("user", "Hello")]) if chat else (_WORDS, "w1 w2 w3")
-        )
+        self._prompt, self._warming = (list(_CHAT), [ChatMessage("user", "Hello")]) if chat else (_WORDS, "w1 w2 w3")
         self._options = {"threads": None, "stop_loops": False, "max_tokens": 48, "context": 2048, **options}
         self._known: dict[str, tuple[int, ...]] = {}
 
@@ -232,9 +228,7 @@ class Replies:
             equal = self._known[case.like] == reply.token_ids
             return equal, f"{'=' if equal else 'NOT AS'} {case.like}"
         own, cpu = reply.token_ids, self._known.get("cpu", reply.token_ids)
-        alike = next(
-            (at for at, pair in enumerate(zip(own, cpu, strict=False)) if pair[0] != pair[1]), len(own)
-        )
+        alike = next((at for at, pair in enumerate(zip(own, cpu, strict=False)) if pair[0] != pair[1]), len(own))
         return (True if alike == len(own) else None), f"{alike} of {len(own)} as cpu"
 
     def _predicted(self, model: LoadedModel, case: Case, reply: Reply) -> dict[str, float]:
@@ -521,9 +515,7 @@ def full(trial: Trial) -> None:
             holder.stdout.readline()
             with engine_client() as client:
                 replies = Replies(trial, client, models.target, max_tokens=8)
-                replies.run(
-                    [Case("beside another program", "offload", ""), Case("auto beside it", "auto", "")]
-                )
+                replies.run([Case("beside another program", "offload", ""), Case("auto beside it", "auto", "")])
         finally:
             holder.kill()
             holder.wait()

@@ -41,9 +41,7 @@ def make(folder: Path, name: str) -> Models:
     """Write the models of a shape, unless they are there."""
     shape = SHAPES[name]
     draft = write_gguf(folder, "BF16", _TINY_DRAFT if shape is TINY else _DRAFT)
-    return Models(
-        write_gguf(folder, "Q4_K_M", shape), draft, _medusa(folder / f"{name}-medusa", shape.hidden)
-    )
+    return Models(write_gguf(folder, "Q4_K_M", shape), draft, _medusa(folder / f"{name}-medusa", shape.hidden))
 
 
 def _medusa(folder: Path, hidden: int) -> Path:

@@ -63,9 +63,7 @@ def _download(folder: Path, python: str, *wanted: str) -> None:
 
 def main() -> int:
     """Collect, and say how large it is; the exit code is 1 where it is too large to carry."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     size = collect(folder)

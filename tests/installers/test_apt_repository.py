@@ -35,9 +35,7 @@ def package(folder: Path, version: str, architecture: str) -> Path:
         "Section: utils\nPriority: optional\nDescription: stand-in\n"
     )
     target = folder / f"tenon_{version}_{architecture}.deb"
-    subprocess.run(
-        ["dpkg-deb", "--build", str(control.parents[1]), str(target)], check=True, capture_output=True
-    )
+    subprocess.run(["dpkg-deb", "--build", str(control.parents[1]), str(target)], check=True, capture_output=True)
     return target
 
 
@@ -47,14 +45,10 @@ def test_packages_are_listed_and_signed(tmp_path: Path, key: str) -> None:
     add_packages(folder, [package(tmp_path, "0.2.0~rc1", "amd64")], key)
     release = folder / "dists" / "stable"
     keyring = folder / "tenon-archive-keyring.gpg"
-    subprocess.run(
-        ["gpgv", "--keyring", str(keyring), str(release / "InRelease")], check=True, capture_output=True
-    )
+    subprocess.run(["gpgv", "--keyring", str(keyring), str(release / "InRelease")], check=True, capture_output=True)
     listed = (release / "main" / "binary-amd64" / "Packages").read_text(encoding="utf-8")
     assert "Version: 0.2.0~rc1\n" in listed
     assert "Version: 0.1.0\n" in (release / "main" / "binary-arm64" / "Packages").read_text(encoding="utf-8")
     (file,) = (line.split()[1] for line in listed.splitlines() if line.startswith("Filename:"))
     assert (folder / file).is_file()
-    assert (
-        "Signed-By: /usr/share/keyrings/tenon-archive-keyring.gpg\n" in (folder / "tenon.sources").read_text()
-    )
+    assert "Signed-By: /usr/share/keyrings/tenon-archive-keyring.gpg\n" in (folder / "tenon.sources").read_text()

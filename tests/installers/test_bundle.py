@@ -16,9 +16,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(1800),
     pytest.mark.skipif(find_spec("PyInstaller") is None, reason="PyInstaller is not installed"),
-    pytest.mark.skipif(
-        not sys.platform.startswith("linux"), reason="the release workflow does this elsewhere"
-    ),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the release workflow does this elsewhere"),
 ]
 
 

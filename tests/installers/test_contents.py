@@ -113,11 +113,7 @@ def test_the_app_imports_nothing_that_stays_out() -> None:
                 elif isinstance(node, ast.ImportFrom) and node.module:
                     imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     assert "PySide6.QtWidgets" in imported
-    out = {
-        name
-        for name in imported
-        if any(name == left or name.startswith(f"{left}.") for left in EXCLUDED_MODULES)
-    }
+    out = {name for name in imported if any(name == left or name.startswith(f"{left}.") for left in EXCLUDED_MODULES)}
     assert out == set()
 
 

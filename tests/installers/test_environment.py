@@ -82,9 +82,7 @@ def test_linux_gets_the_build_for_processors_with_or_without_a_card(
 def test_elsewhere_the_usual_build_is_the_one_for_processors(
     system: str, architecture: str, nvidia: bool, server: WheelServer
 ) -> None:
-    index, line = choose_index(
-        Machine(system, architecture, None, "cp311", nvidia), TORCH, server.index, LONG_S
-    )
+    index, line = choose_index(Machine(system, architecture, None, "cp311", nvidia), TORCH, server.index, LONG_S)
     assert index is None
     assert line == f"Fetching torch {TORCH} from pip's index: about 0.2 GB."
     assert server.requests == []
@@ -158,13 +156,9 @@ def test_an_index_of_someone_s_choice_is_not_passed_over(
     assert "the index that PIP_INDEX_URL sets: about 4.3 GB, with CUDA (TORCH_INDEX=ADDRESS names" in line
 
 
-def test_what_pip_takes_by_itself_is_said_before(
-    server: WheelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_pip_takes_by_itself_is_said_before(server: WheelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed_port()}/simple")
-    assert usual_build(TORCH, "4 GB") == (
-        "about 0.2 GB if that has the build for processors, 4 GB with CUDA if not"
-    )
+    assert usual_build(TORCH, "4 GB") == ("about 0.2 GB if that has the build for processors, 4 GB with CUDA if not")
     server.wheels.clear()
     server.put("torch", TORCH, {}, tag="py3-none-any")
     monkeypatch.setenv("PIP_INDEX_URL", server.index)
@@ -198,9 +192,7 @@ def test_pins_are_those_of_the_architecture_and_the_c_library(machine: Machine, 
 def test_each_python_has_one_pin_of_each_package(python: str) -> None:
     lines = [line for line in constraints(PC).splitlines() if not line.startswith("#")]
     here = {**default_environment(), "python_version": python}
-    found = Counter(
-        one.name for one in map(Requirement, lines) if not one.marker or one.marker.evaluate(here)
-    )
+    found = Counter(one.name for one in map(Requirement, lines) if not one.marker or one.marker.evaluate(here))
     assert found == Counter({Requirement(line).name for line in lines})
 
 

@@ -23,9 +23,7 @@ def write_library(path: Path, *names: str) -> None:
             archive.writestr(f"{name}.py", f"said = {path.name!r}\n")
 
 
-def test_late_imports_come_from_the_file_that_was_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_late_imports_come_from_the_file_that_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program, library, other = (tmp_path / name for name in ("tenon", "library.zip", "new.zip"))
     program.write_text("the one that runs")
     write_library(library, "tenon_early_module", "tenon_late_module")

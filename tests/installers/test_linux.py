@@ -95,9 +95,7 @@ def test_the_desktop_entry() -> None:
     assert entry["MimeType"] == "".join(f"{kind.mime};" for kind in FILE_TYPES)
 
 
-@pytest.mark.skipif(
-    shutil.which("desktop-file-validate") is None, reason="desktop-file-utils are not installed"
-)
+@pytest.mark.skipif(shutil.which("desktop-file-validate") is None, reason="desktop-file-utils are not installed")
 def test_the_desktop_entry_is_valid(tmp_path: Path) -> None:
     path = tmp_path / "tenon.desktop"
     path.write_text(desktop_entry(), encoding="utf-8")
@@ -179,9 +177,7 @@ def test_everything_around_the_bundle(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="dpkg is not installed")
 def test_the_package_holds_the_bundle(bundle: Path, tmp_path: Path) -> None:
     made = build_deb(bundle, tmp_path / "work", tmp_path / "dist", DAY)
-    listing = subprocess.run(
-        ["dpkg-deb", "--contents", str(made)], capture_output=True, text=True, check=True
-    )
+    listing = subprocess.run(["dpkg-deb", "--contents", str(made)], capture_output=True, text=True, check=True)
     rows = [line.split(maxsplit=5) for line in listing.stdout.splitlines()]
     assert {row[1] for row in rows} == {"root/root"}
     modes = {row[5]: row[0] for row in rows}
@@ -190,9 +186,7 @@ def test_the_package_holds_the_bundle(bundle: Path, tmp_path: Path) -> None:
     assert modes["./usr/lib/tenon/_internal/libx.so -> lib/data.txt"] == "lrwxrwxrwx"
     assert modes["./usr/bin/tenon -> ../lib/tenon/tenon"] == "lrwxrwxrwx"
     assert all(mode == "drwxr-xr-x" for place, mode in modes.items() if place.endswith("/"))
-    name = subprocess.run(
-        ["dpkg-deb", "--field", str(made), "Package"], capture_output=True, text=True, check=True
-    )
+    name = subprocess.run(["dpkg-deb", "--field", str(made), "Package"], capture_output=True, text=True, check=True)
     assert name.stdout == "tenon\n"
     assert (bundle / "_internal" / "lib" / "data.txt").read_text(encoding="utf-8") == "data"
 

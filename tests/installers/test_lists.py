@@ -131,9 +131,7 @@ def test_the_recorded_resolution_has_every_package_and_no_wheel_of_another_machi
 
 def test_wheels_of_other_machines_are_seen() -> None:
     assert wrong_platform(Wheel("a", "a-1-cp311-cp311-manylinux_2_28_x86_64.whl", ()))
-    assert not wrong_platform(
-        Wheel("a", "a-1-cp311-cp311-manylinux_2_17_aarch64.manylinux2014_aarch64.whl", ())
-    )
+    assert not wrong_platform(Wheel("a", "a-1-cp311-cp311-manylinux_2_17_aarch64.manylinux2014_aarch64.whl", ()))
     assert not wrong_platform(Wheel("a", "a-1-py3-none-any.whl", ()))
 
 

@@ -20,9 +20,7 @@ from installers.product import COMMAND, IDENTIFIER, version
 def release(tmp_path: Path) -> Path:
     """The files of a release that are named in the templates, of a few bytes each."""
     for path in TEMPLATES.rglob("*"):
-        for name in re.findall(
-            r"@SHA256 (\S+)@\W", path.read_text(encoding="utf-8") if path.is_file() else ""
-        ):
+        for name in re.findall(r"@SHA256 (\S+)@\W", path.read_text(encoding="utf-8") if path.is_file() else ""):
             file = tmp_path / name.replace("@VERSION@", version())
             file.write_bytes(file.name.encode())
     return tmp_path

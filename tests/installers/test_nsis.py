@@ -151,7 +151,5 @@ def test_a_file_that_is_gone_fails_the_build(bundle: Path, tmp_path: Path) -> No
 def test_what_is_in_the_installer_is_the_bundle(bundle: Path, tmp_path: Path) -> None:
     made = build_nsis(bundle, tmp_path / "work", tmp_path / "dist")
     assert listed(made) == {PurePosixPath(name) for name in FILES}
-    write_stand_in(
-        names_on_windows([PurePosixPath("tenon"), PurePosixPath("_internal/x")]), tmp_path / "other"
-    )
+    write_stand_in(names_on_windows([PurePosixPath("tenon"), PurePosixPath("_internal/x")]), tmp_path / "other")
     assert bundle_files(tmp_path / "other") == [PurePosixPath(f"{NAME}.exe"), PurePosixPath("_internal/x")]

@@ -63,9 +63,7 @@ def test_icons_have_the_sizes_that_they_say(tmp_path: Path) -> None:
 
 
 def test_no_registry_is_named() -> None:
-    hosts = re.compile(
-        r"pypi\.org|pythonhosted|download\.pytorch|conda\.anaconda|index-url=https?:", re.IGNORECASE
-    )
+    hosts = re.compile(r"pypi\.org|pythonhosted|download\.pytorch|conda\.anaconda|index-url=https?:", re.IGNORECASE)
     named = [
         path.name
         for path in (*FOLDER.rglob("*"), product.ROOT / ".github" / "workflows" / "release.yml")

@@ -9,9 +9,7 @@ import yaml
 
 from installers.product import ROOT
 
-WORKFLOW: dict[Any, Any] = yaml.safe_load(
-    (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
-)
+WORKFLOW: dict[Any, Any] = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))
 BUILDERS = ("linux", "windows", "macos")
 
 

@@ -34,13 +34,9 @@ def wheel_files(monkeypatch: pytest.MonkeyPatch) -> set[Path]:
 def test_the_wheel_has_everything_that_is_read_as_the_program_runs(wheel_files: set[Path]) -> None:
     assets = ROOT / "assets"
     left_out = {*assets.glob("screenshots/*"), *assets.rglob("*.packed")}
-    files = {
-        path for path in assets.rglob("*") if path.is_file() and ".fetching-" not in str(path)
-    } - left_out
+    files = {path for path in assets.rglob("*") if path.is_file() and ".fetching-" not in str(path)} - left_out
     assert {path.suffix for path in files} >= {".json", ".svg", ".md", ".jinja"}
-    assert {path for path in wheel_files if path.parts[0] == "assets"} == {
-        path.relative_to(ROOT) for path in files
-    }
+    assert {path for path in wheel_files if path.parts[0] == "assets"} == {path.relative_to(ROOT) for path in files}
     assert Path("engine/kernels/csrc/tenon.h") in wheel_files
 
 

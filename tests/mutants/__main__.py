@@ -149,17 +149,13 @@ def _linked(source: str | os.PathLike[str], place: str | os.PathLike[str]) -> No
 def _trees(number: int) -> Iterator[list[Tree]]:
     """So many copies, beside the sources, so that they are made of links."""
     (ROOT / "build").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix="mutants-", dir=ROOT / "build", ignore_cleanup_errors=True
-    ) as name:
+    with tempfile.TemporaryDirectory(prefix="mutants-", dir=ROOT / "build", ignore_cleanup_errors=True) as name:
         yield [Tree(Path(name, str(each))) for each in range(number)]
 
 
 def _unchanged(trees: Sequence[Tree], tests: Sequence[str]) -> str:
     """What tests say that fail without any change; empty where none does."""
-    runs = [
-        Run.start(tree, tests[at :: len(trees)]) for at, tree in enumerate(trees) if tests[at :: len(trees)]
-    ]
+    runs = [Run.start(tree, tests[at :: len(trees)]) for at, tree in enumerate(trees) if tests[at :: len(trees)]]
     said = ""
     while runs:
         time.sleep(_LOOK_S)
@@ -171,9 +167,7 @@ def _unchanged(trees: Sequence[Tree], tests: Sequence[str]) -> str:
     return said
 
 
-def _try_all(
-    trees: list[Tree], mutants: Sequence[Mutant], limit_s: float
-) -> Iterator[tuple[Mutant, str, float]]:
+def _try_all(trees: list[Tree], mutants: Sequence[Mutant], limit_s: float) -> Iterator[tuple[Mutant, str, float]]:
     """Each change with ``caught``, ``lives`` or what went wrong, and its seconds."""
     waiting, free, runs = list(reversed(mutants)), list(trees), list[Run]()
     while waiting or runs:
@@ -222,9 +216,7 @@ def main() -> int:
             found[verdict] += 1
             print(f"{seconds:6.1f} s  {verdict}  {mutant.file}: {mutant.why}", flush=True)
             if verdict != "caught":
-                told.append(
-                    f"{mutant.file}: {mutant.why}\n  - {mutant.before}\n  + {mutant.after}\n  {outcome}"
-                )
+                told.append(f"{mutant.file}: {mutant.why}\n  - {mutant.before}\n  + {mutant.after}\n  {outcome}")
     print(*told, sep="\n")
     print(f"{found['caught']} of {len(chosen)} changes are noticed, {found['lives']} live.")
     return 0 if found["caught"] >= LEAST_CAUGHT * len(chosen) and not found["broken"] else 1

@@ -40,15 +40,11 @@ def mutated(source: str, mutant: Mutant) -> str:
     return source.replace(mutant.before, mutant.after)
 
 
-def _of(
-    file: str, tests: str, *changes: tuple[str, str, str] | tuple[str, str, str, str]
-) -> tuple[Mutant, ...]:
+def _of(file: str, tests: str, *changes: tuple[str, str, str] | tuple[str, str, str, str]) -> tuple[Mutant, ...]:
     """Changes of a file; one that names tests of the first file is noticed by these, any other by all."""
     found = []
     for before, after, why, *own in changes:
-        named = (
-            tuple(f"{tests.split()[0]}::{name}" for name in own[0].split()) if own else tuple(tests.split())
-        )
+        named = tuple(f"{tests.split()[0]}::{name}" for name in own[0].split()) if own else tuple(tests.split())
         found.append(Mutant(file, before, after, why, named))
     return tuple(found)
 

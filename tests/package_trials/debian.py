@@ -68,9 +68,7 @@ class Trial:
     def table(self) -> str:
         """Return the steps in Markdown."""
         lines = ["| step | seconds | result |", "|---|--:|---|"]
-        return "\n".join(
-            lines + [f"| {name} | {seconds:.1f} | {result} |" for name, seconds, result in self.rows]
-        )
+        return "\n".join(lines + [f"| {name} | {seconds:.1f} | {result} |" for name, seconds, result in self.rows])
 
     def picture(self, name: str) -> None:
         """Save what the screen shows, where pictures are wanted."""
@@ -175,9 +173,7 @@ def start_displays() -> list[subprocess.Popen[bytes]]:
     Path("/tmp/.X11-unix").mkdir(exist_ok=True)
     Path(SOCKETS).mkdir(exist_ok=True)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    x = subprocess.Popen(
-        ["Xvfb", DISPLAY, "-ac", "-nolisten", "tcp", "-screen", "0", f"{WIDTH}x{HEIGHT}x24"], **quiet
-    )  # type: ignore[call-overload]
+    x = subprocess.Popen(["Xvfb", DISPLAY, "-ac", "-nolisten", "tcp", "-screen", "0", f"{WIDTH}x{HEIGHT}x24"], **quiet)  # type: ignore[call-overload]
     weston = subprocess.Popen(
         ["weston", "--backend=headless-backend.so", "--shell=kiosk-shell.so", "--socket=tenon", "--idle-time=0"],
         env={**os.environ, "XDG_RUNTIME_DIR": SOCKETS}, **quiet,  # type: ignore[call-overload]
@@ -253,9 +249,7 @@ class OpenWindow:
         if not file.exists():
             return []
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-            rows = database.execute(
-                "SELECT content FROM messages WHERE role = 'assistant' AND state = 'complete'"
-            )
+            rows = database.execute("SELECT content FROM messages WHERE role = 'assistant' AND state = 'complete'")
             return [row[0] for row in rows]
 
     def show_late_pages(self) -> None:
@@ -350,9 +344,7 @@ def variant(package: Path, work: Path, number: int, stand_in: bool) -> Path:
     else:
         shutil.copy2(kept, program)
     control = tree / "DEBIAN" / "control"
-    control.write_text(
-        re.sub(r"(?m)^Version: ([^+\n]+).*", rf"Version: \1+trial{number}", control.read_text())
-    )
+    control.write_text(re.sub(r"(?m)^Version: ([^+\n]+).*", rf"Version: \1+trial{number}", control.read_text()))
     target = work / f"later{number}.deb"
     run(["dpkg-deb", "-Znone", "--root-owner-group", "--build", str(tree), str(target)])
     return target
@@ -436,9 +428,7 @@ def main() -> int:
     parser.add_argument("--suite", default="bookworm", help="Debian's release (default: bookworm)")
     parser.add_argument("--mirror", default=MIRROR, help=f"where it comes from (default: {MIRROR})")
     parser.add_argument("--pictures", type=Path, help="folder for pictures of the screen")
-    parser.add_argument(
-        "--folder", type=Path, default=Path("/var/tmp/tenon-trial"), help="for the system's files"
-    )
+    parser.add_argument("--folder", type=Path, default=Path("/var/tmp/tenon-trial"), help="for the system's files")
     options = parser.parse_args()
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing or os.geteuid():
@@ -460,9 +450,7 @@ def main() -> int:
     finally:
         for display in displays:
             display.terminate()
-        shutil.rmtree(
-            work, ignore_errors=True
-        )  # the system's own folder holds mounts until this program ends
+        shutil.rmtree(work, ignore_errors=True)  # the system's own folder holds mounts until this program ends
     print(trial.table())
     return 0 if trial.held else 1
 

@@ -41,9 +41,7 @@ def listed(installer: Path) -> set[PurePosixPath]:
     done = subprocess.run(["7z", "l", "-slt", "-sccUTF-8", str(installer)], capture_output=True, check=True)
     lines = done.stdout.decode("utf-8").splitlines()
     paths = [line.removeprefix("Path = ").replace("\\", "/") for line in lines if line.startswith("Path = ")]
-    return {
-        PurePosixPath(path) for path in paths[1:] if not path.startswith(_OWN)
-    }  # the first is the file itself
+    return {PurePosixPath(path) for path in paths[1:] if not path.startswith(_OWN)}  # the first is the file itself
 
 
 def main() -> int:
@@ -57,9 +55,7 @@ def main() -> int:
     for file in sorted(set(files) ^ inside):
         print(f"{'missing' if file not in inside else 'too much'}: {file}")
     same = set(files) == inside
-    print(
-        f"{len(inside)} files in an installer of {size_bytes} bytes, {'all' if same else 'NOT'} those of the bundle"
-    )
+    print(f"{len(inside)} files in an installer of {size_bytes} bytes, {'all' if same else 'NOT'} those of the bundle")
     return 0 if same else 1
 
 

@@ -101,9 +101,7 @@ def write_folder(family: Family, metadata: dict[str, Any], llama_cpp: Path, fold
     rows = max(len(names), -(-(max(ids.values()) + 1) // _ROWS) * _ROWS)
     if family.template:
         place = llama_cpp / "models" / "templates" / family.template
-        template = (
-            place.read_text(encoding="utf-8") if family.template.endswith(".jinja") else family.template
-        )
+        template = place.read_text(encoding="utf-8") if family.template.endswith(".jinja") else family.template
     start = {"bos_token": family.start} if family.start else {}
     added = backend.get_added_tokens_decoder().values()
     tokenizer = PreTrainedTokenizerFast(

@@ -204,16 +204,10 @@ FAMILIES = {
         start="<s>",
     ),
     "qwen2.5": _QWEN2,
-    "qwen2-moe": _like(
-        _QWEN2, variant="qwen2-moe", changes={"use_sliding_window": False, "mlp_only_layers": []}
-    ),
+    "qwen2-moe": _like(_QWEN2, variant="qwen2-moe", changes={"use_sliding_window": False, "mlp_only_layers": []}),
     "qwen3": _like(_QWEN2, variant="qwen3", template="Qwen-Qwen3-0.6B.jinja"),
-    "qwen3-moe": _like(
-        _QWEN2, variant="qwen3-moe", template="Qwen-Qwen3-0.6B.jinja", changes={"mlp_only_layers": []}
-    ),
-    "qwen3-coder": _like(
-        _QWEN2, variant="qwen3-moe", template="Qwen3-Coder.jinja", changes={"mlp_only_layers": []}
-    ),
+    "qwen3-moe": _like(_QWEN2, variant="qwen3-moe", template="Qwen-Qwen3-0.6B.jinja", changes={"mlp_only_layers": []}),
+    "qwen3-coder": _like(_QWEN2, variant="qwen3-moe", template="Qwen3-Coder.jinja", changes={"mlp_only_layers": []}),
     "granite": _GRANITE_FAMILY,
     "granite-moe": _like(_GRANITE_FAMILY, variant="granite-moe", template="ibm-granite-granite-4.0.jinja"),
     "lfm2.5": _LFM2_FAMILY,

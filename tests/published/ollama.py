@@ -81,11 +81,7 @@ def _lfm2(metadata: dict[str, Any], header: GgufHeader) -> dict[str, Any]:
 
 
 def _lfm2_moe(metadata: dict[str, Any], header: GgufHeader) -> dict[str, Any]:
-    return {
-        "rename": lambda name: name.replace("token_embd_norm", "output_norm").replace(
-            "probs_b.bias", "probs_b"
-        )
-    }
+    return {"rename": lambda name: name.replace("token_embd_norm", "output_norm").replace("probs_b.bias", "probs_b")}
 
 
 def _mistral3(metadata: dict[str, Any], header: GgufHeader) -> dict[str, Any]:

@@ -63,9 +63,7 @@ CONVERSATIONS: dict[str, tuple[tuple[ChatMessage, ...], Thinking, tuple[Tool, ..
 }
 
 
-def theirs(
-    source: str, turns: list[dict[str, Any]], thinking: Thinking, tools: list[dict[str, Any]]
-) -> str | None:
+def theirs(source: str, turns: list[dict[str, Any]], thinking: Thinking, tools: list[dict[str, Any]]) -> str | None:
     """The text as transformers makes it; None where the template refuses the conversation."""
     wishes = {} if thinking.on is None else dict.fromkeys(("enable_thinking", "thinking"), thinking.on)
     try:

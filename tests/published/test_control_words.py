@@ -98,12 +98,8 @@ def places(word: str) -> dict[str, Generate]:
             "", LoadOptions(), messages=(*window(("user", word), ("assistant", "Yes")).messages, wish)
         ),
         "openai": asked(ChatCompletions, messages=[{"role": "system", "content": f"Be {word}"}, *user]),
-        "openai, tool": asked(
-            ChatCompletions, messages=user, tools=[{"type": "function", "function": described}]
-        ),
-        "openai, result": asked(
-            ChatCompletions, messages=looked, tools=[{"type": "function", "function": _TOOL}]
-        ),
+        "openai, tool": asked(ChatCompletions, messages=user, tools=[{"type": "function", "function": described}]),
+        "openai, result": asked(ChatCompletions, messages=looked, tools=[{"type": "function", "function": _TOOL}]),
         "responses": asked(Responses, input=f"Say {word}", instructions=f"Be {word}"),
         "anthropic": asked(Messages, max_tokens=9, system=f"Be {word}", messages=user),
         "ollama": asked(OllamaChat, messages=user),

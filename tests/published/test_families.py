@@ -89,9 +89,7 @@ def name(published: tuple[str, str]) -> str:
 
 
 @pytest.fixture
-def family(
-    published: tuple[str, str], families: dict[str, Written], ollama_s: Callable[[str], Path]
-) -> Written:
+def family(published: tuple[str, str], families: dict[str, Written], ollama_s: Callable[[str], Path]) -> Written:
     name, of = published
     if name not in families:
         pytest.skip("the vocabulary of this family is not here")
@@ -123,9 +121,7 @@ def test_it_computes_what_transformers_does(published: tuple[str, str], family: 
     del model
     for place in (family.folder, family.gguf):
         ours, said = logits(place)
-        torch.testing.assert_close(
-            ours[:, : theirs.shape[1]], theirs[:, : ours.shape[1]], atol=1e-4, rtol=1e-4
-        )
+        torch.testing.assert_close(ours[:, : theirs.shape[1]], theirs[:, : ours.shape[1]], atol=1e-4, rtol=1e-4)
         assert said == generated
     towers = published[1] == "Ollama's" and any("gemma" in name or "ministral" in name for name in published)
     assert Checkpoint(family.gguf).text_alone == towers
@@ -145,9 +141,7 @@ def test_its_tokens_are_those_of_its_folder(name: str, family: Written) -> None:
 
 
 def prompt_tokens(running: Any, messages: list[dict[str, Any]], **more: Any) -> int:
-    found = running.openai.chat.completions.create(
-        model="tiny", messages=messages, max_tokens=1, temperature=0, **more
-    )
+    found = running.openai.chat.completions.create(model="tiny", messages=messages, max_tokens=1, temperature=0, **more)
     return int(found.usage.prompt_tokens)
 
 
@@ -224,9 +218,7 @@ def test_a_reply_ends_and_a_tool_is_called(
             assert call.function.name == TOOL.name
             assert json.loads(call.function.arguments)["city"] in ("Paris", "Oslo")
     question = [ChatMessage("user", ASKED[0]["content"])]
-    script.says(
-        len(tokenizer.render(question)), [*tokenizer._ids(own.says.format("Sunny.") + own.ends[0]), *after]
-    )
+    script.says(len(tokenizer.render(question)), [*tokenizer._ids(own.says.format("Sunny.") + own.ends[0]), *after])
     options = ["--temperature", "0", "--weights", "fp32", "--mode", "plain", "--max-tokens", "60"]
     assert main(["ask", "--model", str(family.gguf), *options, question[0].content]) == 0
     assert capsys.readouterr().out.endswith("Sunny.\n")

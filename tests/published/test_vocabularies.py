@@ -51,9 +51,7 @@ _ENDS = {
 }
 _QWEN_CODER_ENDS = (128247, 151643, 151645, 151662, 151663, 151664)
 _PUBLISHED_ENDS = {GEMMA3_270M.name: (1, 106, 212)}
-_TABLE: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "pre_tokenizers.json").read_text(encoding="utf-8")
-)
+_TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "pre_tokenizers.json").read_text(encoding="utf-8"))
 
 needs_archive = pytest.mark.skipif(llama_cpp() is None, reason=ABSENT)
 

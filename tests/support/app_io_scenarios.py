@@ -69,9 +69,7 @@ class ScriptedEngine(EngineProcess):
 class Client(EngineClient):
     """Hosts that one, which no signal reaches."""
 
-    def _make_host(
-        self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
-    ) -> EngineProcess:
+    def _make_host(self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> EngineProcess:
         return ScriptedEngine(on_event, on_exit)
 
     def kill(self, sentence: str) -> None:
@@ -363,9 +361,7 @@ class Exporting(InWindow):
         self.workspace = self.opened()
         self.settled(self.workspace)
         self.sentences: list[str] = []
-        self.workspace.archive.export_finished.connect(
-            lambda _path, sentence: self.sentences.append(sentence)
-        )
+        self.workspace.archive.export_finished.connect(lambda _path, sentence: self.sentences.append(sentence))
 
     def act(self) -> None:
         self.workspace.archive.export(self.path, None)

@@ -330,8 +330,7 @@ def reference_model(variant: str, seed: int = 0, **changes: Any) -> Any:
     values = {**SIZES, **values, **changes}
     if "rope_parameters" in values:  # transformers writes its defaults into the dictionary that it is given
         values["rope_parameters"] = {
-            key: dict(value) if isinstance(value, dict) else value
-            for key, value in values["rope_parameters"].items()
+            key: dict(value) if isinstance(value, dict) else value for key, value in values["rope_parameters"].items()
         }
     config = model_class.config_class(**values)
     model = model_class._from_config(config, attn_implementation="eager").eval()
@@ -460,9 +459,7 @@ def write_assistant(
         centroid_intermediate_top_k=5,
     )
     _admit_queries_alone(type(config.text_config).__name__)
-    model = (
-        getattr(transformers, f"{name}ForCausalLM")._from_config(config, attn_implementation="eager").eval()
-    )
+    model = getattr(transformers, f"{name}ForCausalLM")._from_config(config, attn_implementation="eager").eval()
     randomize(model, seed)
     if ordered:
         order = torch.randperm(VOCABULARY_SIZE, generator=torch.Generator().manual_seed(seed))
@@ -499,9 +496,7 @@ def write_published_gpt_oss(folder: Path, seed: int = 0, **changes: Any) -> Any:
             value.copy_(tensors[name])
             continue
         experts, columns, rows = value.shape
-        blocks = torch.randint(
-            0, 256, (experts, rows, columns // 32, 16), generator=generator, dtype=torch.uint8
-        )
+        blocks = torch.randint(0, 256, (experts, rows, columns // 32, 16), generator=generator, dtype=torch.uint8)
         scales = torch.randint(121, 125, blocks.shape[:-1], generator=generator, dtype=torch.uint8)
         tensors |= {f"{name}_blocks": blocks, f"{name}_scales": scales}
         with torch.no_grad():
@@ -518,9 +513,7 @@ def write_published_gpt_oss(folder: Path, seed: int = 0, **changes: Any) -> Any:
     return model
 
 
-def save(
-    model: Any, folder: Path, dtype: torch.dtype = torch.float32, shard_bytes: int | None = None
-) -> None:
+def save(model: Any, folder: Path, dtype: torch.dtype = torch.float32, shard_bytes: int | None = None) -> None:
     """Write a transformers model without its progress bars."""
     transformers.utils.logging.disable_progress_bar()
     logging.getLogger("transformers").setLevel(logging.ERROR)

@@ -42,9 +42,7 @@ class LateCopies(Copies):
 
     def start(self, target: Tensor, source: Tensor, after: int) -> _Pending:
         """Spoil the target; the copy itself waits until it is waited for."""
-        assert after > self._read_at.get(target.data_ptr(), 0), (
-            "a buffer is written while it is computed from"
-        )
+        assert after > self._read_at.get(target.data_ptr(), 0), "a buffer is written while it is computed from"
         target.numpy().fill(0xFF)
         self.started += 1
         return _Pending(target, source)

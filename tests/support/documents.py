@@ -64,9 +64,7 @@ _NAMESPACES = (
 )
 
 
-def write_docx_markup(
-    path: Path, body: str, content_type: str = f"{_WORD}.document.main+xml", **parts: str
-) -> Path:
+def write_docx_markup(path: Path, body: str, content_type: str = f"{_WORD}.document.main+xml", **parts: str) -> Path:
     """A DOCX whose body, and what other parts hold (footnotes, comments), is this markup.
 
     Args:
@@ -76,13 +74,10 @@ def write_docx_markup(
         parts: Content by the name of the part's root.
     """
     known = {"document": content_type, **{name: f"{_WORD}.{name}+xml" for name in parts}}
-    types = "".join(
-        f'<Override PartName="/word/{name}.xml" ContentType="{kind}"/>' for name, kind in known.items()
-    )
+    types = "".join(f'<Override PartName="/word/{name}.xml" ContentType="{kind}"/>' for name, kind in known.items())
     package = "http://schemas.openxmlformats.org/package/2006"
     rels = "".join(
-        f'<Relationship Id="r{at}" Type="{_OFFICE}/{name}" Target="{name}.xml"/>'
-        for at, name in enumerate(parts)
+        f'<Relationship Id="r{at}" Type="{_OFFICE}/{name}" Target="{name}.xml"/>' for at, name in enumerate(parts)
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(
@@ -99,9 +94,7 @@ def write_docx_markup(
             "word/_rels/document.xml.rels",
             f'<Relationships xmlns="{package}/relationships">{rels}</Relationships>',
         )
-        archive.writestr(
-            "word/document.xml", f"<w:document {_NAMESPACES}><w:body>{body}</w:body></w:document>"
-        )
+        archive.writestr("word/document.xml", f"<w:document {_NAMESPACES}><w:body>{body}</w:body></w:document>")
         for name, content in parts.items():
             archive.writestr(f"word/{name}.xml", f"<w:{name} {_NAMESPACES}>{content}</w:{name}>")
     return path

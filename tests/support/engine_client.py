@@ -41,18 +41,14 @@ class EngineClient:
         ``draft`` names a single one. Where nothing else is said the reply is greedy, and one thread computes: a tiny
         model gains nothing from a second.
         """
-        options = {
-            name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__
-        }
+        options = {name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__}
         if values.get("draft") is not None:
             options["drafts"] = (str(values["draft"]),)
         values.pop("draft", None)
         options.setdefault("threads", 1)
         mode = values.pop("mode", "auto")
         of_modes = {name: values.pop(name) for name in mode_options() if name in values}
-        sampling = {
-            name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__
-        }
+        sampling = {name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__}
         if not sampling:
             sampling["temperature"] = 0.0
         return Generate(

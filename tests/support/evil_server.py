@@ -28,9 +28,7 @@ def event(finish: str | None = None, /, **delta: object) -> bytes:
     return b"data: %s\n\n" % json.dumps({"choices": [{"delta": delta, "finish_reason": finish}]}).encode()
 
 
-def _endless(
-    head: bytes, begun: bytes = b"", more: bytes = b"a" * _MB, pause_s: float = 0.0
-) -> Iterator[bytes]:
+def _endless(head: bytes, begun: bytes = b"", more: bytes = b"a" * _MB, pause_s: float = 0.0) -> Iterator[bytes]:
     yield head + begun
     while True:
         time.sleep(pause_s)
@@ -157,9 +155,7 @@ KINDS: dict[str, Callable[[], Iterator[bytes]]] = {
     "informational": _informational,
     "chunk-extension": lambda: _endless(_head(Transfer_Encoding="chunked"), b"5;"),
     "chunk-extensions": _extensions,
-    "trailers": lambda: _endless(
-        _head(Transfer_Encoding="chunked"), b"0\r\n", b"X: " + b"a" * 10_000 + b"\r\n"
-    ),
+    "trailers": lambda: _endless(_head(Transfer_Encoding="chunked"), b"0\r\n", b"X: " + b"a" * 10_000 + b"\r\n"),
     "body-drip": lambda: _endless(_head(), b"{", b" ", 0.05),
     "words-drip": lambda: _stream(b"", event(content="a "), 0.2),
     "shorter": _once(_head(Content_Length="1000") + b'{"data": []}'),
@@ -212,9 +208,7 @@ class EvilServer:
         with connection, suppress(OSError):
             file = connection.makefile("rb")
             head = b"".join(iter(file.readline, b"\r\n")).decode("latin-1")
-            size = next(
-                (int(line.split(":")[1]) for line in head.split("\r\n") if "ontent-length" in line.lower()), 0
-            )
+            size = next((int(line.split(":")[1]) for line in head.split("\r\n") if "ontent-length" in line.lower()), 0)
             body = json.loads(file.read(size)) if size else {}
             self.seen.append(head)
             kind = body.get("model") or self.kind or head.split()[1].strip("/")

@@ -56,10 +56,7 @@ class FakeMachine:
             drafted = budget if chance.random() < self.finds else 0
             if drafted:
                 draft_s = (
-                    self.draft_s
-                    + self.node_s * drafted
-                    + self.catch_up_s * missed
-                    + (0.0 if read else self.prompt_s)
+                    self.draft_s + self.node_s * drafted + self.catch_up_s * missed + (0.0 if read else self.prompt_s)
                 )
                 missed, read = 0, True
                 if self.probes:
@@ -70,8 +67,7 @@ class FakeMachine:
                 missed += 1
             asked = probes > 0
             times = [
-                seconds * (1 + self.noise * chance.uniform(-1, 1))
-                for seconds in (draft_s, 1 + self.row_s * drafted)
+                seconds * (1 + self.noise * chance.uniform(-1, 1)) for seconds in (draft_s, 1 + self.row_s * drafted)
             ]
             record = RoundRecord(
                 position=self.tokens,

@@ -48,9 +48,7 @@ def covering(*axes: Iterable[Any], together: int = 2) -> list[ParameterSet]:
         fast.add(best)
         times.update(enumerate(best))
         missing -= meets[best]
-    return [
-        _case(tuple(axis[at] for axis, at in zip(values, case, strict=True)), case in fast) for case in cases
-    ]
+    return [_case(tuple(axis[at] for axis, at in zip(values, case, strict=True)), case in fast) for case in cases]
 
 
 def _case(values: tuple[Any, ...], fast: bool) -> ParameterSet:

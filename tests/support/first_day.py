@@ -215,8 +215,7 @@ def write_report(path: Path) -> None:
     writer.setPageMargins(QMarginsF(15, 15, 15, 15), QPageLayout.Unit.Millimeter)
     plants = {"basil": "two litres", "tomato": "ten litres", "thyme": "half a litre", "mint": "three litres"}
     parts = [
-        f"<h1>The {plant}</h1><p>The {plant} needs {water} of water in a week.</p>"
-        for plant, water in plants.items()
+        f"<h1>The {plant}</h1><p>The {plant} needs {water} of water in a week.</p>" for plant, water in plants.items()
     ]
     document = QTextDocument()
     document.setHtml("".join(parts))

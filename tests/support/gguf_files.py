@@ -341,14 +341,10 @@ def quantized_q4_k(values: np.ndarray) -> np.ndarray:
 def _add_gemma4(writer: gguf.GGUFWriter, config: Any) -> None:
     slides = [kind == "sliding_attention" for kind in config.layer_types]
     whole = config.per_layer_config[slides.index(False)]
-    writer.add_head_count_kv(
-        [config.num_key_value_heads if one else whole.num_key_value_heads for one in slides]
-    )
+    writer.add_head_count_kv([config.num_key_value_heads if one else whole.num_key_value_heads for one in slides])
     if config.use_double_wide_mlp:
         own = config.num_hidden_layers - config.num_kv_shared_layers
-        writer.add_feed_forward_length(
-            [config.intermediate_size * (1 + (i >= own)) for i in range(len(slides))]
-        )
+        writer.add_feed_forward_length([config.intermediate_size * (1 + (i >= own)) for i in range(len(slides))])
     else:
         writer.add_feed_forward_length(config.intermediate_size)
     writer.add_key_length(whole.head_dim)
@@ -394,9 +390,7 @@ def _add_shared_experts(writer: gguf.GGUFWriter, config: Any) -> None:
     if config.norm_topk_prob:
         writer.add_expert_weights_norm(True)
     sigmoid = config.model_type != "deepseek_v2"
-    writer.add_expert_gating_func(
-        gguf.ExpertGatingFuncType.SIGMOID if sigmoid else gguf.ExpertGatingFuncType.SOFTMAX
-    )
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID if sigmoid else gguf.ExpertGatingFuncType.SOFTMAX)
     writer.add_expert_group_count(config.n_group)
     writer.add_expert_group_used_count(config.topk_group)
 

@@ -307,9 +307,7 @@ def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embeddi
     else:
         if "embedding_layernorm.weight" in outer:
             token = norm(token, outer["embedding_layernorm.weight"])
-        hidden = torch.cat((token, hidden), -1) @ outer["fc.weight"].T + outer.get(
-            "fc.bias", torch.zeros(HIDDEN)
-        )
+        hidden = torch.cat((token, hidden), -1) @ outer["fc.weight"].T + outer.get("fc.bias", torch.zeros(HIDDEN))
     for index, block in enumerate(head.blocks):
         if index or (not eagle3 and "input_layernorm.weight" in block):
             attended = norm(hidden, block["input_layernorm.weight"])

@@ -58,9 +58,7 @@ class Downloading:
 
     def act(self) -> None:
         self.added = [self._add(plan) for plan in self.plans]
-        self.ends = [
-            self._end(plan.name) for plan, added in zip(self.plans, self.added, strict=True) if added
-        ]
+        self.ends = [self._end(plan.name) for plan, added in zip(self.plans, self.added, strict=True) if added]
 
     def look(self) -> None:
         for status in self.ends:

@@ -50,17 +50,13 @@ class HubServer:
         certificate: A PEM file with certificate and key, where it is to speak TLS.
     """
 
-    def __init__(
-        self, handler: type[BaseHTTPRequestHandler] | None = None, certificate: Path | None = None
-    ) -> None:
+    def __init__(self, handler: type[BaseHTTPRequestHandler] | None = None, certificate: Path | None = None) -> None:
         self.repos: dict[str, Repo] = {}
         self.faults: list[Fault] = []
         self.requests: list[tuple[str, str, str | None]] = []
         self.tokens: set[str] = set()
         self.api_status = 200
-        self.api_storage: str | None = (
-            None  # who answers about repositories, behind a redirect; None for this server
-        )
+        self.api_storage: str | None = None  # who answers about repositories, behind a redirect; None for this server
         self.authorizations: list[tuple[str, str | None]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
         self._server.daemon_threads = True
@@ -193,10 +189,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse(404, "RepoNotFound")
         if revision not in (*repo.branches, repo.commit):
             return self.refuse(404, "RevisionNotFound")
-        if (
-            repo.gated
-            and self.headers.get("Authorization", "").removeprefix("Bearer ") not in self.hub.tokens
-        ):
+        if repo.gated and self.headers.get("Authorization", "").removeprefix("Bearer ") not in self.hub.tokens:
             return self.refuse(403 if "Authorization" in self.headers else 401, "GatedRepo")
         if file not in repo.files:
             return self.refuse(404, "EntryNotFound")

@@ -30,9 +30,7 @@ def indexed(image: QImage) -> QImage:
         kept.append(int(colors[chosen]))
     drawn = np.zeros((rgb.height(), -(-rgb.width() // 4) * 4), np.uint8)
     drawn[:, : rgb.width()] = nearest[places].reshape(rgb.height(), rgb.width())
-    found = QImage(
-        drawn.tobytes(), rgb.width(), rgb.height(), drawn.shape[1], QImage.Format.Format_Indexed8
-    ).copy()
+    found = QImage(drawn.tobytes(), rgb.width(), rgb.height(), drawn.shape[1], QImage.Format.Format_Indexed8).copy()
     found.setColorTable(kept)
     return found
 

@@ -55,9 +55,7 @@ def record(
 
 ROUNDS = (
     record("Yes", ["."], " Save", [(-1, ","), (0, " You"), (1, " can")]),
-    record(
-        " Save", [" the", " totals", " and", " the", " number", " of", " rows"], " done", [(5, " chunks")]
-    ),
+    record(" Save", [" the", " totals", " and", " the", " number", " of", " rows"], " done", [(5, " chunks")]),
     record(" done", [" after", " each", " chunk", ","], " then"),
     record(" then", [" skip", " that", " many", " rows"], " on"),
     record(" on", [" the", " next", " start", "."], " Write", [(-1, " a"), (3, " Then"), (5, " the")]),
@@ -120,9 +118,7 @@ STREAMED = (
 
 def report(places: tuple[MemoryPlace, ...] = PLACES) -> ModelReport:
     """A loaded model."""
-    return ModelReport(
-        "Llama 3.1 8B Instruct", "/models/llama", "Llama", 8 * GB, "bf16", 8192, 5 * GB, 900.0, places
-    )
+    return ModelReport("Llama 3.1 8B Instruct", "/models/llama", "Llama", 8 * GB, "bf16", 8192, 5 * GB, 900.0, places)
 
 
 def update(

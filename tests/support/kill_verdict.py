@@ -87,9 +87,7 @@ class Tally:
             if age > 0.0:
                 ages[kind] = max(ages.get(kind, 0.0), age)
             if age > MOST_S and not (disturbed and age < float("inf")):
-                self.lost.append(
-                    f"{name}: {1000 * age:.0f} ms old: {history[-1][1]!r:.200} is {there!r:.200}"
-                )
+                self.lost.append(f"{name}: {1000 * age:.0f} ms old: {history[-1][1]!r:.200} is {there!r:.200}")
         self.twice += sum(_still_typed(name, shown, found) for name in found if name.startswith("prompt"))
         if not disturbed:
             for kind, age in ages.items():

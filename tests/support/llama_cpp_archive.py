@@ -48,9 +48,7 @@ def fetch() -> Path:
         pip_download([_PACKAGE], Path(made), "--no-binary", ":all:")
         [archive] = Path(made).glob("*.tar.gz")
         if sha256(archive) != _SHA256:
-            raise NotFetched(
-                f"{archive.name} has another SHA-256 than the archive that tests are written for."
-            )
+            raise NotFetched(f"{archive.name} has another SHA-256 than the archive that tests are written for.")
         with tarfile.open(archive) as packed:
             wanted = [one for one in packed if one.name.removeprefix(_INSIDE).startswith(_WANTED)]
             packed.extractall(made, wanted, filter="data")

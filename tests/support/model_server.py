@@ -56,12 +56,8 @@ class Running:
     def __post_init__(self) -> None:
         web = partial(httpx2.Client, trust_env=False, timeout=60)
         self.http = web(base_url=self.address, headers={"Authorization": f"Bearer {KEY}"})
-        self.openai = openai.OpenAI(
-            base_url=f"{self.address}/v1", api_key=KEY, http_client=web(), max_retries=0
-        )
-        self.anthropic = anthropic.Anthropic(
-            base_url=self.address, api_key=KEY, http_client=web(), max_retries=0
-        )
+        self.openai = openai.OpenAI(base_url=f"{self.address}/v1", api_key=KEY, http_client=web(), max_retries=0)
+        self.anthropic = anthropic.Anthropic(base_url=self.address, api_key=KEY, http_client=web(), max_retries=0)
 
     def close(self) -> None:
         """Close the clients."""
@@ -111,9 +107,7 @@ def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[
 
 
 @contextmanager
-def serve_command(
-    model: Path, folder: Path, *options: str
-) -> Iterator[tuple[Running, subprocess.Popen[str]]]:
+def serve_command(model: Path, folder: Path, *options: str) -> Iterator[tuple[Running, subprocess.Popen[str]]]:
     """`tenon serve` as a program, with a model of its own; its data lie in the folder."""
     own = {f"TENON_{name}_DIR": str(folder / name.lower()) for name in ("DATA", "CONFIG", "CACHE")}
     command = [sys.executable, "-m", "app", "serve", "--port", "0", "--json", "--key", KEY, "--threads", "1"]

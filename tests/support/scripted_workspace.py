@@ -104,9 +104,7 @@ class ScriptedEngine(EngineClient):
         super().__init__(parent=parent)
         self.sent: list[Command] = []
 
-    def _make_host(
-        self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
-    ) -> EngineProcess:
+    def _make_host(self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> EngineProcess:
         return _Host(self.sent)
 
     def kill(self, sentence: str) -> None:
@@ -210,15 +208,11 @@ class ScriptedWorkspace(Workspace):
 
     def tried_again(self, conversation_id: int) -> bool:
         """True if the last reply waits in the place of the one before."""
-        return (
-            self.reply(conversation_id).state is MessageState.WAITING and self._versions(conversation_id) == 1
-        )
+        return self.reply(conversation_id).state is MessageState.WAITING and self._versions(conversation_id) == 1
 
     def answered_anew(self, conversation_id: int) -> bool:
         """True if the last reply waits beside another one."""
-        return (
-            self.reply(conversation_id).state is MessageState.WAITING and self._versions(conversation_id) > 1
-        )
+        return self.reply(conversation_id).state is MessageState.WAITING and self._versions(conversation_id) > 1
 
     def goes_on(self, conversation_id: int) -> bool:
         """True if the last reply waits to go on from where it was cut."""

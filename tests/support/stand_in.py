@@ -14,9 +14,7 @@ from engine.planning.profile import Profile
 STAND_IN = torch.device("cpu", 0)
 
 
-def use_gpu(
-    monkeypatch: pytest.MonkeyPatch, free_bytes: int = (2 << 30) + (512 << 20), unified: bool = False
-) -> None:
+def use_gpu(monkeypatch: pytest.MonkeyPatch, free_bytes: int = (2 << 30) + (512 << 20), unified: bool = False) -> None:
     """This machine has one GPU, the stand-in."""
     gpu = Gpu(str(STAND_IN), "cuda", "stand-in", free_bytes, free_bytes, unified)
     monkeypatch.setattr("engine.planning.hardware.read_gpus", lambda: (gpu,))

@@ -137,9 +137,7 @@ def main() -> None:
         print(said, flush=True)
 
 
-def _run(
-    root: Path, action: list[str], stop: int | None, kill: bool, two_disks: bool, pipe: Connection
-) -> None:
+def _run(root: Path, action: list[str], stop: int | None, kill: bool, two_disks: bool, pipe: Connection) -> None:
     os.environ["TENON_DATA_DIR"] = str(root / "data")
     kept_list._PATIENCE_S = 0.2
     model_move._TICK_NS = 12_000_000

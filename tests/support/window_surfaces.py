@@ -86,9 +86,7 @@ def _machine(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 def _programs(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     server = workspace.program_server
     window.places.go(SERVER)
-    server._show(
-        ServerState(ServerPhase.ON, "http://127.0.0.1:8366", "tenon-of-a-test", True, True, "smollm2")
-    )
+    server._show(ServerState(ServerPhase.ON, "http://127.0.0.1:8366", "tenon-of-a-test", True, True, "smollm2"))
 
 
 def _compare(window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -161,9 +159,7 @@ def _erasing(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 
 
 def _unsaved(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    window.trouble.tell(
-        ErrorReport("StorageError", "The disk that holds /home/me/.local/share/tenon is full.")
-    )
+    window.trouble.tell(ErrorReport("StorageError", "The disk that holds /home/me/.local/share/tenon is full."))
 
 
 # Dialogs and what else lies over the window and goes away by Escape.

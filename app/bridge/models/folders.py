@@ -80,9 +80,7 @@ class Folders(QObject):
 
     def check(self, target: str) -> None:
         """Find out whether Tenon's own models can go to a folder; `checked` or `refused` follows."""
-        self._worker.run(
-            lambda: check_move(Path(target)), lambda size: self.checked.emit(target, size), self._refuse
-        )
+        self._worker.run(lambda: check_move(Path(target)), lambda size: self.checked.emit(target, size), self._refuse)
 
     def move(self, target: str) -> None:
         """Move them; nothing may be reading them. `moved` or `refused` follows."""
@@ -162,6 +160,4 @@ def _settle(change: Callable[[], None]) -> None:
     try:
         change()
     except OSError as error:
-        raise FileRefused(
-            tr("The list of folders cannot be written ({reason}).", reason=error.strerror)
-        ) from error
+        raise FileRefused(tr("The list of folders cannot be written ({reason}).", reason=error.strerror)) from error

@@ -88,9 +88,7 @@ class Installed(QObject):
             self.opened.emit(ref)
             self.refresh()
 
-        self._worker.run(
-            lambda: _opened(Path(path)), then, lambda error: self.opening_refused.emit(error.message)
-        )
+        self._worker.run(lambda: _opened(Path(path)), then, lambda error: self.opening_refused.emit(error.message))
 
     def bring_in(self, entry: ImportEntry, copy: bool) -> None:
         """Import what was looked at: used in place, or copied. `imported` or `import_refused` follows."""
@@ -103,9 +101,7 @@ class Installed(QObject):
 
     def verify(self, name: str) -> None:
         """Compare a model's files with what they were; `verified` follows."""
-        self._read(
-            name, lambda: self._verify(name), lambda bad: self.verified.emit(name, bad), self.problem.emit
-        )
+        self._read(name, lambda: self._verify(name), lambda bad: self.verified.emit(name, bad), self.problem.emit)
 
     def stop_reading(self) -> None:
         """Give up the check or the import that runs; an import leaves nothing behind."""
@@ -227,11 +223,7 @@ def _listed() -> tuple[InstalledEntry, ...]:
             continue  # it was opened before its folder was read
         number, name = 1, model.name
         while name in names:
-            name = (
-                f"{model.name} ({model.source})"
-                if number == 1
-                else f"{model.name} ({model.source}, {number})"
-            )
+            name = f"{model.name} ({model.source})" if number == 1 else f"{model.name} ({model.source}, {number})"
             number += 1
         names.add(name)
         others.append(_others_entry(model, name))

@@ -180,9 +180,7 @@ def _left_ones(models: Path) -> bool:
 class Offers(QObject):
     """Asks the hub, and hands what is wanted to the downloads."""
 
-    found = Signal(
-        str, object, str
-    )  # the text, tuple[ListedModel, ...], and why the hub was not asked, or empty
+    found = Signal(str, object, str)  # the text, tuple[ListedModel, ...], and why the hub was not asked, or empty
     offered = Signal(object)  # OfferEntry
     refused = Signal(str, str)  # reference and why it cannot be fetched
     missed_changed = Signal()

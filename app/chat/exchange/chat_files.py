@@ -131,9 +131,7 @@ class ConversationRecord:
     def renumbered(self, first_id: int) -> ConversationRecord:
         """Return the record with ids from ``first_id`` on, in the order that they had."""
         ids = {message.id: number for number, message in enumerate(self.messages, first_id + 1)}
-        conversation = replace(
-            self.conversation, id=first_id, leaf_id=ids.get(self.conversation.leaf_id or 0)
-        )
+        conversation = replace(self.conversation, id=first_id, leaf_id=ids.get(self.conversation.leaf_id or 0))
         messages = tuple(
             replace(
                 message,

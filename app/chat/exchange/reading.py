@@ -41,8 +41,7 @@ def records_of(conversations: Iterable[tuple[str, dict[str, Any]]]) -> list[Conv
         ImportInvalid: One is damaged, or there is none. Nothing of it is taken then.
     """
     records = [
-        (chatgpt_file if kind == _CHATGPT else chat_files).conversation_from(values)
-        for kind, values in conversations
+        (chatgpt_file if kind == _CHATGPT else chat_files).conversation_from(values) for kind, values in conversations
     ]
     found = [record.settled() for record in records if record.messages]
     if not found:

@@ -166,9 +166,7 @@ class ModelButton(QAbstractButton):
 
     def _widths(self) -> tuple[int, int]:
         name, detail = (QFontMetrics(self._theme.font(style)) for style in self._fonts())
-        return name.horizontalAdvance(self._state.model_name) + 1, detail.horizontalAdvance(
-            engine_words(self._state)
-        )
+        return name.horizontalAdvance(self._state.model_name) + 1, detail.horizontalAdvance(engine_words(self._state))
 
     def _paint_words(self, painter: QPainter, left: int, right: int) -> None:
         name_style, detail_style = self._fonts()

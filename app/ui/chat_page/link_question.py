@@ -39,16 +39,12 @@ class LinkQuestion(RingedDialog):
         )
         remarks = []
         if user:
-            remarks.append(
-                tr("“{user}” is sent to it as a user name: it is not the site.", user=_beginning(user))
-            )
+            remarks.append(tr("“{user}” is sent to it as a user name: it is not the site.", user=_beginning(user)))
         if host != place and not mail:
             remarks.append(tr("It is looked up as {host}.", host=host))
         elif _letters(url) != host:
             remarks.append(
-                tr(
-                    "Its letters are of several scripts and may look like another name: this is what is looked up."
-                )
+                tr("Its letters are of several scripts and may look like another name: this is what is looked up.")
             )
         scheme = "mailto:" if mail else f"{url.scheme()}://"
         port = f":{url.port()}" if url.port() >= 0 else ""
@@ -115,9 +111,7 @@ def _beginning(text: str) -> str:
     return (
         text
         if left <= 0
-        else tr(
-            "{beginning}… and {count} characters more", beginning=text[:_SHOWN], count=figures.whole(left)
-        )
+        else tr("{beginning}… and {count} characters more", beginning=text[:_SHOWN], count=figures.whole(left))
     )
 
 

@@ -36,9 +36,7 @@ class MessageCommands(QObject):
         self._sidebar = sidebar
         self._shelf = shelf
         self._unfinished = False
-        self._stepped: tuple[
-            int, ...
-        ] = ()  # the versions stepped through last: going on and back stays with them
+        self._stepped: tuple[int, ...] = ()  # the versions stepped through last: going on and back stays with them
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""

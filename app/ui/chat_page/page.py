@@ -156,9 +156,7 @@ class ChatPage(QWidget):
             self.continue_line,
             self.composer,
         )
-        filled(
-            QVBoxLayout(self), self.header, (self._stack, 1), self._place, self.footer, margins=0, spacing=0
-        )
+        filled(QVBoxLayout(self), self.header, (self._stack, 1), self._place, self.footer, margins=0, spacing=0)
         self.footer.setContentsMargins(8, 7, 8, 10)
         self._say_where(engine)
         ModelMenus(workspace, self.header.model_button, self.composer.draft_button, self)
@@ -392,9 +390,7 @@ class ChatPage(QWidget):
 
     @Slot()
     def _explain_busy(self) -> None:
-        self.said.emit(
-            tr("Your message stays here. Send it when this reply is done, or stop the reply first."), False
-        )
+        self.said.emit(tr("Your message stays here. Send it when this reply is done, or stop the reply first."), False)
 
     @Slot(QUrl)
     def _open_link(self, url: QUrl) -> None:

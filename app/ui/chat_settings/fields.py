@@ -114,9 +114,7 @@ class PresetRow(QWidget):
     def menu(self) -> QMenu:
         """Menu of actions on presets."""
         menu, name = QMenu(self), self.name
-        keep = menu.addAction(
-            themed_icon(self._theme, "plus"), tr("Save as new preset..."), self._ask_to_save
-        )
+        keep = menu.addAction(themed_icon(self._theme, "plus"), tr("Save as new preset..."), self._ask_to_save)
         keep.setToolTip(tr("Saves the values below"))
         shown = name.replace("&", "&&")  # else it marks a key
         if name:
@@ -125,9 +123,7 @@ class PresetRow(QWidget):
             menu.addAction(
                 themed_icon(self._theme, "pencil"), tr("Rename “{name}”...", name=shown), self._ask_to_rename
             )
-            menu.addAction(
-                themed_icon(self._theme, "trash-2"), tr("Delete “{name}”", name=shown), self._delete
-            )
+            menu.addAction(themed_icon(self._theme, "trash-2"), tr("Delete “{name}”", name=shown), self._delete)
         return menu
 
     @Slot()

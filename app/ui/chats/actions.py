@@ -72,9 +72,7 @@ class TrashDialog(RingedDialog):
         self.list.itemActivated.connect(self._bring_back)
         self._empty = PlainLabel(tr("The trash is empty."), self, kind="sub")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.erase_button = push_button(
-            tr("Erase for good..."), self, self._ask, kind="danger", default=False
-        )
+        self.erase_button = push_button(tr("Erase for good..."), self, self._ask, kind="danger", default=False)
         self.back_button = push_button(tr("Bring back"), self, self._bring_back, kind="primary", default=True)
         close = push_button(tr("Close"), self, self.reject)
         buttons = filled(QHBoxLayout(), self.erase_button, STRETCH, close, self.back_button, spacing=8)
@@ -160,9 +158,7 @@ class ErasingQuestion(RingedDialog):
         super().__init__(theme, tr("Erase for good"), parent)
         asked = tr("Erase “{title}” for good?", title=chats[0].title)
         asked = asked if len(chats) == 1 else tr("Erase %n chat(s) for good?", len(chats))
-        said = [
-            tr("The text is taken out of Tenon's database and its log at once, and nothing brings it back.")
-        ]
+        said = [tr("The text is taken out of Tenon's database and its log at once, and nothing brings it back.")]
         if backups:
             said.append(
                 tr(
@@ -172,9 +168,7 @@ class ErasingQuestion(RingedDialog):
                 )
             )
         if damaged:
-            said.append(
-                tr("A damaged database that was kept aside may have it, too: it is deleted as a whole.")
-            )
+            said.append(tr("A damaged database that was kept aside may have it, too: it is deleted as a whole."))
         if not backups and not damaged:
             said.append(tr("No backup has it."))
         self.in_copies = TickBox(theme, tr("Erase it there, too"), self)  # True if the copies are erased too
@@ -239,15 +233,11 @@ class ChatShelf(QObject):
         commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",), "search")
         commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",), "pencil")
         commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats, icon="trash-2")
-        commands.add(
-            "undo-delete", tr("Bring back the chat deleted last"), self._undo_delete, chats, ("Ctrl+Z",)
-        )
+        commands.add("undo-delete", tr("Bring back the chat deleted last"), self._undo_delete, chats, ("Ctrl+Z",))
         commands.add("trash", tr("Trash..."), self.open_trash, chats, (), "trash-2")
         commands.add("export-chat", tr("Export chat..."), self._export_current, chats, ("Ctrl+S",))
         commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
-        told = tr(
-            "Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's"
-        )
+        told = tr("Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's")
         commands.add("import-chats", tr("Import chats..."), self._files.import_chats, chats, tip=told)
         self._commands = commands
         self._page.conversation_shown.connect(self._conversation_shown)
@@ -424,9 +414,7 @@ class EraseDialog(RingedDialog):
         self.field.textChanged.connect(self._typed)
         asked.setBuddy(self.field)
         self.cancel_button = push_button(tr("Cancel"), self, self.reject, default=True)
-        self.erase_button = push_button(
-            tr("Erase everything"), self, self._erase, kind="danger", default=False
-        )
+        self.erase_button = push_button(tr("Erase everything"), self, self._erase, kind="danger", default=False)
         self.erase_button.setEnabled(False)
         self.field.returnPressed.connect(self._erase)
         buttons = filled(QHBoxLayout(), STRETCH, self.cancel_button, self.erase_button, spacing=8)
@@ -465,9 +453,7 @@ class EraseDialog(RingedDialog):
 class Erasing(QObject):
     """Asks, has it done, and empties what the window holds itself."""
 
-    def __init__(
-        self, theme: Theme, workspace: Workspace, sidebar: Sidebar, page: ChatPage, toast: Toast
-    ) -> None:
+    def __init__(self, theme: Theme, workspace: Workspace, sidebar: Sidebar, page: ChatPage, toast: Toast) -> None:
         super().__init__(page)
         self._theme = theme
         self._workspace = workspace

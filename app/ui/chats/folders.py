@@ -51,12 +51,8 @@ class ChatFolders(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with the chat that is shown."""
         chats = CommandGroup.CHAT
-        move = commands.add(
-            "move-chat", tr("Move chat to folder..."), self._move_current, chats, (), "folder"
-        )
-        archive = commands.add(
-            "archive-chat", tr("Archive chat"), self._archive_current, chats, (), "archive"
-        )
+        move = commands.add("move-chat", tr("Move chat to folder..."), self._move_current, chats, (), "folder")
+        archive = commands.add("archive-chat", tr("Archive chat"), self._archive_current, chats, (), "archive")
         self._of_stored = (move, archive)
         self._page.conversation_shown.connect(self._conversation_shown)
         self._conversation_shown(self._page.current)
@@ -75,17 +71,13 @@ class ChatFolders(QObject):
     def ask_for_folder(self, conversation_id: int) -> None:
         """Make a folder for a chat."""
         then = partial(self.move, conversation_id)
-        NameDialog(
-            self._theme, tr("Name of the new folder"), tr("Make folder"), "", then, self._page.window()
-        ).open()
+        NameDialog(self._theme, tr("Name of the new folder"), tr("Make folder"), "", then, self._page.window()).open()
 
     @Slot(str, str)
     def rename_folder(self, folder: str, name: str) -> None:
         """Rename a folder; it stays folded if it was."""
         if name in self._workspace.shelf.folders():
-            self._toast.say(
-                tr("“{name}” was there already: its chats and these are together now.", name=name)
-            )
+            self._toast.say(tr("“{name}” was there already: its chats and these are together now.", name=name))
         elif folder_group(folder) in self._workspace.settings.folded_groups:
             self._set_changed(folder_group(name), True)
         self._set_changed(folder_group(folder), False)

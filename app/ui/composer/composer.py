@@ -67,9 +67,7 @@ class ContextMeter(QWidget):
         share = self._used / self._limit
         self._bar.show_share(share, "g3" if share < _NEARLY_FULL else "mapt")
         self.words.setText(figures.percent(share) if self._narrow else whole)
-        self.setToolTip(
-            tr("{used} of {limit} tokens of the model's context are in use", used=used, limit=limit)
-        )
+        self.setToolTip(tr("{used} of {limit} tokens of the model's context are in use", used=used, limit=limit))
         self._bar.setAccessibleDescription(whole)
 
 

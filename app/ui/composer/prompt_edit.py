@@ -145,9 +145,7 @@ class PromptEdit(LongTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Message"))
         self.document().setDocumentMargin(_MARGIN_PX)
-        self.document().documentLayout().documentSizeChanged.connect(
-            self._fit
-        )  # a paste is laid out after textChanged
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)  # a paste is laid out after textChanged
         self.textChanged.connect(self._repaint_placeholder)
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -236,11 +234,7 @@ class PromptEdit(LongTextEdit):
         lines = max(1, round(self.document().size().height()))
         line = QFontMetricsF(self.font()).lineSpacing()
         height = math.ceil(min(lines, _MOST_LINES) * line) + 2 * _MARGIN_PX
-        policy = (
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if lines > _MOST_LINES
-            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        )
+        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > _MOST_LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         if self.verticalScrollBarPolicy() != policy:
             self.setVerticalScrollBarPolicy(policy)
         if height != self._height:

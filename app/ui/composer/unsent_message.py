@@ -185,9 +185,7 @@ class Attaching(QObject):
 
     @Slot(str)
     def _explain_reading(self, name: str) -> None:
-        self.said.emit(
-            tr("{name} is still being read: send your message when it is there.", name=name), False
-        )
+        self.said.emit(tr("{name} is still being read: send your message when it is there.", name=name), False)
 
     @Slot()
     def _choose_files(self) -> None:

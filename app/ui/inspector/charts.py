@@ -259,9 +259,7 @@ class AcceptancePlot(QWidget):
             tr("{percent} at position {place}", percent=figures.percent(share), place=place)
             for place, share in enumerate(self.shares, 1)
         )
-        self.setAccessibleName(
-            tr("Accepted: {shares}", shares=words) if words else tr("Accepted: nothing was drafted")
-        )
+        self.setAccessibleName(tr("Accepted: {shares}", shares=words) if words else tr("Accepted: nothing was drafted"))
         self.setToolTip(
             tr("How often a guessed token was accepted when the tokens before it were")
             if words
@@ -350,9 +348,7 @@ class MemoryBar(LegendBar):
         painter.setPen(self._theme.color(role))
         metrics = QFontMetricsF(painter.font())
         text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, self.width() - taken - _GAP_PX)
-        flags = Qt.AlignmentFlag.AlignVCenter | (
-            Qt.AlignmentFlag.AlignRight if label else Qt.AlignmentFlag.AlignLeft
-        )
+        flags = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag.AlignRight if label else Qt.AlignmentFlag.AlignLeft)
         painter.drawText(box, flags, text)
         return metrics.horizontalAdvance(text)
 

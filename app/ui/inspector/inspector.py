@@ -60,9 +60,7 @@ class Inspector(QWidget):
         self.speed = LinePlot(theme, tr("Speed"), tr("tok/s over the reply"), tr("tokens per second"))
         self.accepted = AcceptancePlot(theme)
         self.memory = LinePlot(theme, tr("Memory"), tr("GB over the reply"), tr("gigabytes"), steps=2)
-        self.disk = LinePlot(
-            theme, tr("Disk"), tr("MB/s over the reply"), tr("megabytes per second"), steps=2
-        )
+        self.disk = LinePlot(theme, tr("Disk"), tr("MB/s over the reply"), tr("megabytes per second"), steps=2)
         self.facts = FactTable()
         self.places = MemoryBar(theme)
         self.plan = PlanView(theme)
@@ -172,9 +170,7 @@ class Inspector(QWidget):
         follows = self._round is None
         members = () if trace.timings is None else trace.timings.members
         self.votes_section.setVisible(bool(members))
-        self.votes_section.detail.setText(
-            tr("weights go on from the last reply") if trace.weights_go_on else ""
-        )
+        self.votes_section.detail.setText(tr("weights go on from the last reply") if trace.weights_go_on else "")
         self.votes.set_votes(members, trace.weights())
         names = [draft_name(member.name) for member in members]
         self.tokens.set_members(names)

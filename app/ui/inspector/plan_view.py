@@ -30,9 +30,7 @@ def row_words(row: PlanRow) -> str:
         return row.reason
     if row.measured is not None:
         return tr("measured {speed}", speed=figures.speed(row.measured))
-    return (
-        tr(_UNKNOWN) if row.predicted is None else tr("predicted {speed}", speed=figures.speed(row.predicted))
-    )
+    return tr(_UNKNOWN) if row.predicted is None else tr("predicted {speed}", speed=figures.speed(row.predicted))
 
 
 class PlanView(QWidget):
@@ -123,9 +121,7 @@ class PlanView(QWidget):
         paint_box(painter, self._theme, mirrored(self, bar), 3, role)
         if row.predicted is not None:
             at = track.left() + track.width() * min(row.predicted / best, 1.0)
-            painter.fillRect(
-                painted(self, at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map")
-            )
+            painter.fillRect(painted(self, at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map"))
 
     def _describe(self) -> None:
         lines = [f"{row.title}: {_sentence(row)}" for row in self.rows]

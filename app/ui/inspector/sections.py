@@ -207,14 +207,10 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
         found.append((tr("Tokens"), figures.whole(statistics.tokens)))
         if statistics.acceptance_rate is not None:
             held = figures.percent(statistics.acceptance_rate)
-            found.append(
-                (tr("Accepted guesses, of all requests") if shared else tr("Accepted guesses"), held)
-            )
+            found.append((tr("Accepted guesses, of all requests") if shared else tr("Accepted guesses"), held))
         if statistics.mean_acceptance_length is not None:
             length = figures.ratio(statistics.mean_acceptance_length)
-            found.append(
-                (tr("Tokens per step, of all requests") if shared else tr("Tokens per step"), length)
-            )
+            found.append((tr("Tokens per step, of all requests") if shared else tr("Tokens per step"), length))
         if statistics.plain_per_second is not None and statistics.mode != "plain":
             found.append((tr("Plain decoding"), figures.speed(statistics.plain_per_second)))
         if statistics.resident_bytes:
@@ -243,10 +239,6 @@ def reply_reason(message: Message) -> str:
         return ""
     drafting = details.mode in MODES and bool(MODES[details.mode].drafts)
     rested = drafting and not details.timings.draft_n and details.timings.predicted_n >= _FEWEST_TOKENS
-    why = (
-        tr("No tokens were guessed in this reply, because that would not have been faster here.")
-        if rested
-        else ""
-    )
+    why = tr("No tokens were guessed in this reply, because that would not have been faster here.") if rested else ""
     # As the engine said it then: only where that was in English, and without figures, can it be said anew.
     return paragraph(tr(details.mode_reason), why)

@@ -199,9 +199,7 @@ class TokenFlow:
         """Return the token nearest to one on the line above (-1) or below (1), or None if there is no line."""
         box = self.boxes[index]
         line = [
-            other
-            for other, place in enumerate(self.boxes)
-            if abs(place.top() - (box.top() + step * self.row_px)) < 1
+            other for other, place in enumerate(self.boxes) if abs(place.top() - (box.top() + step * self.row_px)) < 1
         ]
         middle = box.center().x()
         return min(line, key=lambda other: abs(self.boxes[other].center().x() - middle), default=None)
@@ -212,9 +210,7 @@ def token_font(theme: Theme, origin: Origin) -> QFont:
     return theme.font(TextStyle.UI_BOLD if origin is Origin.CORRECTED else TextStyle.UI)
 
 
-def paint_token_ground(
-    painter: QPainter, theme: Theme, origin: Origin, box: QRectF, accepted: str = "acc"
-) -> None:
+def paint_token_ground(painter: QPainter, theme: Theme, origin: Origin, box: QRectF, accepted: str = "acc") -> None:
     """Paint what stands behind and under a token's text; ``accepted`` is the colour's role under an accepted one."""
     painter.setPen(Qt.PenStyle.NoPen)
     line = QPointF(0, box.bottom() - 1), QPointF(0, box.bottom() - 1)
@@ -275,9 +271,7 @@ class TokenLegend(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
 
     def _looks(self) -> list[_Look]:
-        members = [
-            (Origin.ACCEPTED, name, member_colour(member)) for member, name in enumerate(self._members)
-        ]
+        members = [(Origin.ACCEPTED, name, member_colour(member)) for member, name in enumerate(self._members)]
         others = Origin if not members else (Origin.CORRECTED, Origin.PLAIN)
         return [*members, *((origin, tr(origin.value), "acc") for origin in others)]
 
@@ -505,6 +499,4 @@ class TokenView(QWidget):
         words = ", ".join(f"{count} {tr(origin.value)}" for origin, count in counts.items())
         self.setAccessibleName(tr("Tokens: {words}", words=words))
         chosen = [self._tokens[index] for index in self._of_round()]
-        self.setAccessibleDescription(
-            "; ".join(f"{shown_text(token)}: {tr(token.origin.value)}" for token in chosen)
-        )
+        self.setAccessibleDescription("; ".join(f"{shown_text(token)}: {tr(token.origin.value)}" for token in chosen))

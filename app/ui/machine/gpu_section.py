@@ -39,9 +39,7 @@ class GpuSection(QFrame):
         # Asks for the size, fetches, pauses or goes on
         self.main_button = push_button("", self, self._clicked)
         self.remove_button = push_button("", self, self.remove_requested)  # removes, and says what that frees
-        self._buttons = filled(
-            QHBoxLayout(), *(self.main_button, self.remove_button, STRETCH), spacing=_GAP_PX
-        )
+        self._buttons = filled(QHBoxLayout(), *(self.main_button, self.remove_button, STRETCH), spacing=_GAP_PX)
         filled(
             QVBoxLayout(self),
             *(title, self._sentence, self._facts, self._progress, self._line, self._notes, self._buttons),

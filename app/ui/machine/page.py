@@ -82,9 +82,7 @@ class Card(QWidget):
         for label in (self._title, self._details):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         head = filled(QHBoxLayout(), self._icon, (self._name, 1), spacing=8)
-        filled(
-            QVBoxLayout(self), head, self._title, self._details, STRETCH, margins=(16, 12, 16, 14), spacing=4
-        )
+        filled(QVBoxLayout(self), head, self._title, self._details, STRETCH, margins=(16, 12, 16, 14), spacing=4)
 
     def set_words(self, words: CardWords) -> None:
         """Show a part."""
@@ -382,10 +380,7 @@ class MachinePage(PlacePage):
     @Slot()
     def _choose_model(self) -> None:
         chosen = self.options().model
-        rows = [
-            Choice(model.key, model.title, model.detail, model.key == chosen)
-            for model in self._workspace.models()
-        ]
+        rows = [Choice(model.key, model.title, model.detail, model.key == chosen) for model in self._workspace.models()]
         self.plan.model.open_choices(rows)
 
     @Slot(str)
@@ -401,8 +396,7 @@ class MachinePage(PlacePage):
         contexts = [tokens for tokens in _CONTEXTS if tokens < limit]
         rows = [Choice(_USUAL, context_words(None), "", self._context is None)]
         rows += [
-            Choice(str(tokens), context_words(tokens), "", tokens == self._context)
-            for tokens in (*contexts, limit)
+            Choice(str(tokens), context_words(tokens), "", tokens == self._context) for tokens in (*contexts, limit)
         ]
         self.plan.context.open_choices(rows)
 

@@ -311,9 +311,7 @@ class PlanTable(QWidget):
             box = QRectF(right - width, top, width, height)
             painter.setFont(self._theme.font(TextStyle.SMALL if index is None else column.style))
             painter.setPen(self._theme.color("mute" if index is None else column.role))
-            painter.drawText(
-                mirrored(self, box), _RIGHT, column.title if index is None else column.values[index]
-            )
+            painter.drawText(mirrored(self, box), _RIGHT, column.title if index is None else column.values[index])
             right -= width + _GAP_PX
         if index is None and self._head_height() > 1:
             painter.setFont(self._theme.font(TextStyle.SMALL))
@@ -377,9 +375,7 @@ class PlanPanel(QFrame):
         """Show a plan, or why there is none; without a problem the plan is awaited."""
         self.table.set_plan(plan)
         if plan is None:
-            self.notes.setText(
-                problem or tr("The plan is being made. While a reply runs it waits for its end.")
-            )
+            self.notes.setText(problem or tr("The plan is being made. While a reply runs it waits for its end."))
             return
         none = [] if plan.chosen else [plan.reason]
         self.notes.setText("\n".join([*none, *plan_notes(plan)]))

@@ -37,9 +37,7 @@ def card_words(report: MachineReport) -> list[CardWords]:
     return [
         CardWords("cpu", tr("Processor"), report.processor.name, _processor_details(report)),
         CardWords("microchip", tr("Graphics"), _graphics_title(report), _graphics_details(report)),
-        CardWords(
-            "memory-stick", tr("Memory"), figures.size(report.memory.total_bytes), _memory_details(report)
-        ),
+        CardWords("memory-stick", tr("Memory"), figures.size(report.memory.total_bytes), _memory_details(report)),
         _disk_card(report),
     ]
 
@@ -52,9 +50,7 @@ def _processor_details(report: MachineReport) -> tuple[str, ...]:
         cores = tr("%n core(s)", cpu.usable_cores)
     sets = ", ".join(cpu.instruction_sets)
     kernels = (
-        tr("Computes with {name}", name=report.kernels)
-        if report.kernels
-        else tr("Slow: Tenon's kernels are not there")
+        tr("Computes with {name}", name=report.kernels) if report.kernels else tr("Slow: Tenon's kernels are not there")
     )
     return tuple(line for line in (cores, sets, kernels) if line)
 

@@ -174,9 +174,7 @@ class ModelCard(QFrame):
         number, _, unit = figures.speed(tokens_per_second).rpartition(" ")
         self._speed.setText(number)
         self._unit.setText(
-            tr("{unit}, a guess", unit=unit)
-            if prediction.basis == "guess"
-            else tr("{unit} predicted", unit=unit)
+            tr("{unit}, a guess", unit=unit) if prediction.basis == "guess" else tr("{unit} predicted", unit=unit)
         )
         self._about.setText(tr(model.about) if model.about else "")
         self._about.setVisible(bool(model.about))
@@ -184,9 +182,7 @@ class ModelCard(QFrame):
         self._fit.setText(fit_title(prediction))
         self._memory.setText(memory_words(prediction))
         tight = fit_of(prediction) in (Fit.DISK, Fit.NO)
-        self._bar.show_share(
-            prediction.memory_bytes / max(1, prediction.room_bytes), "map" if tight else "acc"
-        )
+        self._bar.show_share(prediction.memory_bytes / max(1, prediction.room_bytes), "map" if tight else "acc")
         self._show_tags(content)
         self._show_button(content, installed)
 
@@ -198,9 +194,7 @@ class ModelCard(QFrame):
             draft = tr("With its small helper, {size}", size=size)
         elif content.draft_bytes:
             draft = tr("Draft paired, {size}", size=size)
-        self._draft.show_words(
-            draft, icon="link", tip=tr("A small model that guesses for this one, fetched along")
-        )
+        self._draft.show_words(draft, icon="link", tip=tr("A small model that guesses for this one, fetched along"))
         tip = tr("A mixture of experts: each token is computed with this part of its weights")
         self._mixture.show_words("" if content.plainly else mixture_words(content.model), tip=tip)
         self._gpu.show_words(gpu_words(content.prediction), icon="microchip")

@@ -89,9 +89,7 @@ class GivingUpDialog(ModelDialog):
     def __init__(self, theme: Theme, entry: DownloadStatus, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Give up {name}?", name=entry.name), tr("Give up"), parent)
         size = figures.size(entry.done_bytes)
-        self.add_words(
-            tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size)
-        )
+        self.add_words(tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size))
         self.cancel_button.setText(tr("Keep it"))
         self.column.addStretch(1)
         self.fit()
@@ -128,15 +126,11 @@ class ImportDialog(ModelDialog):
 class RemovalDialog(ModelDialog):
     """Asks; the button says what is freed."""
 
-    def __init__(
-        self, theme: Theme, removal: RemovalEntry, in_use: bool, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, removal: RemovalEntry, in_use: bool, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Remove {name}?", name=removal.name), "", parent)
         self.removal = removal
         if in_use:
-            self.add_words(
-                tr("It is in use: it is unloaded first, and the built-in model answers from then on.")
-            )
+            self.add_words(tr("It is in use: it is unloaded first, and the built-in model answers from then on."))
         if removal.kept_location:
             self.add_words(tr("Its files stay in {place}.", place=removal.kept_location))
         self.boxes: dict[str, TickBox] = {}
@@ -171,9 +165,7 @@ class MoveDialog(ModelDialog):
         super().__init__(theme, tr("Move the models?"), tr("Move"), parent)
         self.add_words(target, "label")
         size = figures.size(size_bytes)
-        self.add_words(
-            tr("{size} are copied there, compared, and then deleted where they are now.", size=size)
-        )
+        self.add_words(tr("{size} are copied there, compared, and then deleted where they are now.", size=size))
         self.add_words(tr("The model in memory is unloaded first and loaded again afterwards."))
         self.column.addStretch(1)
         self.fit()
@@ -312,9 +304,7 @@ class ForgettingDialog(ModelDialog):
 
     def __init__(self, theme: Theme, server: str, in_use: bool, parent: QWidget) -> None:
         super().__init__(theme, tr("Forget {server}?", server=server), tr("Forget"), parent)
-        self.add_words(
-            tr("Its models disappear from the list, and its key is deleted from the keyring. Chats stay.")
-        )
+        self.add_words(tr("Its models disappear from the list, and its key is deleted from the keyring. Chats stay."))
         if in_use:
             self.add_words(tr("It is in use: the built-in model answers from then on."))
         self.column.addStretch(1)
@@ -332,9 +322,7 @@ class ServerDialog(ModelDialog):
 
     added = Signal(object)  # ServerEntry
 
-    def __init__(
-        self, theme: Theme, servers: Servers, parent: QWidget, address: str = "", name: str = ""
-    ) -> None:
+    def __init__(self, theme: Theme, servers: Servers, parent: QWidget, address: str = "", name: str = "") -> None:
         super().__init__(theme, tr("Add a server"), tr("Add"), parent)
         self._servers = servers
         self._asks = False

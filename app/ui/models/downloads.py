@@ -141,6 +141,4 @@ class DownloadList(QFrame):
             (self.pause_requested if entry.under_way else self.resume_requested).emit(entry.name)
 
     def _cancel(self) -> None:
-        self.cancel_requested.emit(
-            next(name for name, row in self.rows.items() if row.cancel is self.sender())
-        )
+        self.cancel_requested.emit(next(name for name, row in self.rows.items() if row.cancel is self.sender()))

@@ -65,9 +65,7 @@ class GetDialog(ModelDialog):
             self.column.addWidget(box)
         if offer.drafts:
             self.add_words(
-                tr(
-                    "A draft guesses tokens that the model then checks several at a time: the same text, sooner."
-                ),
+                tr("A draft guesses tokens that the model then checks several at a time: the same text, sooner."),
                 "small",
             )
         self.token = QLineEdit(self)

@@ -71,12 +71,8 @@ class InstalledRow(RuledRow):
         self.use = push_button(tr("Chat with it"), self, kind="row")
         self.more = icon_button(theme, "ellipsis", "", self, side_px=28)
         line = filled(QHBoxLayout(), self.name, self.kind, STRETCH, spacing=8)
-        words = filled(
-            QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2
-        )
-        filled(
-            QHBoxLayout(self), (words, 1), self.state, self.use, self.more, margins=(16, 8, 8, 8), spacing=8
-        )
+        words = filled(QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2)
+        filled(QHBoxLayout(self), (words, 1), self.state, self.use, self.more, margins=(16, 8, 8, 8), spacing=8)
 
     def show_content(self, content: InstalledContent) -> None:
         """Show how it stands."""
@@ -130,14 +126,11 @@ class InstalledRow(RuledRow):
         # A model that is no draft by its kind could be one for anything: only pairs that work are worth a line then.
         entry = self.content.entry if self.content is not None else None
         bad = [pair for pair in pairs if pair.problem and entry is not None and entry.kind != "target"]
-        self.fits.setText(
-            tr("Can draft for {models}", models=joined(*(model_name(pair.target) for pair in good)))
-        )
+        self.fits.setText(tr("Can draft for {models}", models=joined(*(model_name(pair.target) for pair in good))))
         self.fits.setVisible(bool(good))
         self.misfits.setText(
             "\n".join(
-                tr("Not for {model}: {reason}", model=model_name(pair.target), reason=pair.problem)
-                for pair in bad
+                tr("Not for {model}: {reason}", model=model_name(pair.target), reason=pair.problem) for pair in bad
             )
         )
         self.misfits.setVisible(bool(bad))
@@ -223,9 +216,7 @@ class InstalledList(QFrame):
         name, row = next((name, row) for name, row in self.rows.items() if row.more is self.sender())
         menu = self.menu_of(name)
         menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(
-            row.more.mapToGlobal(QPoint(row.more.width() - menu.sizeHint().width(), row.more.height() + 4))
-        )
+        menu.popup(row.more.mapToGlobal(QPoint(row.more.width() - menu.sizeHint().width(), row.more.height() + 4)))
 
 
 class Keeping(QObject):
@@ -334,8 +325,6 @@ class Keeping(QObject):
     def _say_verified(self, name: str, bad: tuple[str, ...]) -> None:
         if bad:
             files = ", ".join(bad)
-            self.said.emit(
-                tr("{name} is damaged: {files}. Get or add it again.", name=name, files=files), True
-            )
+            self.said.emit(tr("{name} is damaged: {files}. Get or add it again.", name=name, files=files), True)
         else:
             self.said.emit(tr("{name}: all files are what they were.", name=name), False)

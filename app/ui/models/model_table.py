@@ -105,13 +105,7 @@ class _Row:
         self.speed.setText(speed)
         self.mode.setText(best_mode(prediction) if runs and prediction is not None else "")
         self.draft.setText(
-            tr("Paired")
-            if model.drafts
-            else tr("Heads")
-            if model.heads
-            else tr("None yet")
-            if not problem
-            else ""
+            tr("Paired") if model.drafts else tr("Heads") if model.heads else tr("None yet") if not problem else ""
         )
         set_kind(self.draft, "" if model.has_draft else "sub")
         tone, icon = ("bad", "x") if problem else ("quiet", "")

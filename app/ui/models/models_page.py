@@ -237,9 +237,7 @@ class ModelsPage(PlacePage):
         if text != self._searched:
             return
         self.shelf.take_found(models)  # type: ignore[arg-type]
-        self.offline.setText(
-            tr("{problem} The catalogue and your own models are still here.", problem=problem)
-        )
+        self.offline.setText(tr("{problem} The catalogue and your own models are still here.", problem=problem))
         self.offline.setVisible(bool(problem))
         self._store.forecasts.ask(self.shelf.listed, on_hub=True)
         self.refresh()

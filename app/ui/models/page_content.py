@@ -43,9 +43,7 @@ class ModelShelf:
         self.listed = tuple(
             model
             for model in self._catalogue.values()
-            if all(
-                word in f"{model.reference} {model.title} {' '.join(model.repos)}".lower() for word in words
-            )
+            if all(word in f"{model.reference} {model.title} {' '.join(model.repos)}".lower() for word in words)
         )
 
     def take_found(self, models: Sequence[ListedModel]) -> None:

@@ -188,9 +188,7 @@ class Head(QWidget):
         all_models = metrics.horizontalAdvance(self.scope.buttons[EVERY_MODEL].text())
         room = max(width - 2 * _SIDE_PX - all_models - _HEAD_BESIDE_PX, 60)
         words = tr("For {model}", model=self._model_name)
-        words = metrics.elidedText(
-            words, Qt.TextElideMode.ElideRight, min(room, self._theme.type.px(_NAME_PX))
-        )
+        words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, min(room, self._theme.type.px(_NAME_PX)))
         self.scope.buttons[self._model].setText(words)
 
 

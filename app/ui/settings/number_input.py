@@ -140,9 +140,7 @@ class NumberBox(QDoubleSpinBox):
     def _check_most(self) -> None:
         typed, most = self._typed(self.text()), self._number.most
         beyond = typed is not None and typed > most
-        self._say(
-            tr("{value} is the most that can be set here.", value=self._in_words(most)) if beyond else ""
-        )
+        self._say(tr("{value} is the most that can be set here.", value=self._in_words(most)) if beyond else "")
 
     def _say(self, notice: str) -> None:
         if notice != self.notice:

@@ -48,9 +48,7 @@ from app.words import tr
 CHAT_TYPE = "application/x-tenon-chat"
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _DELETE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
-_COMMANDS = (
-    Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
-)
+_COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
 def carried(conversation_id: int) -> QMimeData:
@@ -166,9 +164,7 @@ def folder_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequenc
         menu.addSeparator()
     for folder in folders:
         # An ampersand would be taken for the mark of a key.
-        entry = menu.offer(
-            folder.replace("&", "&&"), "folder", partial(rows.move_requested.emit, number, folder)
-        )
+        entry = menu.offer(folder.replace("&", "&&"), "folder", partial(rows.move_requested.emit, number, folder))
         entry.setCheckable(folder == row.folder)
         entry.setChecked(folder == row.folder)
     return menu
@@ -196,9 +192,7 @@ def head_menu(theme: Theme, rows: ConversationList, row: Row) -> RowMenu:
     """Menu of a folder."""
     menu = RowMenu(theme, rows)
     fold = tr("Unfold") if row.folded else tr("Fold")
-    menu.offer(
-        fold, "chevron-down" if row.folded else "chevron-up", partial(rows.fold_toggled.emit, row.group)
-    )
+    menu.offer(fold, "chevron-down" if row.folded else "chevron-up", partial(rows.fold_toggled.emit, row.group))
     menu.offer(tr("Rename folder"), "pencil", partial(rows.rename_folder, row.folder), "F2")
     menu.offer(
         tr("Delete folder, keep its chats"),
@@ -240,9 +234,7 @@ class ConversationList(ChatDrag):
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setEditTriggers(
-            QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.DoubleClicked
-        )
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.DoubleClicked)
         self.setAccessibleName(tr("Chats"))
         self.selectionModel().currentChanged.connect(self._current_changed)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
@@ -399,11 +391,7 @@ class ConversationList(ChatDrag):
         super().mouseReleaseEvent(event)
         row = self.row_at(self.indexAt(event.position().toPoint()))
         edits = self.state() == QAbstractItemView.State.EditingState
-        if (
-            edits
-            or event.button() != Qt.MouseButton.LeftButton
-            or QApplication.activePopupWidget() is not None
-        ):
+        if edits or event.button() != Qt.MouseButton.LeftButton or QApplication.activePopupWidget() is not None:
             return
         if row is not None and row.conversation_id is not None and row.conversation_id == self.current:
             self.clicked_on.emit()

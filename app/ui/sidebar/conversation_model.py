@@ -188,18 +188,14 @@ class ConversationModel(QAbstractListModel):
 
     def first_row(self) -> int | None:
         """Return the first row that the keyboard can be on."""
-        return next(
-            (at for at, row in enumerate(self._rows) if row.conversation_id is not None or row.group), None
-        )
+        return next((at for at, row in enumerate(self._rows) if row.conversation_id is not None or row.group), None)
 
     # --- QAbstractListModel -----------------------------------------------------------------------------------
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._rows)
 
-    def data(
-        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Title, id and mark of a row."""
         row = self._rows[index.row()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):

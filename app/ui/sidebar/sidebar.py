@@ -228,9 +228,7 @@ class Sidebar(QWidget):
         self._empty = PlainLabel(self, kind="sub", wrap=True)
         self._empty.setContentsMargins(16, 8, 16, 8)
         fields = filled(QVBoxLayout(), self.new_button, self.search, margins=(12, 12, 12, 9), spacing=8)
-        column = filled(
-            QVBoxLayout(self), fields, self._empty, (self.list, 1), margins=(0, 0, 1, 0), spacing=0
-        )
+        column = filled(QVBoxLayout(self), fields, self._empty, (self.list, 1), margins=(0, 0, 1, 0), spacing=0)
         self.nav = PlacesNav(theme, self)
         column.addWidget(self.nav)
         self.edge = PaneEdge(theme, self, tr("Width of the chats: left and right change it"), at_left=False)

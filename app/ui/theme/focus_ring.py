@@ -116,9 +116,7 @@ class FocusRing(QWidget):
     def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
         # A button that was pressed by its key and replaced by another of the same kind hands the ring on.
         handed_on = (
-            old is self._target is not None
-            and not QApplication.mouseButtons()
-            and isinstance(now, QAbstractButton)
+            old is self._target is not None and not QApplication.mouseButtons() and isinstance(now, QAbstractButton)
         )
         # Qt moves the focus on as by Tab where what has it is disabled or hidden, a button after a click among others.
         taken_away = old is not None and (not old.isEnabled() or old.isHidden())

@@ -57,9 +57,7 @@ class TintedIconEngine(QIconEngine):
         side = min(rect.width(), rect.height())
         ratio = painter.device().devicePixelRatioF()
         pixmap = tinted_pixmap(self._name, self._color(mode), side, ratio)
-        painter.drawPixmap(
-            rect.x() + (rect.width() - side) // 2, rect.y() + (rect.height() - side) // 2, pixmap
-        )
+        painter.drawPixmap(rect.x() + (rect.width() - side) // 2, rect.y() + (rect.height() - side) // 2, pixmap)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """Return the icon at a ratio of 1."""
@@ -83,9 +81,7 @@ def themed_icon(theme: Theme, name: str, role: str = "sub") -> QIcon:
 class _ScaledIcon(QObject):
     """Keeps the icon of a button, and the button where it has a side, as large as the text asks for."""
 
-    def __init__(
-        self, theme: Theme, widget: QAbstractButton | QAbstractItemView, icon_px: int, side_px: int
-    ) -> None:
+    def __init__(self, theme: Theme, widget: QAbstractButton | QAbstractItemView, icon_px: int, side_px: int) -> None:
         super().__init__(widget)
         self._theme = theme
         self._widget = widget
@@ -102,9 +98,7 @@ class _ScaledIcon(QObject):
             self._widget.setFixedSize(side, side)
 
 
-def scale_icon(
-    theme: Theme, widget: QAbstractButton | QAbstractItemView, icon_px: int, side_px: int = 0
-) -> None:
+def scale_icon(theme: Theme, widget: QAbstractButton | QAbstractItemView, icon_px: int, side_px: int = 0) -> None:
     """Have the icons of a widget, and its side unless the layout has it (0), grow with the text."""
     _ScaledIcon(theme, widget, icon_px, side_px)
 

@@ -204,9 +204,7 @@ class Formulas(QObject):
         """Return True if the formula's shape is still to come."""
         return formula in self._asked
 
-    def paint(
-        self, painter: QPainter, origin: QPointF, shape: FormulaShape, em_px: float, color: QColor
-    ) -> None:
+    def paint(self, painter: QPainter, origin: QPointF, shape: FormulaShape, em_px: float, color: QColor) -> None:
         """Paint a shape from the left end of its baseline on; ``color`` is for what has none of its own."""
         ratio = painter.device().devicePixelRatioF()
         key = (shape.svg, em_px, color.rgba(), ratio)
@@ -243,9 +241,7 @@ class Formulas(QObject):
 
 def _pixmap(shape: FormulaShape, em_px: float, color: QColor, ratio: float) -> QPixmap:
     width, height = shape.width * em_px, (shape.ascent + shape.descent) * em_px
-    pixmap = QPixmap(
-        max(1, ceil((width + 2 * _EDGE_PX) * ratio)), max(1, ceil((height + 2 * _EDGE_PX) * ratio))
-    )
+    pixmap = QPixmap(max(1, ceil((width + 2 * _EDGE_PX) * ratio)), max(1, ceil((height + 2 * _EDGE_PX) * ratio)))
     pixmap.fill(Qt.GlobalColor.transparent)
     svg = shape.svg.replace("black", color.name())
     edge = _EDGE_PX * ratio
@@ -356,9 +352,7 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, scale: float = 1.0, dark: bool | None = None, family: str = "", code_family: str = ""
-    ) -> None:
+    def __init__(self, scale: float = 1.0, dark: bool | None = None, family: str = "", code_family: str = "") -> None:
         super().__init__()
         self._fixed = dark
         self._families = (family, code_family)

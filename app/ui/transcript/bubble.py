@@ -203,9 +203,7 @@ class OwnMessage(QWidget):
             place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)
             top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
         height = 0 if self._text.isHidden() else self._text.fit(inner)
-        self._text.setGeometry(
-            _PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height
-        )
+        self._text.setGeometry(_PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height)
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
         place(self._bubble, width - outer, 0, outer, bottom, width)

@@ -51,9 +51,7 @@ class FormulaPicture(QWidget):
             return
         left = (self.width() - self._shape.width * self._em_px) / 2
         origin = QPointF(left, _PADDING_Y_PX + self._shape.ascent * self._em_px)
-        self._theme.formulas.paint(
-            QPainter(self), origin, self._shape, self._em_px, self._theme.color("text")
-        )
+        self._theme.formulas.paint(QPainter(self), origin, self._shape, self._em_px, self._theme.color("text"))
 
 
 class FormulaBlock(SelectableWhole):

@@ -111,17 +111,13 @@ def set_markdown(
     document.setMarkdown(marked, features)
     images_as_links(document)
     if formulas and document.toPlainText().count(OBJECT) != len(formulas):
-        document.setMarkdown(
-            _cleaned(markdown), features
-        )  # one stood where Markdown shows nothing, in an address
+        document.setMarkdown(_cleaned(markdown), features)  # one stood where Markdown shows nothing, in an address
         images_as_links(document)
         return []
     return formulas
 
 
-def place_formulas(
-    document: QTextDocument, formulas: list[tuple[str, Formula]], theme: Theme
-) -> frozenset[Formula]:
+def place_formulas(document: QTextDocument, formulas: list[tuple[str, Formula]], theme: Theme) -> frozenset[Formula]:
     """Put pictures where the marks stand, and sources where there is no picture; return those still awaited."""
     if not formulas:
         return frozenset()
@@ -180,9 +176,7 @@ def _sources(cursor: QTextCursor) -> list[str]:
             fragment = iterator.fragment()
             kind = fragment.charFormat()
             if kind.hasProperty(SOURCE):
-                inside = range(
-                    max(start, fragment.position()), min(end, fragment.position() + fragment.length())
-                )
+                inside = range(max(start, fragment.position()), min(end, fragment.position() + fragment.length()))
                 source = kind.property(SOURCE)
                 found += [chr(source) if isinstance(source, int) else str(source)] * len(inside)
             iterator += 1

@@ -44,9 +44,7 @@ _BULLETS = (
 _HEADINGS = {1: TextStyle.HEADING_1, 2: TextStyle.HEADING_2, 3: TextStyle.HEADING_3}
 _ITEM_INDENT_PX = 24
 _QUOTE_INDENT_PX = 16
-NO_HTML_MARKDOWN = (
-    QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
-)
+NO_HTML_MARKDOWN = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _TASKS = {QTextBlockFormat.MarkerType.Unchecked: " [ ]", QTextBlockFormat.MarkerType.Checked: " [x]"}
 
 
@@ -161,9 +159,7 @@ def _paint_task(painter: QPainter, block: QTextBlock, middle: QPointF, theme: Th
         painter.drawPolyline([middle + point * half for point in tick])
 
 
-def _paint_code(
-    painter: QPainter, block: QTextBlock, place: QPointF, start: int, end: int, theme: Theme
-) -> None:
+def _paint_code(painter: QPainter, block: QTextBlock, place: QPointF, start: int, end: int, theme: Theme) -> None:
     metrics = QFontMetricsF(theme.font(TextStyle.INLINE_CODE))
     start, end = start - block.position(), end - block.position()
     layout = block.layout()
@@ -180,9 +176,7 @@ def _paint_code(
         baseline = _baseline(line)
         words = QRectF(left, baseline - metrics.ascent() - 1, right - left, metrics.height() + 2)
         box = QRectF(words.translated(place).toAlignedRect())
-        box.setBottom(
-            min(box.bottom(), block.document().size().height())
-        )  # a paragraph's last line has no more room
+        box.setBottom(min(box.bottom(), block.document().size().height()))  # a paragraph's last line has no more room
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
 
 

@@ -148,9 +148,7 @@ class MessageActions(QWidget):
             self._show(action, bool(known))
         if self._count is not None:
             self._count.setText(f"{self._at + 1} / {len(known)}")
-            self._count.setAccessibleName(
-                tr("Version {number} of {all}", number=self._at + 1, all=len(known))
-            )
+            self._count.setAccessibleName(tr("Version {number} of {all}", number=self._at + 1, all=len(known)))
             self._count.setVisible(bool(known))
         if known:
             self._buttons[Action.PREVIOUS].setEnabled(self._at > 0)

@@ -205,10 +205,7 @@ class MessageColumn(QScrollArea):
         """Scroll to a place of a message's widget unless it is in view."""
         bar = self.verticalScrollBar()
         top = view.y() + place.top()
-        if (
-            top < bar.value() + _TOP_PX
-            or top + place.height() > bar.value() + self.viewport().height() - _TOP_PX
-        ):
+        if top < bar.value() + _TOP_PX or top + place.height() > bar.value() + self.viewport().height() - _TOP_PX:
             bar.setValue(top - self.viewport().height() // 3)
 
     def show_message(self, message_id: int, distance: int = _TOP_PX) -> None:

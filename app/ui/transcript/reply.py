@@ -108,16 +108,12 @@ class ErrorNotice(QFrame):
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._buttons.setDirection(direction)
         layout.activate()
-        border = (
-            self.contentsMargins().left() + self.contentsMargins().right()
-        )  # of which the layout knows nothing
+        border = self.contentsMargins().left() + self.contentsMargins().right()  # of which the layout knows nothing
         return max(layout.heightForWidth(width - border), layout.minimumSize().height()) + border
 
     def restyle(self) -> None:
         """Take the theme's colours again."""
-        self._icon.setPixmap(
-            tinted_pixmap("circle-alert", self.theme.palette.red, _ICON_PX, self.devicePixelRatioF())
-        )
+        self._icon.setPixmap(tinted_pixmap("circle-alert", self.theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
 
     def _name_remedy(self, with_icon: bool = True) -> None:
         icon = _ICONS.get(self._remedy) if with_icon else None
@@ -190,9 +186,7 @@ class ReplyView(QWidget):
     trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
 
-    def __init__(
-        self, theme: Theme, message: Message, engine: EngineState, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, message: Message, engine: EngineState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.message = message

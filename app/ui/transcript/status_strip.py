@@ -18,9 +18,7 @@ from app.ui.theme.theme import TextStyle, Theme, Typography
 from app.ui.transcript.message_actions import MessageActions
 from app.words import mark, tr
 
-_FROM_DISK = mark(
-    "Weights that are not in memory are read from the disk for every pass; the speed is the disk's."
-)
+_FROM_DISK = mark("Weights that are not in memory are read from the disk for every pass; the speed is the disk's.")
 _STRIP_GAP_PX = 10
 _FOOTER_GAP_PX = 7
 _FOOTER_PX = 28
@@ -329,9 +327,7 @@ class StatusStrip(QAbstractButton):
 
     def _describe(self) -> None:
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self.status.text else Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName(
-            tr("Status: {words}", words=self.status.text) if self.status.text else tr("Status")
-        )
+        self.setAccessibleName(tr("Status: {words}", words=self.status.text) if self.status.text else tr("Status"))
         self.setToolTip(self.status.explanation if self.status.figures else "")
 
 

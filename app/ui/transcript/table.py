@@ -63,9 +63,7 @@ _LONGEST_CELL = 2_000  # characters that are shown; copying takes all
 _ROOMY_COLUMN_PX = 220  # where the table is scrolled sideways anyway
 
 
-def column_widths(
-    natural: Sequence[float], least: Sequence[float], width: float, roomy: float
-) -> list[float]:
+def column_widths(natural: Sequence[float], least: Sequence[float], width: float, roomy: float) -> list[float]:
     """Widths of columns, in px: they fill the width, and go beyond it only where it cannot hold the least.
 
     Spare room goes to all alike; a shortage is taken from the widest first.

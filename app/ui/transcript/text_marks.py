@@ -16,9 +16,7 @@ Stretch = tuple[int, int]
 """Start and end of some text, in characters."""
 
 
-def stretches_of_blocks(
-    content: str, blocks: Sequence[str], stretches: Iterable[Stretch]
-) -> list[list[Stretch]]:
+def stretches_of_blocks(content: str, blocks: Sequence[str], stretches: Iterable[Stretch]) -> list[list[Stretch]]:
     """Divide ascending stretches of a reply's Markdown among its blocks, counted from each block's start.
 
     A block that is no literal part of the content has none.

@@ -118,9 +118,7 @@ class ShortageBar(LegendBar):
         painter = smooth(self)
         painter.setFont(self._theme.font(TextStyle.UI_BOLD))
         painter.setPen(color("text"))
-        painter.drawText(
-            painted(self, 0, 0, px(_LABEL_PX), px(_ROW_PX)), Qt.AlignmentFlag.AlignVCenter, "RAM"
-        )
+        painter.drawText(painted(self, 0, 0, px(_LABEL_PX), px(_ROW_PX)), Qt.AlignmentFlag.AlignVCenter, "RAM")
         track = QRectF(px(_LABEL_PX), (px(_ROW_PX) - _BAR_PX) / 2, 0, _BAR_PX)
         track.setRight(self.width())
         whole = sum(size for size, _, _ in self._parts)

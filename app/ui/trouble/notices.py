@@ -112,9 +112,7 @@ class UnsavedBar(QFrame):
 
     @Slot()
     def _restyle(self) -> None:
-        self._icon.setPixmap(
-            tinted_pixmap("circle-alert", self._theme.palette.red, _ICON_PX, self.devicePixelRatioF())
-        )
+        self._icon.setPixmap(tinted_pixmap("circle-alert", self._theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
         self.updateGeometry()
 
     @Slot()
@@ -140,9 +138,7 @@ class TroubleDesk(QObject):
 
     setting_wanted = Signal(str)  # its name: settings are to open there
 
-    def __init__(
-        self, theme: Theme, workspace: Workspace, page: ChatPage, toast: Toast, commands: Commands
-    ) -> None:
+    def __init__(self, theme: Theme, workspace: Workspace, page: ChatPage, toast: Toast, commands: Commands) -> None:
         super().__init__(page)
         self._theme = theme
         self._workspace = workspace
@@ -163,9 +159,7 @@ class TroubleDesk(QObject):
         about = CommandGroup.HELP
         commands.add("log-folder", tr("Open log folder"), self._open_logs, about, icon="folder-open")
         told = tr("Versions, system and hardware, for a report")
-        commands.add(
-            "copy-installation", tr("Copy details of this installation"), self._copy, about, (), "copy", told
-        )
+        commands.add("copy-installation", tr("Copy details of this installation"), self._copy, about, (), "copy", told)
         commands.add("about", tr("About Tenon"), self._show_about, about, icon="info")
 
     @Slot(object)
@@ -255,9 +249,7 @@ class TroubleDesk(QObject):
         if remedy in (Remedy.SMALLER_CONTEXT, Remedy.CONTEXT):
             tokens = report.allowed.value if report.allowed else smaller_context(report.context)
             settings.set_for_model(settings.model, "context", tokens)
-            self._toast.say(
-                tr("This model's context has {tokens} tokens from now on.", tokens=figures.whole(tokens))
-            )
+            self._toast.say(tr("This model's context has {tokens} tokens from now on.", tokens=figures.whole(tokens)))
         elif remedy is Remedy.MEMORY_BUDGET:
             assert report.allowed is not None
             settings.choose_for(settings.model, report.allowed.option, report.allowed.value)

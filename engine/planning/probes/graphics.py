@@ -77,9 +77,7 @@ def _unified(device: str, kind: GpuKind, name: str, total: int, free: int) -> Gp
     return Gpu(device, kind, name, total, min(total, max(free, available)), unified=True)
 
 
-def measure_gpu(
-    device: torch.device, dtype: torch.dtype, free_bytes: int, check: Callable[[], None]
-) -> GpuSpeed:
+def measure_gpu(device: torch.device, dtype: torch.dtype, free_bytes: int, check: Callable[[], None]) -> GpuSpeed:
     """Measure a GPU, in about a second.
 
     Args:

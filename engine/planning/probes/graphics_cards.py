@@ -24,19 +24,12 @@ _NAMES = {"nvidia": "NVIDIA GPU", "amd": "AMD GPU", "intel": "Intel GPU"}
 
 @dataclass(frozen=True)
 class GraphicsCard:
-    """A graphics card, or a processor's own graphics.
+    """A graphics card, or a processor's own graphics."""
 
-    Attributes:
-        vendor: Vendor; NVIDIA's boards with a GPU in the processor are ``jetson``.
-        name: Name by the driver, else the vendor.
-        driver: Version of the driver; None if there is none or it does not say.
-        capability: NVIDIA's compute capability, or None if it is not known.
-    """
-
-    vendor: Vendor
-    name: str
-    driver: str | None = None
-    capability: float | None = None
+    vendor: Vendor  # vendor; NVIDIA's boards with a GPU in the processor are ``jetson``
+    name: str  # name by the driver, else the vendor
+    driver: str | None = None  # version of the driver; None if there is none or it does not say
+    capability: float | None = None  # NVIDIA's compute capability, or None if it is not known
 
 
 def read_graphics_cards() -> tuple[GraphicsCard, ...]:

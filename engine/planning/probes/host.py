@@ -50,17 +50,12 @@ _SHORTEST_S = 0.1
 
 @dataclass(frozen=True)
 class GroupLimits:
-    """Memory and processors that the groups leave to this process.
+    """Memory and processors that the groups leave to this process."""
 
-    Attributes:
-        memory_bytes: The least limit, or None for none.
-        free_bytes: The least free memory below a limit; memory that gives way under pressure counts as free.
-        processors: The least share of processors, in processors; None for no limit.
-    """
-
-    memory_bytes: int | None = None
+    memory_bytes: int | None = None  # the least limit, or None for none
+    # The least free memory below a limit; memory that gives way under pressure counts as free
     free_bytes: int | None = None
-    processors: float | None = None
+    processors: float | None = None  # the least share of processors, in processors; None for no limit
 
 
 def read_group_limits(root: Path = _ROOT, own: Path = _OWN) -> GroupLimits:
@@ -202,9 +197,7 @@ def _torch_flags() -> set[str]:
 
 def _sysctl(name: str) -> str:
     try:
-        done = subprocess.run(
-            ["/usr/sbin/sysctl", "-n", name], capture_output=True, text=True, timeout=2, check=False
-        )
+        done = subprocess.run(["/usr/sbin/sysctl", "-n", name], capture_output=True, text=True, timeout=2, check=False)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()
@@ -257,21 +250,15 @@ def is_hot() -> bool:
 
 @dataclass(frozen=True)
 class Reading:
-    """Seconds of processors at a moment.
+    """Seconds of processors at a moment."""
 
-    Attributes:
-        at_s: The moment.
-        used_s: Seconds used by all programs, including time that a virtual machine's host took for others
-            ("stolen").
-        own_s: Seconds used by this process, by the children it started and waited for, and by the window that
-            started it.
-        processors: Number of processors.
-    """
-
-    at_s: float
+    at_s: float  # the moment
+    # Seconds used by all programs, including time that a virtual machine's host took for others ("stolen")
     used_s: float
+    # Seconds used by this process, by the children it started and waited for, and by the window that started
+    # it
     own_s: float
-    processors: int
+    processors: int  # number of processors
 
     @classmethod
     def now(cls) -> Reading:

@@ -68,9 +68,7 @@ def measure_host(
     # second.
     bandwidth = max(bandwidth, memory_bytes_per_s(buffer_bytes, check))
     # The matrices that a format is measured with may lie in a large cache; a model does not.
-    formats = {
-        name: replace(speed, bytes_per_s=min(speed.bytes_per_s, bandwidth)) for name, speed in fitted.items()
-    }
+    formats = {name: replace(speed, bytes_per_s=min(speed.bytes_per_s, bandwidth)) for name, speed in fitted.items()}
     return HostSpeed(bandwidth, operator, formats)
 
 
@@ -122,9 +120,7 @@ def fit_speed(name: str, row: Row) -> FormatSpeed:
     seconds = {width: min(cell.values()) for width, cell in row.items()}
 
     def error(speed: FormatSpeed) -> float:
-        return sum(
-            abs(speed.seconds(size, width * products) / measured - 1) for width, measured in seconds.items()
-        )
+        return sum(abs(speed.seconds(size, width * products) / measured - 1) for width, measured in seconds.items())
 
     return min((_solve(beta, size, products, seconds) for beta in _BETAS), key=error)
 

@@ -26,30 +26,19 @@ _CLOSE = "</tool_call>"
 
 
 class _ArgumentFormat(ToolFormat):
-    """A call with its arguments one after the other.
-
-    Attributes:
-        head: What stands between the opening and the arguments, with ``{name}``.
-        key: What stands before a value, with ``{key}``.
-        end: What stands behind a value.
-        tail: What stands behind the arguments.
-        name_pattern: Finds the name of the tool.
-        begun_pattern: Matches what a name may come of.
-        key_pattern: Finds the key of an argument, as far as its value.
-        end_pattern: Finds the end of a value, with as much behind it as tells it from the same words in the value.
-        tail_pattern: Finds the end of the arguments.
-    """
+    """A call with its arguments one after the other."""
 
     opening = "<tool_call>"
-    head: ClassVar[str]
-    key: ClassVar[str]
-    end: ClassVar[str]
-    tail: ClassVar[str]
-    name_pattern: ClassVar[re.Pattern[str]]
-    begun_pattern: ClassVar[re.Pattern[str]]
-    key_pattern: ClassVar[re.Pattern[str]]
+    head: ClassVar[str]  # what stands between the opening and the arguments, with ``{name}``
+    key: ClassVar[str]  # what stands before a value, with ``{key}``
+    end: ClassVar[str]  # what stands behind a value
+    tail: ClassVar[str]  # what stands behind the arguments
+    name_pattern: ClassVar[re.Pattern[str]]  # finds the name of the tool
+    begun_pattern: ClassVar[re.Pattern[str]]  # matches what a name may come of
+    key_pattern: ClassVar[re.Pattern[str]]  # finds the key of an argument, as far as its value
+    # Finds the end of a value, with as much behind it as tells it from the same words in the value
     end_pattern: ClassVar[re.Pattern[str]]
-    tail_pattern: ClassVar[re.Pattern[str]]
+    tail_pattern: ClassVar[re.Pattern[str]]  # finds the end of the arguments
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
         """Return a reader of calls."""

@@ -76,9 +76,7 @@ def _answering(results: Sequence[ChatMessage], calls: dict[str, ToolCall]) -> li
     )
     for wish in wishes:
         for at, result in enumerate(results):
-            number = next(
-                (key for key, call in calls.items() if at not in found and wish(call, result.answers)), None
-            )
+            number = next((key for key, call in calls.items() if at not in found and wish(call, result.answers)), None)
             if number is not None:
                 found[at] = number
                 del calls[number]
@@ -91,9 +89,7 @@ def one_by_one(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     turns: list[ChatMessage] = []
     for message in messages:
         if message.role == "tool":
-            behind = next(
-                (at for at in reversed(range(len(turns))) if message.answers in _ids(turns[at])), None
-            )
+            behind = next((at for at in reversed(range(len(turns))) if message.answers in _ids(turns[at])), None)
             turns.insert(len(turns) if behind is None else behind + 1, message)
         elif len(message.calls) > 1:
             first, *more = message.calls
@@ -134,9 +130,7 @@ def described(messages: Sequence[ChatMessage], tools: Sequence[Tool], form: Tool
         turns.append(message)
     if not tools:
         return turns
-    told = _DESCRIBED.format(
-        tools="\n".join(json.dumps(one, ensure_ascii=False) for one in as_objects(tools))
-    )
+    told = _DESCRIBED.format(tools="\n".join(json.dumps(one, ensure_ascii=False) for one in as_objects(tools)))
     if turns and turns[0].role == "system":
         return [replace(turns[0], content=f"{turns[0].content}\n\n{told}"), *turns[1:]]
     return [ChatMessage("system", told), *turns]

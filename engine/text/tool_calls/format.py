@@ -36,14 +36,10 @@ class CallPiece:
 
 
 class CallReader(ABC):
-    """Reads calls, from behind the opening of the first one.
-
-    Attributes:
-        rest: Text behind the calls; None while they go on.
-    """
+    """Reads calls, from behind the opening of the first one."""
 
     def __init__(self) -> None:
-        self.rest: str | None = None
+        self.rest: str | None = None  # text behind the calls; None while they go on
         self._held = ""
         self._pieces: list[CallPiece] = []
 
@@ -66,21 +62,14 @@ class CallReader(ABC):
 
 
 class ToolFormat(ABC):
-    """One of the formats.
+    """One of the formats."""
 
-    Attributes:
-        name: For reports.
-        opening: Text that a call begins with.
-        marks: Special tokens of the format, which other texts are shown without.
-        between: Text between two calls that have an opening each; None where one opening is all.
-        bare: A call has no opening: an answer that begins as one is one.
-    """
-
-    name: ClassVar[str]
-    opening: ClassVar[str]
-    marks: ClassVar[tuple[str, ...]] = ()
+    name: ClassVar[str]  # for reports
+    opening: ClassVar[str]  # text that a call begins with
+    marks: ClassVar[tuple[str, ...]] = ()  # special tokens of the format, which other texts are shown without
+    # Text between two calls that have an opening each; None where one opening is all
     between: ClassVar[str | None] = None
-    bare: ClassVar[bool] = False
+    bare: ClassVar[bool] = False  # a call has no opening: an answer that begins as one is one
 
     @abstractmethod
     def is_of(self, source: str) -> bool:
@@ -132,9 +121,7 @@ def literal_rules(
         end = f" {literal(after)}" if after else ""
         rules.append(f"call_{at}: {literal(before(tool.name))} arguments_{at}{end}")
         of = schema(tool)
-        if "properties" in of and not _OPEN & {
-            *of
-        }:  # more than the tool names would have no end with some models
+        if "properties" in of and not _OPEN & {*of}:  # more than the tool names would have no end with some models
             of["additionalProperties"] = False
         rules.append(value_rule(f"arguments_{at}", of, of))
     return rules
@@ -170,11 +157,7 @@ def text_rule(name: str, of: Mapping[str, Any], end: str, end_rule: str) -> tupl
         The text and what stands behind it in the grammar's words; and the rules for it.
     """
     text = next(
-        (
-            one
-            for one in branches(of)
-            if "string" in kinds(one) and {*one} & {"pattern", "minLength", "maxLength"}
-        ),
+        (one for one in branches(of) if "string" in kinds(one) and {*one} & {"pattern", "minLength", "maxLength"}),
         of,
     )
     least, most = text.get("minLength", 0), text.get("maxLength", "")

@@ -149,19 +149,12 @@ class JsonCallReader(CallReader):
 
 
 class _JsonFormat(ToolFormat):
-    """Objects between two marks.
+    """Objects between two marks."""
 
-    Attributes:
-        closing: The mark behind them.
-        space: What stands between a mark and an object.
-        arguments: The key of a call's arguments.
-        listed: All calls stand in one list.
-    """
-
-    closing: ClassVar[str] = ""
-    space: ClassVar[str] = ""
-    arguments: ClassVar[str] = "arguments"
-    listed: ClassVar[bool] = False
+    closing: ClassVar[str] = ""  # the mark behind them
+    space: ClassVar[str] = ""  # what stands between a mark and an object
+    arguments: ClassVar[str] = "arguments"  # the key of a call's arguments
+    listed: ClassVar[bool] = False  # all calls stand in one list
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
         """Return a reader of calls."""

@@ -65,9 +65,7 @@ class _WholeReader(CallReader):
             found = self._calls(text)
         except (ValueError, SyntaxError, RecursionError):
             return False
-        self._pieces += [
-            CallPiece(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in found
-        ]
+        self._pieces += [CallPiece(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in found]
         return bool(found)
 
 
@@ -93,8 +91,7 @@ class Gemma4(_Marked):
         pieces = f"{{{inner}".split(_QUOTE)
         # Every second piece is a text; in the others keys stand without quotes.
         notation = "".join(
-            json.dumps(piece) if at % 2 else _BARE_KEY.sub(r'\1"\2":', piece)
-            for at, piece in enumerate(pieces)
+            json.dumps(piece) if at % 2 else _BARE_KEY.sub(r'\1"\2":', piece) for at, piece in enumerate(pieces)
         )
         arguments = json.loads(notation)
         return [(name.removeprefix("call:").strip(), arguments)]
@@ -257,11 +254,7 @@ def _joined(parts: dict[str, str], required: Sequence[str], comma: str) -> str:
         # What comes before the first required field ends with a comma, and what comes behind it begins with one.
         first = list(parts).index(told[0])
         found = [
-            parts[key]
-            if key == told[0]
-            else f"{parts[key]} {comma}"
-            if at < first
-            else f"{comma} {parts[key]}"
+            parts[key] if key == told[0] else f"{parts[key]} {comma}" if at < first else f"{comma} {parts[key]}"
             for at, key in enumerate(parts)
         ]
         return " ".join(part if key in told else f"({part})?" for key, part in zip(parts, found, strict=True))

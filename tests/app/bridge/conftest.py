@@ -83,9 +83,7 @@ class Desk:
         self.recorder: Recorder
         self.client: EngineClient
 
-    def open(
-        self, client: EngineClient | None = None, folder: Path | None = None, start: bool = True
-    ) -> Workspace:
+    def open(self, client: EngineClient | None = None, folder: Path | None = None, start: bool = True) -> Workspace:
         self.client = client or EngineClient(SERVE)
         workspace = Workspace(folder or self.folder / "data", self.folder / "config", self.client)
         self.client.setParent(workspace)

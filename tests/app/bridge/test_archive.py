@@ -85,9 +85,7 @@ def test_one_conversation_goes_out_as_markdown(desk: Desk) -> None:
     assert page.startswith("# first\n")
     assert "## You\n\nfirst\nsay 1\n\n## SmolLM2 135M\n\nw0\n" in page
     assert "second" not in page
-    sentence = exported(
-        desk, workspace, lambda: workspace.archive.export(desk.folder / "no" / "all.json", None)
-    )
+    sentence = exported(desk, workspace, lambda: workspace.archive.export(desk.folder / "no" / "all.json", None))
     assert "is not there" in sentence
 
 
@@ -106,9 +104,7 @@ def test_a_file_that_is_damaged_brings_nothing_in(desk: Desk) -> None:
     assert [conversation.id for conversation in workspace.library.conversations()] == [chat]
 
 
-def test_a_disk_that_refuses_in_the_middle_brings_nothing_in(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_refuses_in_the_middle_brings_nothing_in(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = desk.open()
     desk.answer(workspace, "one\nsay 1")
     desk.answer(workspace, "two\nsay 1")
@@ -136,9 +132,7 @@ def test_nothing_is_imported_where_nothing_is_kept(desk: Desk) -> None:
     assert imported(desk, workspace, desk.folder / "any.json")[0] == 0
 
 
-def test_a_backup_is_made_once_a_day_and_its_failure_told_once(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_is_made_once_a_day_and_its_failure_told_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = desk.open(start=False)
     desk.answer(workspace, "say 1")
     workspace.archive.backup_timer.setInterval(1)
@@ -199,9 +193,7 @@ def test_everything_can_be_erased(desk: Desk) -> None:
         workspace.library.messages(running),
     ) == ([], [], [])
     assert workspace.shelf.undo_delete() is None
-    desk.wait(
-        lambda: secrets(desk) == []
-    )  # while it still runs: side files of the database hold nothing either
+    desk.wait(lambda: secrets(desk) == [])  # while it still runs: side files of the database hold nothing either
     chat = desk.answer(workspace, "fresh\nsay 1")
     workspace.close()
     assert secrets(desk) == []
@@ -232,9 +224,7 @@ def test_files_are_read_beside_the_window_one_after_the_other(desk: Desk) -> Non
     report = write_pdf(desk.folder / "report.pdf", ["The first page.", "The second page."])
     came: list[Attachment] = []
     refused: list[str] = []
-    given_up = workspace.attachment_reader.read(
-        report, came.append, lambda error: refused.append(error.message)
-    )
+    given_up = workspace.attachment_reader.read(report, came.append, lambda error: refused.append(error.message))
     given_up()
     for path in (report, desk.folder, desk.folder / "notes.txt"):
         workspace.attachment_reader.read(path, came.append, lambda error: refused.append(error.message))
@@ -276,8 +266,7 @@ def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
     assert told.args is not None
     assert told.args[0] == 2
     chats = [
-        [message.content for message in workspace.library.messages(one.id)]
-        for one in workspace.library.conversations()
+        [message.content for message in workspace.library.messages(one.id)] for one in workspace.library.conversations()
     ]
     assert sorted(chats) == [["say 1", "w0 "], ["say 2", "w0 w1 "], ["say 3"], ["say 3", "w0 w1 w2 "]]
     assert kept in [one.id for one in workspace.library.conversations()]

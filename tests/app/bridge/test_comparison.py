@@ -136,9 +136,7 @@ def test_the_prompt_of_a_message_has_what_was_said_before_it(desk: Desk) -> None
     assert workspace.comparison.prompt_of(chat, reply.id) == (before, asked)
     workspace.comparison.start(asked.content, MODES, 8, before)
     desk.wait(lambda: not workspace.comparison.running)
-    assert (
-        workspace.comparison.trials[0].text == "system:Be polite.|user:first\nsay 1|assistant:w0 |user:echo|"
-    )
+    assert workspace.comparison.trials[0].text == "system:Be polite.|user:first\nsay 1|assistant:w0 |user:echo|"
     workspace.comparison.start("echo", MODES, 8)
     desk.wait(lambda: not workspace.comparison.running)
     assert workspace.comparison.trials[0].text == "system:Be polite.|user:echo|"

@@ -62,9 +62,7 @@ class Client(EngineClient):
         self.event_received.connect(self.heard.append)
         self.stopped.connect(self.ends.append)
 
-    def _make_host(
-        self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
-    ) -> EngineProcess:
+    def _make_host(self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> EngineProcess:
         self.hosts.append(Host(on_event, on_exit))
         return self.hosts[-1]
 
@@ -189,9 +187,7 @@ def test_each_question_has_a_number_of_its_own_and_gets_its_own_answers(client: 
     assert told == [[Notice(number, number)] for number in numbers]
 
 
-@pytest.mark.parametrize(
-    ("kind", "logged"), [("InternalError", True), ("RemoteError", False), ("Cancelled", False)]
-)
+@pytest.mark.parametrize(("kind", "logged"), [("InternalError", True), ("RemoteError", False), ("Cancelled", False)])
 def test_a_failure_s_own_words_are_logged_unless_they_are_another_server_s(
     client: Client, caplog: pytest.LogCaptureFixture, kind: str, logged: bool
 ) -> None:

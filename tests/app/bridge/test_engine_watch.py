@@ -73,9 +73,7 @@ def test_one_that_owes_nothing_may_be_silent(client: Client, watch: EngineWatch)
 
 
 @pytest.mark.parametrize("every", [1, 5, 11])
-def test_one_that_says_something_now_and_then_is_not_ended(
-    client: Client, watch: EngineWatch, every: int
-) -> None:
+def test_one_that_says_something_now_and_then_is_not_ended(client: Client, watch: EngineWatch, every: int) -> None:
     host = ready(client)
     client.ask(QUESTION)
     for tick in range(100):
@@ -86,9 +84,7 @@ def test_one_that_says_something_now_and_then_is_not_ended(
     assert not host.killed
 
 
-def test_one_that_is_starting_has_more_time_and_is_not_started_again(
-    client: Client, watch: EngineWatch
-) -> None:
+def test_one_that_is_starting_has_more_time_and_is_not_started_again(client: Client, watch: EngineWatch) -> None:
     assert START_TICKS * engine_watch.TICK_MS > 180_000  # it may wait for a child that tries a GPU
     client.start()
     (host,) = client.hosts

@@ -68,9 +68,7 @@ def test_from_looking_to_works_to_removed(qtbot: QtBot, server: WheelServer, sup
     assert find_installed() is None
 
 
-def test_nothing_is_fetched_before_its_size_was_said(
-    qtbot: QtBot, server: WheelServer, support: GpuAddon
-) -> None:
+def test_nothing_is_fetched_before_its_size_was_said(qtbot: QtBot, server: WheelServer, support: GpuAddon) -> None:
     put_addon(server)
     assert settle(qtbot, support, support.fetch).state == "sized"
     assert server.fetched() == []
@@ -86,9 +84,7 @@ def test_one_thing_at_a_time(qtbot: QtBot, server: WheelServer, support: GpuAddo
     assert support.support.state == "sized"
 
 
-def test_pausing_keeps_what_came_and_fetching_goes_on(
-    qtbot: QtBot, server: WheelServer, support: GpuAddon
-) -> None:
+def test_pausing_keeps_what_came_and_fetching_goes_on(qtbot: QtBot, server: WheelServer, support: GpuAddon) -> None:
     torch, _ = put_addon(server)
     settle(qtbot, support, support.ask_size)
     server.once(stall(0.5))
@@ -128,9 +124,7 @@ def test_failures_are_said_and_can_be_tried_again(
     assert settle(qtbot, support, support.fetch).state == "works"
 
 
-def test_one_that_does_not_work_is_off_and_can_be_removed(
-    qtbot: QtBot, server: WheelServer, support: GpuAddon
-) -> None:
+def test_one_that_does_not_work_is_off_and_can_be_removed(qtbot: QtBot, server: WheelServer, support: GpuAddon) -> None:
     put_addon(server, available=False)
     settle(qtbot, support, support.ask_size)
     off = settle(qtbot, support, support.fetch)
@@ -139,9 +133,7 @@ def test_one_that_does_not_work_is_off_and_can_be_removed(
     assert settle(qtbot, support, support.remove).state == "offered"
 
 
-def test_a_machine_of_which_nothing_is_known(
-    qtbot: QtBot, support: GpuAddon, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_of_which_nothing_is_known(qtbot: QtBot, support: GpuAddon, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(folder: object) -> BundledTorch:
         raise AddonUnusable("This Tenon does not say which torch it runs on.")
 
@@ -150,9 +142,7 @@ def test_a_machine_of_which_nothing_is_known(
     assert (failed.state, failed.title) == ("failed", "")
 
 
-def test_closing_in_the_middle_says_nothing_more(
-    qtbot: QtBot, server: WheelServer, support: GpuAddon
-) -> None:
+def test_closing_in_the_middle_says_nothing_more(qtbot: QtBot, server: WheelServer, support: GpuAddon) -> None:
     put_addon(server)
     settle(qtbot, support, support.ask_size)
     server.once(stall(0.5))

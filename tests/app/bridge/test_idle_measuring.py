@@ -72,9 +72,7 @@ def test_a_machine_that_nobody_asked_about_is_looked_at_first(desk: Desk) -> Non
     assert quiet.machine.measuring.running
 
 
-def test_a_machine_that_cannot_be_told_is_asked_about_once(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_that_cannot_be_told_is_asked_about_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = Quiet(desk)
     looks: list[bool] = []
     monkeypatch.setattr(quiet.machine, "look", lambda: looks.append(True))

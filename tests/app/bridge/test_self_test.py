@@ -61,9 +61,7 @@ def test_an_empty_answer_is_none() -> None:
 def test_times_count_from_the_start_of_the_process() -> None:
     code = "from app.bridge.self_test import seconds_since_start as age; input(); print(age())"
     before = time.monotonic()
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as child:
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         started = time.monotonic()
         time.sleep(0.1)
         least = time.monotonic() - started

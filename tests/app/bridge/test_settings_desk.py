@@ -149,9 +149,7 @@ def backups_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Workspace], list[da
     return watch
 
 
-def test_no_backup_is_made_where_none_is_wanted(
-    desk: Desk, backups_of: Callable[[Workspace], list[date]]
-) -> None:
+def test_no_backup_is_made_where_none_is_wanted(desk: Desk, backups_of: Callable[[Workspace], list[date]]) -> None:
     workspace = desk.open(start=False)
     made = backups_of(workspace)
     workspace.settings.daily_backup = False

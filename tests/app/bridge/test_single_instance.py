@@ -111,15 +111,11 @@ def test_only_the_same_user_is_listened_to_and_told(
 
 
 AS_ANOTHER_USER = "import os, socket, sys; os.setgid(65534); os.setuid(65534); path = sys.argv[1]\n"
-AS_ROOT = pytest.mark.skipif(
-    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root becomes another user"
-)
+AS_ROOT = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root becomes another user")
 
 
 @AS_ROOT
-def test_another_user_who_reaches_the_socket_is_turned_away(
-    qtbot: QtBot, first: SingleInstance, name: str
-) -> None:
+def test_another_user_who_reaches_the_socket_is_turned_away(qtbot: QtBot, first: SingleInstance, name: str) -> None:
     asked: list[object] = []
     first.asked.connect(asked.append)
     path = Path(QDir.tempPath(), name)
@@ -161,9 +157,7 @@ NEARLY = st.fixed_dictionaries({"open": ANYTHING | st.lists(ANYTHING), "tokens":
 LINES = st.binary(max_size=200) | (NEARLY | ANYTHING).map(lambda value: json.dumps(value).encode())
 
 
-def test_no_input_raises(
-    qtbot: QtBot, first: SingleInstance, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_input_raises(qtbot: QtBot, first: SingleInstance, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
     first.asked.connect(asked.append)
     for variable in single_instance._TOKENS:
@@ -209,9 +203,7 @@ def test_sockets_that_say_nothing_are_few_and_do_not_stay(
         socket.write(said)
         QCoreApplication.processEvents()
     connected = QLocalSocket.LocalSocketState.ConnectedState
-    qtbot.waitUntil(
-        lambda: sum(socket.state() == connected for socket in held) <= single_instance._MOST_SOCKETS
-    )
+    qtbot.waitUntil(lambda: sum(socket.state() == connected for socket in held) <= single_instance._MOST_SOCKETS)
     assert held[-1].state() == connected
     assert second_start(qtbot, name) == 0
     qtbot.waitUntil(lambda: all(socket.state() != connected for socket in held))

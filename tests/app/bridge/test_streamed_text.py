@@ -53,9 +53,7 @@ def shown(workspace: ScriptedWorkspace, pieces: list[str]) -> tuple[int, list[st
 
 
 @pytest.mark.parametrize("pieces", PIECES)
-def test_each_piece_is_shown_behind_the_others_as_it_is(
-    workspace: ScriptedWorkspace, pieces: list[str]
-) -> None:
+def test_each_piece_is_shown_behind_the_others_as_it_is(workspace: ScriptedWorkspace, pieces: list[str]) -> None:
     chat, texts = shown(workspace, pieces)
     assert texts == ["".join(pieces[: at + 1]) for at in range(len(pieces))]
     assert workspace.reply(chat).content == texts[-1]
@@ -123,9 +121,7 @@ def test_what_a_kill_of_the_window_leaves_is_the_beginning_of_what_was_said(
     chat, _ = shown(workspace, pieces)
     wait_until(lambda: workspace._database.reader.messages(chat)[-1].content == "".join(pieces))
     copy = Path(workspace._folder.name) / "copy"
-    shutil.copytree(
-        Path(workspace._folder.name) / "data", copy, ignore=shutil.ignore_patterns("*.lock", "backups")
-    )
+    shutil.copytree(Path(workspace._folder.name) / "data", copy, ignore=shutil.ignore_patterns("*.lock", "backups"))
     database = open_database(copy)
     reply = Library(database.conversations, database.reader.messages).messages(chat)[-1]
     assert reply.content == "".join(pieces)

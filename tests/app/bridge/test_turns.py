@@ -162,15 +162,11 @@ def test_another_answer_never_has_the_seed_of_the_first(desk: Desk) -> None:
     workspace.turns.regenerate(chat, workspace.library.messages(chat)[-1].id)
     second = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
     assert [request.sampling.seed for request in client.requests] == [7, None]
-    assert second.notices == (
-        "This answer has a new seed: with the fixed one, 7, it would be the first answer again.",
-    )
+    assert second.notices == ("This answer has a new seed: with the fixed one, 7, it would be the first answer again.",)
     workspace.settings.temperature = 0.0
     workspace.turns.regenerate(chat, second.id)
     third = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
-    assert third.notices == (
-        "At temperature 0 every answer is the same: set a higher one for another answer.",
-    )
+    assert third.notices == ("At temperature 0 every answer is the same: set a higher one for another answer.",)
     desk.answer(workspace, "say 2", chat)
     assert client.requests[-1].sampling.seed == 7
 

@@ -75,9 +75,7 @@ def test_the_process_answers_and_survives_a_formula_that_takes_for_ever(
     assert answers["y"] is not None
 
 
-def test_a_process_that_does_not_start_is_not_started_again(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_that_does_not_start_is_not_started_again(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.typesetting, "serve", _gone)
     answers: list[FormulaShape | None] = []
     typesetter = Typesetter()

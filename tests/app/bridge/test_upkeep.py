@@ -22,9 +22,7 @@ from engine.messages.machine import Power
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import SERVE
 
-needs_signals = pytest.mark.skipif(
-    sys.platform == "win32", reason="the scripted engine kills itself by a signal"
-)
+needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="the scripted engine kills itself by a signal")
 
 
 class Clock:
@@ -39,9 +37,7 @@ class Clock:
 
 def idle(workspace: Workspace, clock: Clock) -> IdleUnload:
     upkeep = workspace.idle_unload
-    return IdleUnload(
-        workspace.settings, workspace._client, workspace.model, workspace.replies, upkeep, clock
-    )
+    return IdleUnload(workspace.settings, workspace._client, workspace.model, workspace.replies, upkeep, clock)
 
 
 def test_the_model_rests_after_a_while_and_comes_back_with_a_message(desk: Desk) -> None:
@@ -159,9 +155,7 @@ def test_an_engine_that_goes_on_without_a_word_is_left_alone(desk: Desk) -> None
     chat = workspace.turns.send(None, "compute")
     desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
     before, signs = workspace._client.process_id, []
-    workspace._client.event_received.connect(
-        lambda event: signs.append(event) if isinstance(event, Working) else None
-    )
+    workspace._client.event_received.connect(lambda event: signs.append(event) if isinstance(event, Working) else None)
     for ticks in range(PATIENCE_TICKS + 2):
         desk.wait(lambda ticks=ticks: len(signs) > ticks)
         workspace.engine_watch.tick()

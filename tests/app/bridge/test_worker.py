@@ -16,9 +16,7 @@ def test_results_come_in_order_in_this_thread(qtbot: QtBot) -> None:
     worker, seen = Worker("tenon-test"), list[tuple[object, int]]()
     here = threading.get_ident()
     for number in range(3):
-        worker.run(
-            lambda number=number: number, lambda n: seen.append((n, threading.get_ident())), _unexpected
-        )  # type: ignore[misc]
+        worker.run(lambda number=number: number, lambda n: seen.append((n, threading.get_ident())), _unexpected)  # type: ignore[misc]
     qtbot.waitUntil(lambda: len(seen) == 3)
     assert seen == [(0, here), (1, here), (2, here)]
     worker.close(1.0)

@@ -208,9 +208,7 @@ def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: py
     assert (again.library.messages(chat), again.library.messages(other)) == expected
 
 
-def test_a_change_that_the_disk_refused_is_written_by_itself(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_that_the_disk_refused_is_written_by_itself(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "_RETRY_MS", 50)
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")

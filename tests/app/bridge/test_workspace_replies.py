@@ -71,9 +71,7 @@ def test_a_partial_reply_is_on_the_disk_before_its_end(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("slow", ["sync", "checkpoint"])
-def test_a_reply_is_written_on_while_the_disk_is_slow(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, slow: str
-) -> None:
+def test_a_reply_is_written_on_while_the_disk_is_slow(desk: Desk, monkeypatch: pytest.MonkeyPatch, slow: str) -> None:
     for timer in ("_SYNC_MS", "_CHECKPOINT_MS"):
         monkeypatch.setattr(journal, timer, 20)
     begun, over = Event(), Event()

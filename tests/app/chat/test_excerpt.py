@@ -52,9 +52,7 @@ def test_where_a_match_is_left_out_the_line_has_no_mark() -> None:
     assert marked(f"```py {NEEDLE}\ncode\n```") == ("code", [])
 
 
-@pytest.mark.parametrize(
-    "text", ["", MATCH_START, MATCH_END, f"{MATCH_END}a{MATCH_START}", f"a {MATCH_START * 3}b"]
-)
+@pytest.mark.parametrize("text", ["", MATCH_START, MATCH_END, f"{MATCH_END}a{MATCH_START}", f"a {MATCH_START * 3}b"])
 def test_marks_that_stand_alone_mark_nothing(text: str) -> None:
     line, words = marked(text)
     assert words == []

@@ -41,9 +41,7 @@ def test_no_words_are_no_search() -> None:
 
 
 def test_the_visible_text_has_no_marks_addresses_or_thoughts() -> None:
-    markdown = (
-        "<think>secret</think>\n# A **bold** [link](https://word.org)\n\n```python\nx_y = `1`\n```\n- item"
-    )
+    markdown = "<think>secret</think>\n# A **bold** [link](https://word.org)\n\n```python\nx_y = `1`\n```\n- item"
     text = visible_text(markdown)
 
     assert "secret" not in text

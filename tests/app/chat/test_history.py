@@ -75,12 +75,8 @@ def test_what_follows_the_reply_is_not_sent() -> None:
     assert history_for(2, messages) == (ChatMessage("user", "one"),)
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(list(MessageState)), st.sampled_from(["", " ", "text"]))), st.text()
-)
-def test_roles_alternate_and_end_with_the_person(
-    replies: list[tuple[MessageState, str]], system_prompt: str
-) -> None:
+@given(st.lists(st.tuples(st.sampled_from(list(MessageState)), st.sampled_from(["", " ", "text"]))), st.text())
+def test_roles_alternate_and_end_with_the_person(replies: list[tuple[MessageState, str]], system_prompt: str) -> None:
     messages: list[Message] = []
     for state, content in replies:
         messages.append(_message(len(messages) + 1, "user", "prompt"))

@@ -11,8 +11,7 @@ from app.chat.conversation import Message, MessageTree
 
 def _tree(parents: list[int | None]) -> MessageTree:
     return MessageTree(
-        Message(number, 1, "user", str(number), 0.0, parent_id=parent)
-        for number, parent in enumerate(parents, 1)
+        Message(number, 1, "user", str(number), 0.0, parent_id=parent) for number, parent in enumerate(parents, 1)
     )
 
 
@@ -21,8 +20,7 @@ def trees(draw: st.DrawFn) -> list[int | None]:
     """The parent of each of the messages 1, 2, 3 and so on; now and then one that is not there or is younger."""
     count = draw(st.integers(1, 12))
     return [
-        draw(st.none() | st.integers(1, max(1, number - 1)) | st.integers(-1, 20))
-        for number in range(1, count + 1)
+        draw(st.none() | st.integers(1, max(1, number - 1)) | st.integers(-1, 20)) for number in range(1, count + 1)
     ]
 
 
@@ -46,9 +44,7 @@ def test_every_path_is_free_of_deleted_messages_and_ends_where_asked(
         alternatives = tree.alternatives(number)
         assert number in alternatives
         assert all(tree.alternatives(other) == alternatives for other in alternatives)
-        assert {tuple(above.id for above in tree.path_to(other)[:-1]) for other in alternatives} == {
-            tuple(path[:-1])
-        }
+        assert {tuple(above.id for above in tree.path_to(other)[:-1]) for other in alternatives} == {tuple(path[:-1])}
         below = tree.tip_below(number)
         assert below is not None
         assert number in [message.id for message in tree.path_to(below)]
@@ -66,17 +62,13 @@ def test_removing_shows_what_marking_as_deleted_shows(parents: list[int | None],
     assert left == sorted(message.id for message in marked.all() if not message.deleted)
     assert removed.tip(None) == marked.tip(None)
     for number in left:
-        assert [message.id for message in removed.path_to(number)] == [
-            message.id for message in marked.path_to(number)
-        ]
+        assert [message.id for message in removed.path_to(number)] == [message.id for message in marked.path_to(number)]
         assert removed.alternatives(number) == marked.alternatives(number)
 
 
 @given(trees())
 def test_a_tree_read_again_after_removal_is_the_same(parents: list[int | None]) -> None:
-    tree = _tree(
-        [parent if parent is None or parent < number else None for number, parent in enumerate(parents, 1)]
-    )
+    tree = _tree([parent if parent is None or parent < number else None for number, parent in enumerate(parents, 1)])
     tree.remove(1)
     again = MessageTree(tree.all())
     assert all(again.path_to(message.id) == tree.path_to(message.id) for message in tree.all())
@@ -85,9 +77,7 @@ def test_a_tree_read_again_after_removal_is_the_same(parents: list[int | None]) 
 
 @given(trees(), st.randoms())
 def test_the_order_of_ids_and_of_reading_means_nothing(parents: list[int | None], random: Random) -> None:
-    tree = _tree(
-        [parent if parent is None or parent < number else None for number, parent in enumerate(parents, 1)]
-    )
+    tree = _tree([parent if parent is None or parent < number else None for number, parent in enumerate(parents, 1)])
     ids = {number: number for number in range(1, len(parents) + 1)}
     shuffled = list(ids)
     random.shuffle(shuffled)

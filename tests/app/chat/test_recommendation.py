@@ -88,11 +88,7 @@ def test_an_older_model_is_recommended_only_where_no_other_fits() -> None:
     assert [one.model.reference for one in recommend(models, {"older": runs(12)})] == ["older"]
 
 
-@given(
-    st.lists(
-        st.tuples(st.floats(0.3, 80), st.floats(0.2, 200)), min_size=1, max_size=24, unique_by=lambda m: m[0]
-    )
-)
+@given(st.lists(st.tuples(st.floats(0.3, 80), st.floats(0.2, 200)), min_size=1, max_size=24, unique_by=lambda m: m[0]))
 def test_balanced_lies_between_the_others(sizes_and_speeds: list[tuple[float, float]]) -> None:
     models = [listed(str(number), size) for number, (size, _) in enumerate(sizes_and_speeds)]
     known = {str(number): runs(speed) for number, (_, speed) in enumerate(sizes_and_speeds)}
@@ -123,9 +119,7 @@ def test_a_model_whose_files_were_never_tried_is_not_recommended() -> None:
 def test_every_model_of_the_catalogue_is_tried_as_a_family_of_its_kind(model: CatalogueModel) -> None:
     family = FAMILIES[model.tried_as]
     architecture, values = VARIANTS[family.variant]
-    own, tried = (
-        re.sub("(Unified)?For.*", "", name) for name in (*model.config["architectures"], architecture)
-    )
+    own, tried = (re.sub("(Unified)?For.*", "", name) for name in (*model.config["architectures"], architecture))
     assert own == tried
     for feature in ("num_kv_shared_layers", "enable_moe_block", "kv_lora_rank"):
         assert bool(model.config.get(feature)) == bool(values.get(feature)), feature

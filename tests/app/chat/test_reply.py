@@ -26,9 +26,7 @@ REPLY = Message(2, 1, "assistant", "so f", 0.0, MessageState.STREAMING)
 
 
 def _finished(reason: StopReason) -> Finished:
-    timings = Timings(
-        predicted_n=3, predicted_per_second=20.0, time_to_first_token_ms=5.0, acceptance_rate=0.25
-    )
+    timings = Timings(predicted_n=3, predicted_per_second=20.0, time_to_first_token_ms=5.0, acceptance_rate=0.25)
     return Finished(
         "r",
         Reply("so far", (1, 2), (3, 4, 5), "lookup", "smollm2", (), "fp32", {}, reason, Plan("lookup", ""), timings,

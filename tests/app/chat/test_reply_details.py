@@ -9,9 +9,7 @@ from app.chat.conversation import ReplyDetails
 from app.chat.kept_json import from_json, to_json
 from engine.messages import Timings
 
-DETAILS = ReplyDetails(
-    "lookup", "Why.", "smollm2", None, "q4_k_m", {"target": "cpu"}, "length", Timings(draft_n=3), 7
-)
+DETAILS = ReplyDetails("lookup", "Why.", "smollm2", None, "q4_k_m", {"target": "cpu"}, "length", Timings(draft_n=3), 7)
 
 
 def test_what_is_written_is_read_back() -> None:
@@ -30,9 +28,7 @@ def test_other_versions_are_read_as_far_as_they_go() -> None:
 
 @given(
     st.text()
-    | st.recursive(st.none() | st.integers() | st.text(), lambda x: st.dictionaries(st.text(), x)).map(
-        json.dumps
-    )
+    | st.recursive(st.none() | st.integers() | st.text(), lambda x: st.dictionaries(st.text(), x)).map(json.dumps)
 )
 def test_anything_else_is_no_account(text: str) -> None:
     assert from_json(ReplyDetails, text) is None

@@ -19,15 +19,11 @@ def test_what_is_shown_is_what_the_engine_samples_with() -> None:
             sampler = settled_sampler(asked, own, 1)
             shown = sampling_in_force(asdict(asked), model_advice(own, None))
             names = {"temperature", "repetition_penalty"} if sampler.temperature == 0.0 else set(shown)
-            assert {name: shown[name].value for name in names} == {
-                name: getattr(sampler, name) for name in names
-            }
+            assert {name: shown[name].value for name in names} == {name: getattr(sampler, name) for name in names}
 
 
 def test_each_number_says_where_it_comes_from() -> None:
-    shown = sampling_in_force(
-        asdict(SamplingOptions(top_k=3)), model_advice({"repetition_penalty": 1.05}, None)
-    )
+    shown = sampling_in_force(asdict(SamplingOptions(top_k=3)), model_advice({"repetition_penalty": 1.05}, None))
     assert shown["temperature"] == InForce(0.8, "usual")
     assert shown["top_k"] == InForce(3, "set")
     assert shown["repetition_penalty"] == InForce(1.05, "makers")

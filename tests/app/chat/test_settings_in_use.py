@@ -29,9 +29,7 @@ def test_nothing_is_in_use_without_a_model() -> None:
 
 def test_what_the_model_settled_on_is_told() -> None:
     options = LoadOptions(threads=None, drafts=("/d",), ram_budget_bytes=10**9)
-    in_use = settings_in_use(
-        replace(REPORT, places=(ON_GPU, IN_RAM), kv_cache="q8_0", threads=2), options, None
-    )
+    in_use = settings_in_use(replace(REPORT, places=(ON_GPU, IN_RAM), kv_cache="q8_0", threads=2), options, None)
     assert in_use == {
         "context": 4096, "weights": "q4_k_m", "kv_cache": "q8_0", "threads": 2, "ram_budget_bytes": 10**9,
         "vram_budget_bytes": None, "drafts": ("/d",), "gpu_layers": 10,
@@ -41,9 +39,7 @@ def test_what_the_model_settled_on_is_told() -> None:
     reply = Reply("", (), (), "dovetail", "/m", ("d",), "q4_k_m", {}, "end", plan, Timings(), Memory())
     after = settings_in_use(REPORT, LoadOptions(), reply)
     assert after["drafts"] == ("d",)
-    assert after["draft_nodes"] == next(
-        each.default for each in DOVETAIL.options if each.name == "draft_nodes"
-    )
+    assert after["draft_nodes"] == next(each.default for each in DOVETAIL.options if each.name == "draft_nodes")
 
 
 def test_what_is_not_told_is_left_out() -> None:

@@ -22,9 +22,7 @@ from engine.errors import Allowed
 from engine.messages import ErrorReport, MemoryShortage
 
 KINDS = {
-    name
-    for name, value in vars(errors).items()
-    if inspect.isclass(value) and issubclass(value, errors.TenonError)
+    name for name, value in vars(errors).items() if inspect.isclass(value) and issubclass(value, errors.TenonError)
 }
 
 

@@ -10,9 +10,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def python(code: str, *arguments: str) -> int:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=ROOT, check=False, timeout=60
-    ).returncode
+    return subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, check=False, timeout=60).returncode
 
 
 def test_a_hard_crash_leaves_its_place(tmp_path: Path) -> None:

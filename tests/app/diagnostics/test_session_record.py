@@ -53,9 +53,7 @@ def test_a_process_that_still_runs_has_left_nothing_behind(tmp_path: Path) -> No
     assert not is_left_behind(mark)
 
 
-@pytest.mark.parametrize(
-    "text", [f"{os.getpid()} 12345", "no number", ""], ids=["given again", "no number", "nothing"]
-)
+@pytest.mark.parametrize("text", [f"{os.getpid()} 12345", "no number", ""], ids=["given again", "no number", "nothing"])
 def test_a_number_that_was_given_again_or_is_none_counts_as_left_behind(tmp_path: Path, text: str) -> None:
     (tmp_path / "running").write_text(text)
     assert is_left_behind(tmp_path / "running")

@@ -211,9 +211,7 @@ def test_options_of_modes_are_read_from_files_of_versions_that_declared_them_els
     tmp_path: Path,
 ) -> None:
     file = SettingsFile(tmp_path)
-    file.path.write_text(
-        '{"version": 2, "look_up": true, "draft_nodes": 31, "by_model": {"/m": {"draft_width": 3}}}'
-    )
+    file.path.write_text('{"version": 2, "look_up": true, "draft_nodes": 31, "by_model": {"/m": {"draft_width": 3}}}')
     settings, problems = file.read()
     assert problems == []
     assert load_options(settings).mode_options == {"look_up": True, "draft_nodes": 31}
@@ -241,9 +239,7 @@ def test_a_mode_of_an_older_file_is_a_draft_and_a_memory(tmp_path: Path) -> None
     paced = read(mode="llmcad", drafts={"/m": ["/d", "/e"]})
     assert (paced.drafts_of("/m"), paced.memory) == (("/d",), "disk")
     assert read(mode="warp").stored() == read(mode=3).stored() == {}
-    own = read(
-        mode="offload", by_model={"/m": {"mode": "lookup", "threads": 2}, "/n": {"mode": "layer-offload"}}
-    )
+    own = read(mode="offload", by_model={"/m": {"mode": "lookup", "threads": 2}, "/n": {"mode": "layer-offload"}})
     assert [load_options(own, model).memory for model in ("smollm2", "/m", "/n")] == [
         "gpu",
         "auto",
@@ -276,9 +272,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         file.write(file.text_of(settings))
 
 
-@given(
-    st.dictionaries(st.sampled_from([*Settings.declared(), "other"]), st.none() | st.integers() | st.text())
-)
+@given(st.dictionaries(st.sampled_from([*Settings.declared(), "other"]), st.none() | st.integers() | st.text()))
 def test_no_file_does_harm(stored: dict[str, Any]) -> None:
     settings = Settings()
     settings.take(stored)

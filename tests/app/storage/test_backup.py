@@ -72,9 +72,7 @@ def test_a_damaged_database_comes_back_from_the_last_sound_backup(tmp_path: Path
     (tmp_path / FOLDER / "tenon-000002-2026-11-22.sqlite3").write_bytes(b"damaged too")
     path = tmp_path / FILE_NAME
     content = path.read_bytes()
-    path.write_bytes(
-        bytes(len(content)) if damage == "nuls" else content[:4096] + b"\xff" * (len(content) - 4096)
-    )
+    path.write_bytes(bytes(len(content)) if damage == "nuls" else content[:4096] + b"\xff" * (len(content) - 4096))
     again = open_database(tmp_path)
     (notice,) = again.notices
     (kept,) = tmp_path.glob("tenon-corrupt-*.sqlite3")
@@ -190,9 +188,7 @@ def test_chats_are_erased_in_backups_of_each_version_by_id_and_by_moment(tmp_pat
     old = tmp_path / FOLDER / "tenon-2026-01-01.sqlite3"
     with closing(sqlite3.connect(old)) as first:
         first.executescript((Path(__file__).parent / "version_1.sql").read_text(encoding="utf-8"))
-        first.execute(
-            "UPDATE conversations SET created_at = 1.0 WHERE id = (SELECT min(id) FROM conversations)"
-        )
+        first.execute("UPDATE conversations SET created_at = 1.0 WHERE id = (SELECT min(id) FROM conversations)")
         first.commit()
         chats = first.execute("SELECT count(*) FROM conversations").fetchone()[0]
     chosen = frozenset({(1, 1.0)})
@@ -204,9 +200,7 @@ def test_chats_are_erased_in_backups_of_each_version_by_id_and_by_moment(tmp_pat
     assert erase_in_copies(tmp_path, chosen, frozenset({8.0})) == 3
     for path in sorted((tmp_path / FOLDER).iterdir()):
         with closing(sqlite3.connect(path)) as copy:
-            assert copy.execute("SELECT count(*) FROM conversations WHERE created_at = 1.0").fetchone() == (
-                0,
-            )
+            assert copy.execute("SELECT count(*) FROM conversations WHERE created_at = 1.0").fetchone() == (0,)
             assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             kept = copy.execute("SELECT count(*) FROM conversations").fetchone()[0]
             assert kept == (chats - 1 if path == old else 1)
@@ -215,9 +209,7 @@ def test_chats_are_erased_in_backups_of_each_version_by_id_and_by_moment(tmp_pat
     close(database)
 
 
-def test_a_backup_that_cannot_be_written_again_stays_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_that_cannot_be_written_again_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     database = filled(tmp_path)
     database.writer.back_up(TODAY)
     database.writer.back_up(TODAY + timedelta(days=1))

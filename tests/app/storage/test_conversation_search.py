@@ -239,9 +239,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 WILD = st.text() | st.lists(
-    st.sampled_from(
-        ['"', "*", "(", ")", "AND", "OR", "NOT", "NEAR(", "^", ":", "{", "-", "'", "\0", "a", "日"]
-    )
+    st.sampled_from(['"', "*", "(", ")", "AND", "OR", "NOT", "NEAR(", "^", ":", "{", "-", "'", "\0", "a", "日"])
 ).map(" ".join)
 
 
@@ -264,7 +262,5 @@ def test_a_message_is_found_by_its_own_words(
 ) -> None:
     filled.writer.save(CHAT, [message(50, separator.join(words))])
     some = data.draw(st.lists(st.sampled_from(words), min_size=1))
-    typed = data.draw(
-        st.sampled_from([" ".join(some), separator.join(words), f'"{" ".join(words)}"', some[0][:2]])
-    )
+    typed = data.draw(st.sampled_from([" ".join(some), separator.join(words), f'"{" ".join(words)}"', some[0][:2]]))
     assert 50 in found(filled, typed)

@@ -104,9 +104,7 @@ def test_everything_about_a_conversation_and_presets_are_kept(database: Database
 
 
 def test_deleted_messages_come_back_or_are_erased_and_what_followed_moves_up(database: Database) -> None:
-    chain = [
-        replace(PROMPT, id=number, parent_id=number - 1 if number > 2 else None) for number in range(2, 7)
-    ]
+    chain = [replace(PROMPT, id=number, parent_id=number - 1 if number > 2 else None) for number in range(2, 7)]
     database.writer.save(replace(CHAT, leaf_id=6), chain)
     database.writer.set_messages_deleted([3, 6], True)
     assert [message.id for message in database.reader.messages(1) if message.deleted] == [3, 6]
@@ -169,17 +167,13 @@ def test_the_next_start_finishes_what_the_last_one_left(tmp_path: Path) -> None:
     close(second)
 
 
-@pytest.mark.parametrize(
-    ("days", "stays"), [(0.0, True), (1.0, True), (29.9, True), (30.1, False), (400.0, False)]
-)
+@pytest.mark.parametrize(("days", "stays"), [(0.0, True), (1.0, True), (29.9, True), (30.1, False), (400.0, False)])
 def test_a_chat_stays_in_the_trash_for_thirty_days(tmp_path: Path, days: float, stays: bool) -> None:
     first = open_database(tmp_path)
     first.writer.save(CHAT, [PROMPT])
     first.writer.set_deleted(1, True)
     with first.writer._transaction():
-        first.writer._connection.execute(
-            "UPDATE conversations SET deleted_at = deleted_at - ?", (days * 86_400,)
-        )
+        first.writer._connection.execute("UPDATE conversations SET deleted_at = deleted_at - ?", (days * 86_400,))
     close(first)
     second = open_database(tmp_path)
     assert len(second.trash) == stays

@@ -297,9 +297,7 @@ def test_a_ledger_of_another_version_says_nothing(tmp_path: Path, content: objec
 def test_a_ledger_that_the_disk_has_changed_says_nothing(tmp_path: Path) -> None:
     fill(tmp_path, chats=1)
     path = tmp_path / LEDGER
-    path.write_text(
-        path.read_text().replace('"chats": 1', '"chats": 9').replace('"changes": ', '"changes": 9')
-    )
+    path.write_text(path.read_text().replace('"chats": 1', '"chats": 9').replace('"changes": ', '"changes": 9'))
     database = open_database(tmp_path)
     assert database.notices == ()
     close(database)

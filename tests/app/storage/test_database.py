@@ -30,17 +30,13 @@ def fill(folder: Path) -> None:
     close(database)
 
 
-def test_a_commit_waits_for_no_disk_and_a_sync_has_it_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_waits_for_no_disk_and_a_sync_has_it_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     database = open_database(tmp_path)
     connection = database.writer._connection
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert connection.execute("PRAGMA synchronous").fetchone() == (1,)  # NORMAL
     synced: list[tuple[int, int]] = []
-    monkeypatch.setattr(
-        os, "fsync", lambda file: synced.append((os.fstat(file).st_ino, os.fstat(file).st_size))
-    )
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append((os.fstat(file).st_ino, os.fstat(file).st_size)))
     database.writer.save(CHAT, [PROMPT])
     log = (tmp_path / f"{FILE_NAME}-wal").stat()
     assert synced == []

@@ -19,9 +19,7 @@ MODELS = tuple(ListedModel(f"m{size}", f"M {size}", "someone", parameters=size *
 def known(speed: float, basis: Basis = "rest", machine: str = "here") -> dict[str, Prediction]:
     """Predictions for a machine that runs 1 billion parameters at this speed."""
     return {
-        model.reference: Prediction(
-            "lookup", speed / size, size * 10**9, 16 * 10**9, basis=basis, machine=machine
-        )
+        model.reference: Prediction("lookup", speed / size, size * 10**9, 16 * 10**9, basis=basis, machine=machine)
         for model, size in zip(MODELS, SIZES, strict=True)
     }
 
@@ -57,9 +55,7 @@ def test_better_knowledge_another_machine_and_what_runs_no_more_choose_again(tmp
     assert guessed[0] not in names(choice, gone)
 
 
-@pytest.mark.parametrize(
-    "content", [None, {}, [1, 2, 3], {"key": 1}, {"key": "", "worth": 3, "strengths": {"m1": 1}}]
-)
+@pytest.mark.parametrize("content", [None, {}, [1, 2, 3], {"key": 1}, {"key": "", "worth": 3, "strengths": {"m1": 1}}])
 def test_a_file_of_another_version_was_never_written(content: object, tmp_path: Path) -> None:
     write_cached(tmp_path / RECOMMENDED_FILE, content)
     assert names(KeptChoice(tmp_path), known(80)) == names(KeptChoice(None), known(80))

@@ -72,9 +72,7 @@ CHANGES: list[Callable[[ConversationStore], object]] = [
 
 
 @pytest.mark.parametrize("change", range(len(CHANGES)))
-def test_each_change_counts_once_and_its_loss_would_be_seen(
-    database: Database, tmp_path: Path, change: int
-) -> None:
+def test_each_change_counts_once_and_its_loss_would_be_seen(database: Database, tmp_path: Path, change: int) -> None:
     before = ledger.beside(tmp_path)
     CHANGES[change](database.writer)
     database.writer.sync()

@@ -41,9 +41,7 @@ def test_modes_that_were_not_measured_again_stay(tmp_path: Path) -> None:
     assert kept.rows(machine(), OPTIONS) == (newer, ROWS[0])
 
 
-def test_newer_rows_replace_older_ones_and_the_oldest_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_newer_rows_replace_older_ones_and_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_values, "MOST_ENTRIES", 2)
     kept = MeasuredModes(tmp_path)
     for context in (1, 2, 1, 3):

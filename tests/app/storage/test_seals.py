@@ -53,9 +53,7 @@ def other(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
     seals.install(connection)
     assert seals.damaged_rows(connection) == {}
-    assert all(
-        connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in seals.SEALED_TABLES
-    )
+    assert all(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in seals.SEALED_TABLES)
     yield connection
     connection.close()
 
@@ -68,9 +66,7 @@ def change(connection: sqlite3.Connection, table: str, column: str, value: str) 
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
-def test_a_change_of_any_column_under_a_seal_is_noticed(
-    other: sqlite3.Connection, table: str, column: str
-) -> None:
+def test_a_change_of_any_column_under_a_seal_is_noticed(other: sqlite3.Connection, table: str, column: str) -> None:
     changed = f"{column} || 'x'" if column in seals._TEXTS[table] else f"coalesce({column}, 0) + 40"
     if column == "content" and table == "traces":
         changed = "X'00'"
@@ -80,9 +76,7 @@ def test_a_change_of_any_column_under_a_seal_is_noticed(
 
 
 @pytest.mark.parametrize(("table", "column"), [one for one in COLUMNS if one[1] in seals._TEXTS[one[0]]])
-def test_the_same_bytes_of_another_type_are_noticed(
-    other: sqlite3.Connection, table: str, column: str
-) -> None:
+def test_the_same_bytes_of_another_type_are_noticed(other: sqlite3.Connection, table: str, column: str) -> None:
     """A text that has become a blob, or a blob that has become a text, is read as something else."""
     kind = other.execute(f"SELECT typeof({column}) FROM {table} ORDER BY rowid").fetchone()[0]
     if kind == "null":
@@ -93,9 +87,7 @@ def test_the_same_bytes_of_another_type_are_noticed(
 
 
 @pytest.mark.parametrize(("table", "column"), [one for one in COLUMNS if one[1] in seals._NUMBERS[one[0]]])
-def test_a_number_that_has_become_a_blob_is_noticed(
-    other: sqlite3.Connection, table: str, column: str
-) -> None:
+def test_a_number_that_has_become_a_blob_is_noticed(other: sqlite3.Connection, table: str, column: str) -> None:
     if column == "id" or (table, column) == ("traces", "message_id"):
         pytest.skip("SQLite holds a key as a number")
     change(other, table, column, f"CAST(coalesce({column}, 7) AS BLOB)")
@@ -140,7 +132,5 @@ def test_check_values_tell_rows_apart(one: list[object], other: list[object]) ->
     ((b"ab", b"c"), (b"a", b"bc")), ((b"1",), (1,)), ((1.0,), (1,)), ((1.0,), (b"1.0",)), ((b"",), (None,)),
     ((b"a",), (b"a", b"")), ((0.0,), (-0.0,)), ((b"None",), (None,)),
 ])  # fmt: skip
-def test_values_of_other_types_have_other_check_values(
-    one: tuple[object, ...], other: tuple[object, ...]
-) -> None:
+def test_values_of_other_types_have_other_check_values(one: tuple[object, ...], other: tuple[object, ...]) -> None:
     assert seals._checksum(*one) != seals._checksum(*other)

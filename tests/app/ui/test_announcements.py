@@ -46,9 +46,7 @@ def test_an_error_is_said_at_once(
     assert said == [("The model file is gone.", True)]
 
 
-def test_a_stop_is_said(
-    window: MainWindow, workspace: ScriptedWorkspace, said: list[tuple[str, bool]]
-) -> None:
+def test_a_stop_is_said(window: MainWindow, workspace: ScriptedWorkspace, said: list[tuple[str, bool]]) -> None:
     chat = workspace.turns.send(None, "Hello")
     window.page.open(chat)
     workspace.replies.stop(chat)

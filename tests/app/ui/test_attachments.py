@@ -92,9 +92,7 @@ def test_chosen_files_are_sent_along_and_shown_in_the_bubble(
     assert names(window) == []
     assert window.page.current is not None
     prompt = workspace.library.messages(window.page.current)[0]
-    assert [(file.name, file.text) for file in prompt.attachments] == [
-        ("notes.txt", "Roses are red.\n" * 100)
-    ]
+    assert [(file.name, file.text) for file in prompt.attachments] == [("notes.txt", "Roses are red.\n" * 100)]
     labels = [one.text() for one in window.page.transcript.views[0].findChildren(QLabel)]
     assert "notes.txt, 2 kB" in labels
 
@@ -128,10 +126,7 @@ def test_what_is_no_text_is_told_and_the_others_stay(
     picture.write_bytes(b"\x89PNG\0\0")
     offer(window, [picture, notes])
     assert names(window) == ["notes.txt"]
-    assert (
-        window.toast.text
-        == "picture.png holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB."
-    )
+    assert window.toast.text == "picture.png holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB."
 
 
 def test_all_that_is_wrong_is_told_at_once(window: MainWindow, tmp_path: Path, notes: Path) -> None:
@@ -233,9 +228,7 @@ def test_a_document_goes_to_the_chat_that_it_was_attached_in(
     assert names(window) == ["report.pdf"]
 
 
-def test_reading_is_given_up_by_its_chip(
-    window: MainWindow, workspace: ScriptedWorkspace, disk: SlowDisk
-) -> None:
+def test_reading_is_given_up_by_its_chip(window: MainWindow, workspace: ScriptedWorkspace, disk: SlowDisk) -> None:
     row = window.page.composer.attachments
     window.page.composer.files_offered.emit([Path("a.pdf"), Path("b.pdf")])
     next(chip for chip in row.findChildren(QToolButton) if chip.accessibleName() == "Remove b.pdf").click()
@@ -247,9 +240,7 @@ def test_reading_is_given_up_by_its_chip(
     wait_until(lambda: disk.given_up == ["b.pdf"])
 
 
-def test_what_is_missing_of_a_file_is_told_once_and_stays_in_its_card(
-    window: MainWindow, tmp_path: Path
-) -> None:
+def test_what_is_missing_of_a_file_is_told_once_and_stays_in_its_card(window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<p>the beginning</p><!-- the end")
     sentence = "The text after “the beginning” is missing."
     offer(window, [tmp_path / "page.html"])

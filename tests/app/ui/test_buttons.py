@@ -26,9 +26,7 @@ def margins(button: QToolButton) -> tuple[int, int]:
 @pytest.mark.parametrize("kind", ["labelled", "filter"])
 @pytest.mark.parametrize("words", ["Add a file", "Folders...", "Models that fit into memory"])
 @pytest.mark.parametrize("scale", [1.0, 1.5])
-def test_icon_and_words_are_in_the_middle(
-    qtbot: QtBot, theme: Theme, kind: str, words: str, scale: float
-) -> None:
+def test_icon_and_words_are_in_the_middle(qtbot: QtBot, theme: Theme, kind: str, words: str, scale: float) -> None:
     theme.set_scale(scale)
     button = LabelledButton()
     qtbot.addWidget(button)

@@ -54,9 +54,7 @@ def test_what_is_left_open_sets_nothing(window: MainWindow, workspace: ScriptedW
     assert window.page.header.options_button.isHidden()
 
 
-def test_numbers_are_typed_over_the_words_and_over_each_other(
-    qtbot: QtBot, window: MainWindow, chat: int
-) -> None:
+def test_numbers_are_typed_over_the_words_and_over_each_other(qtbot: QtBot, window: MainWindow, chat: int) -> None:
     shown = dialog(window)
     for box, typed, number in (
         (shown.temperature, "0.75", 0.75), (shown.temperature, "12", 5.0),
@@ -119,9 +117,7 @@ def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
         window.commands["chat-settings"].trigger()
         shown = next(one for one in window.findChildren(ChatSettingsDialog) if one.isVisible())
         assert shown.thinking is not None
-        assert (
-            shown.thinking.currentText() == "Model's default"
-        )  # another control's choice is none of this one's
+        assert shown.thinking.currentText() == "Model's default"  # another control's choice is none of this one's
         shown.thinking.setCurrentIndex(at)
         shown.apply_button.click()
         assert options(workspace, chat).thinking == wanted
@@ -211,9 +207,7 @@ def test_a_preset_is_kept_taken_renamed_and_deleted(
     assert not window.page.header.options_button.isVisible()
 
 
-def test_choosing_a_preset_fills_the_fields(
-    window: MainWindow, workspace: ScriptedWorkspace, chat: int
-) -> None:
+def test_choosing_a_preset_fills_the_fields(window: MainWindow, workspace: ScriptedWorkspace, chat: int) -> None:
     workspace.shelf.save_preset("Translator", TRANSLATOR)
     shown = dialog(window)
     shown.presets.names.setCurrentIndex(1)

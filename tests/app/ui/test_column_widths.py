@@ -10,9 +10,7 @@ COLUMNS = st.lists(st.tuples(st.floats(25, 4_000), st.floats(0.05, 1.0)), min_si
 
 
 @given(COLUMNS, st.floats(100, 2_000))
-def test_columns_fill_the_width_or_have_their_least_and_more(
-    columns: list[tuple[float, float]], width: float
-) -> None:
+def test_columns_fill_the_width_or_have_their_least_and_more(columns: list[tuple[float, float]], width: float) -> None:
     natural = [whole for whole, _ in columns]
     least = [whole * share for whole, share in columns]
     widths = column_widths(natural, least, width, 220)

@@ -128,9 +128,7 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
     assert dialog.verdict_text == "Automatic wrote 2.0 times as fast; the texts are identical."
 
 
-def test_the_first_difference_is_marked_in_both(
-    workspace: ScriptedWorkspace, dialog: ComparisonDialog
-) -> None:
+def test_the_first_difference_is_marked_in_both(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     show(workspace, PLAIN, OTHER)
     assert dialog.verdict_text == "Lookup wrote 2.0 times as fast; the texts differ from token 3 on."
     for column, marked in zip(dialog.columns, ("three", "four"), strict=True):
@@ -155,9 +153,7 @@ def test_stop_and_close(qtbot: QtBot, workspace: ScriptedWorkspace, dialog: Comp
 def test_why_it_cannot_begin_is_told(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     workspace.turns.send(None, "Another question")
     dialog.run_button.click()
-    assert dialog.verdict_text == (
-        "A reply is being written: compare the modes when it is done, or stop it first."
-    )
+    assert dialog.verdict_text == ("A reply is being written: compare the modes when it is done, or stop it first.")
     assert dialog.run_button.text() == "Compare"
 
 

@@ -26,9 +26,7 @@ def type_and_send(qtbot: QtBot, window: MainWindow, text: str) -> int:
     return window.page.current
 
 
-def test_enter_sends_and_empties_the_field(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_enter_sends_and_empties_the_field(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = type_and_send(qtbot, window, "Hello")
     assert workspace.prompts == ["Hello"]
     assert window.page.composer.text == ""
@@ -324,9 +322,7 @@ def test_what_is_typed_after_a_click_on_a_chat_or_the_list_is_in_the_message(
 
 
 @pytest.mark.parametrize("name", ["model_button", "draft_button", "send_button"])
-def test_a_click_on_a_button_leaves_the_keyboard_in_the_field(
-    qtbot: QtBot, window: MainWindow, name: str
-) -> None:
+def test_a_click_on_a_button_leaves_the_keyboard_in_the_field(qtbot: QtBot, window: MainWindow, name: str) -> None:
     page = window.page
     button = getattr(page.header, name, None) or getattr(page.composer, name)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

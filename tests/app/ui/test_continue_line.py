@@ -48,9 +48,7 @@ def test_a_chat_without_labels_is_offered_where_the_model_only_continues_texts(
     first = ask(workspace, window, "Once upon a time", " there was a sea.")
     assert (first.raw_prompt, first.messages) == ("Once upon a time", ())
     chat = window.page.current
-    assert ask(workspace, window, "The keeper").raw_prompt == (
-        "Once upon a time there was a sea.\n\nThe keeper"
-    )
+    assert ask(workspace, window, "The keeper").raw_prompt == ("Once upon a time there was a sea.\n\nThe keeper")
     load(workspace, only_continues=False)
     assert line.isVisible()  # the chat is one text all the same
     line.button.click()
@@ -70,9 +68,7 @@ def test_a_blank_chat_changes_where_it_is(workspace: ScriptedWorkspace, window: 
     assert line.isVisible()
 
 
-def test_a_continued_text_is_one_text_and_no_bubbles(
-    workspace: ScriptedWorkspace, window: MainWindow
-) -> None:
+def test_a_continued_text_is_one_text_and_no_bubbles(workspace: ScriptedWorkspace, window: MainWindow) -> None:
     line, views = window.page.continue_line, window.page.transcript.message_views
     load(workspace, only_continues=True)
     line.button.click()

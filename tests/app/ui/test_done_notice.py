@@ -19,9 +19,7 @@ class Desktop:
         self.active = False
         monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: tray)
         monkeypatch.setattr(QSystemTrayIcon, "supportsMessages", lambda: tray)
-        monkeypatch.setattr(
-            QSystemTrayIcon, "showMessage", lambda icon, title, text, *rest: self.said.append(text)
-        )
+        monkeypatch.setattr(QSystemTrayIcon, "showMessage", lambda icon, title, text, *rest: self.said.append(text))
         monkeypatch.setattr(QApplication, "alert", lambda widget: self.alerts.append(widget))
         monkeypatch.setattr(window, "isActiveWindow", lambda: self.active)
 

@@ -73,9 +73,7 @@ def test_stretches_are_counted_as_qt_does() -> None:
 def _marked(view: ReplyView) -> list[str]:
     """Marked text in prose, code and thoughts, and then in tables."""
     found = [
-        selection.cursor.selectedText()
-        for edit in view.findChildren(QTextEdit)
-        for selection in edit.extraSelections()
+        selection.cursor.selectedText() for edit in view.findChildren(QTextEdit) for selection in edit.extraSelections()
     ]
     for grid in view.findChildren(TableGrid):
         for cell in (cell for row in grid._rows for cell in row):
@@ -143,9 +141,7 @@ def test_it_is_coloured_when_the_person_asks(
     assert workspace.reply(chat).content == TEXT
 
 
-def test_nothing_is_coloured_while_the_reply_is_written(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_nothing_is_coloured_while_the_reply_is_written(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.commands["mark-drafts"].trigger()
     chat, view = _open(window, workspace)
     workspace.change(chat, state=MessageState.STREAMING)

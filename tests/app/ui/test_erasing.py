@@ -52,9 +52,7 @@ def test_settings_go_along_where_that_is_ticked(
     assert workspace.settings.font_scale == 100
 
 
-def test_cancelling_erases_nothing(
-    window: MainWindow, workspace: ScriptedWorkspace, dialog: EraseDialog
-) -> None:
+def test_cancelling_erases_nothing(window: MainWindow, workspace: ScriptedWorkspace, dialog: EraseDialog) -> None:
     dialog.field.setText("erase")
     dialog.cancel_button.click()
     assert len(workspace.library.conversations()) == 1

@@ -58,9 +58,7 @@ def test_every_place_is_marked_and_counted(window: MainWindow, workspace: Script
     assert current_place(window) == (own.message.id, 0)
 
 
-def test_enter_goes_on_and_round_and_shift_enter_back(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_enter_goes_on_and_round_and_shift_enter_back(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Which pear?", ANSWER))
     bar = open_find(window, "pear")
 
@@ -94,9 +92,7 @@ def test_nothing_found_is_said_and_escape_takes_the_marks_away(
     assert window.page.composer.prompt.hasFocus()
 
 
-def test_messages_that_are_no_widgets_are_found_and_shown(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_messages_that_are_no_widgets_are_found_and_shown(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     turns = [f"text {number} " * 30 for number in range(400)]
     turns[3] += " needle"
     turns[201] += " **nee**dle and needle"

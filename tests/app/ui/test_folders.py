@@ -218,9 +218,7 @@ def test_a_chat_is_dragged_into_a_folder_and_out_and_into_the_archive(
     assert titles(window)[:3] == ["Work", "garden", "lease"]
 
 
-def test_nothing_else_can_be_dropped(
-    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, ...]
-) -> None:
+def test_nothing_else_can_be_dropped(window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, ...]) -> None:
     workspace.shelf.move_to_folder(chats[0], "Work")
     data = QMimeData()
     data.setText("some words")

@@ -51,9 +51,7 @@ def test_a_formula_stands_in_the_text_and_copies_as_its_source(
     assert QGuiApplication.clipboard().text() == r"Let $a_1 * b_2$ 😀 be \(c\), $d$."
 
 
-def test_only_the_selected_formulas_are_copied(
-    qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter
-) -> None:
+def test_only_the_selected_formulas_are_copied(qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter) -> None:
     prose = make_prose(qtbot, theme, "$a$ and $b$$c$ end")
     cursor = prose.textCursor()
     cursor.setPosition(2)
@@ -79,9 +77,7 @@ def test_letters_of_a_formula_stand_on_the_texts_baseline(
     assert bottoms[2] > bottoms[1]  # the fraction hangs below the line
 
 
-def test_what_cannot_be_read_is_shown_as_its_source(
-    qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter
-) -> None:
+def test_what_cannot_be_read_is_shown_as_its_source(qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter) -> None:
     prose = make_prose(qtbot, theme, r"Not $\frac{a$ but $b$")
 
     assert prose.toPlainText() == rf"Not $\frac{{a$ but {OBJECT}"
@@ -126,9 +122,7 @@ def test_a_reply_has_a_block_for_a_formula_on_its_own(
     assert view.fit(600) > 0
 
 
-def test_a_wide_formula_shrinks_and_then_scrolls(
-    qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter
-) -> None:
+def test_a_wide_formula_shrinks_and_then_scrolls(qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter) -> None:
     wide = "$$" + "abc + " * 20 + "b$$"
     view = ReplyView(theme, Message(1, 1, "assistant", wide, 0.0), READY)
     qtbot.addWidget(view)
@@ -155,9 +149,7 @@ def test_plain_text_keeps_the_source() -> None:
     assert plain_text("**Let** $a_1*b$:\n\n$$\nx\n$$") == "Let $a_1*b$:\n\n$$\nx\n$$"
 
 
-def test_a_formula_takes_the_colour_of_the_theme(
-    qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter
-) -> None:
+def test_a_formula_takes_the_colour_of_the_theme(qtbot: QtBot, theme: Theme, typesetter: InstantTypesetter) -> None:
     prose = make_prose(qtbot, theme, r"$\rule{1em}{1em}\blacksquare W$")
     dark = min(prose.grab().toImage().pixelColor(x, y).lightness() for x in range(60) for y in range(20))
     theme.set_dark(True)

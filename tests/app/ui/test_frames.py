@@ -83,9 +83,7 @@ def test_blocks_below_one_that_grows_move_down(qtbot: QtBot, theme: Theme) -> No
     assert [widget.y() for widget in reply.blocks.widgets] == [tops[0], tops[1] + grown, tops[2] + grown]
 
 
-def test_figures_alone_touch_only_the_strip(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_figures_alone_touch_only_the_strip(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat, reply = growing(qtbot, window, workspace)
     text = reply.strip.status.text
     told = []

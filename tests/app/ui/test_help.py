@@ -130,9 +130,7 @@ def test_a_blank_chat_offers_articles_that_fit_this_computer(
     assert (window.places.current, page.article) == (HELP, "")
 
 
-def test_the_numbers_in_force_are_those_of_the_model(
-    workspace: ScriptedWorkspace, window: MainWindow
-) -> None:
+def test_the_numbers_in_force_are_those_of_the_model(workspace: ScriptedWorkspace, window: MainWindow) -> None:
     usual = SamplingOptions(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1)
     workspace.advise(ModelAdvice(usual))
     workspace.settings.top_k = 20

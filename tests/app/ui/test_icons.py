@@ -23,11 +23,7 @@ def trees() -> list[ast.AST]:
 
 
 def literals(node: ast.AST) -> set[str]:
-    return {
-        part.value
-        for part in ast.walk(node)
-        if isinstance(part, ast.Constant) and isinstance(part.value, str)
-    }
+    return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
 
 
 def named_in(node: ast.AST) -> set[str]:
@@ -77,9 +73,7 @@ def test_an_icon_has_no_colour_of_its_own(path: Path) -> None:
     assert path.stem.startswith("tenon") or "currentColor" in text
 
 
-def test_an_icon_whose_file_cannot_be_opened_is_blank_this_time(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_icon_whose_file_cannot_be_opened_is_blank_this_time(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> str:
         raise OSError(errno.EMFILE, "Too many open files")
 

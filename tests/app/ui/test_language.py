@@ -36,12 +36,8 @@ def test_the_languages_of_the_system_are_asked_in_order(monkeypatch: pytest.Monk
     assert (spoken("zh"), spoken("xx")) == ("zh", "de")
 
 
-@pytest.mark.parametrize(
-    ("language", "chat", "cancel"), [("de", "Neuer Chat", "Abbrechen"), ("zh", "新对话", "取消")]
-)
-def test_the_window_and_qt_speak_the_language(
-    quiet_again: QApplication, language: str, chat: str, cancel: str
-) -> None:
+@pytest.mark.parametrize(("language", "chat", "cancel"), [("de", "Neuer Chat", "Abbrechen"), ("zh", "新对话", "取消")])
+def test_the_window_and_qt_speak_the_language(quiet_again: QApplication, language: str, chat: str, cancel: str) -> None:
     assert speak(quiet_again, language) == language
     assert tr("New chat") == chat
     assert QCoreApplication.translate("QPlatformTheme", "Cancel") == cancel

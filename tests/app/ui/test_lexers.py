@@ -17,9 +17,7 @@ def maker(theme: Theme) -> LexerMaker:
     return maker
 
 
-def test_a_lexer_is_made_beside_the_window_and_then_kept(
-    qtbot: QtBot, theme: Theme, maker: LexerMaker
-) -> None:
+def test_a_lexer_is_made_beside_the_window_and_then_kept(qtbot: QtBot, theme: Theme, maker: LexerMaker) -> None:
     with qtbot.waitSignal(theme.lexers.came) as told:
         assert theme.lexers.lexer("Python") is None
     assert told.args == ["python"]
@@ -42,9 +40,7 @@ def test_titles_are_those_of_the_lexers() -> None:
     assert (title_of("PYTHON"), title_of("rs"), title_of("no such language")) == ("Python", "Rust", "")
 
 
-def test_code_that_grows_is_coloured_when_its_lexer_comes(
-    qtbot: QtBot, theme: Theme, maker: LexerMaker
-) -> None:
+def test_code_that_grows_is_coloured_when_its_lexer_comes(qtbot: QtBot, theme: Theme, maker: LexerMaker) -> None:
     block = CodeBlock(theme, Block(BlockKind.CODE, "def f():", "python", closed=False))
     qtbot.addWidget(block)
     plain = block.colors()

@@ -88,9 +88,7 @@ def test_a_text_stays_what_it_is_in_short_blocks(field: LongTextEdit, text: str,
     assert QGuiApplication.clipboard().text() == text
 
 
-def test_a_key_lays_out_as_little_behind_a_long_word_as_behind_a_short_one(
-    qtbot: QtBot, field: LongTextEdit
-) -> None:
+def test_a_key_lays_out_as_little_behind_a_long_word_as_behind_a_short_one(qtbot: QtBot, field: LongTextEdit) -> None:
     paste(field, WORD)
     for _ in range(3):
         qtbot.keyClick(field, Qt.Key.Key_A)
@@ -110,9 +108,7 @@ def test_undo_takes_a_paste_back_as_a_whole(field: LongTextEdit) -> None:
     assert field.toPlainText() == f"before {WORD}"
 
 
-def test_a_block_that_grows_too_long_is_parted_with_the_key_that_made_it_so(
-    qtbot: QtBot, field: LongTextEdit
-) -> None:
+def test_a_block_that_grows_too_long_is_parted_with_the_key_that_made_it_so(qtbot: QtBot, field: LongTextEdit) -> None:
     field.setPlainText("x" * LONGEST_BLOCK)
     paste(field, "y" * LONGEST_BLOCK)
     qtbot.keyClicks(field, "abc")
@@ -128,9 +124,7 @@ def test_a_block_that_grows_too_long_is_parted_with_the_key_that_made_it_so(
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Backspace, Qt.Key.Key_Delete])
-def test_a_key_that_deletes_takes_a_character_at_a_soft_break(
-    qtbot: QtBot, field: LongTextEdit, key: Qt.Key
-) -> None:
+def test_a_key_that_deletes_takes_a_character_at_a_soft_break(qtbot: QtBot, field: LongTextEdit, key: Qt.Key) -> None:
     text = "".join(chr(ord("a") + number % 26) for number in range(3 * LONGEST_BLOCK))
     field.setPlainText(text)
     backward = key == Qt.Key.Key_Backspace
@@ -215,9 +209,7 @@ def test_no_character_is_cut(field: LongTextEdit) -> None:
 # --- the composer ---------------------------------------------------------------------------------------------
 
 
-def test_what_is_pasted_is_what_is_sent(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_what_is_pasted_is_what_is_sent(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     paste(window.page.composer.prompt, WORD)
     assert window.page.composer.send_button.isEnabled()
     qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Return)
@@ -283,9 +275,7 @@ def more_button(edit: object) -> QPushButton:
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_a_long_message_shows_its_beginning(
-    window: MainWindow, workspace: ScriptedWorkspace, text: str
-) -> None:
+def test_a_long_message_shows_its_beginning(window: MainWindow, workspace: ScriptedWorkspace, text: str) -> None:
     view = shown_message(window, workspace, text)
     assert view.text == text
     shown = view.body.document().toRawText().replace("\u2029", "\n")
@@ -304,17 +294,13 @@ def test_a_long_message_shows_its_beginning(
     assert button.isHidden()
 
 
-def test_a_long_message_is_copied_whole_while_a_part_is_shown(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_long_message_is_copied_whole_while_a_part_is_shown(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     view = shown_message(window, workspace, WORD)
     view.body.select_all()
     assert view.body.selected_source() == WORD
 
 
-def test_a_long_message_is_edited_whole(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_long_message_is_edited_whole(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     view = shown_message(window, workspace, WORD)
     view.edit()
     assert view.editor is not None
@@ -440,9 +426,7 @@ def test_a_title_and_the_help_read_little_of_a_long_text() -> None:
     assert not about_tenon(WORD)
 
 
-def test_the_theme_changes_with_a_long_text(
-    window: MainWindow, theme: Theme, workspace: ScriptedWorkspace
-) -> None:
+def test_the_theme_changes_with_a_long_text(window: MainWindow, theme: Theme, workspace: ScriptedWorkspace) -> None:
     view = shown_message(window, workspace, WORD)
     more_button(view.body).click()
     shown = view.body.document().characterCount()

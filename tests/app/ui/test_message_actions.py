@@ -104,9 +104,7 @@ def test_another_answer_stands_beside_the_first(window: MainWindow, workspace: S
     assert texts(window) == ["Why?", "For a reason."]
 
 
-def test_versions_can_be_stepped_through_while_one_is_written(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_versions_can_be_stepped_through_while_one_is_written(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Why?", "Because.")
     press(window, 1, Action.REGENERATE)
     workspace.stream(chat, "For")
@@ -117,9 +115,7 @@ def test_versions_can_be_stepped_through_while_one_is_written(
     assert not window.page.composer.send_button.stops
 
 
-def test_an_arrow_stays_under_the_pointer(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_an_arrow_stays_under_the_pointer(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     long = "\n\n".join(f"Paragraph {number}." for number in range(40))
     above = [f"Turn {number}" for number in range(16)]
     chat = open_chat(window, workspace, *above, "Why?", "Because.", "And?", long)
@@ -147,9 +143,7 @@ def test_an_arrow_stays_under_the_pointer(
     assert step.mapTo(window, QPoint(0, 0)) == before
 
 
-def test_the_keyboard_steps_through_versions(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_keyboard_steps_through_versions(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Why?", "Because.")
     for text in ("two", "three"):
         press(window, 1, Action.REGENERATE)
@@ -190,9 +184,7 @@ def test_an_edited_message_branches(qtbot: QtBot, window: MainWindow, workspace:
 
 
 @pytest.mark.parametrize("way", ["escape", "unchanged"])
-def test_an_edit_can_be_given_up(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, way: str
-) -> None:
+def test_an_edit_can_be_given_up(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, way: str) -> None:
     open_chat(window, workspace, "Why?", "Because.")
     view = view_at(window, 0)
     assert isinstance(view, OwnMessage)
@@ -265,9 +257,7 @@ def test_undo_brings_back_what_its_notice_tells_of(window: MainWindow, workspace
     assert (window.page.current, texts(window)) == (chat, ["Because."])
 
 
-def test_the_last_message_deleted_leaves_a_blank_page(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_last_message_deleted_leaves_a_blank_page(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     open_chat(window, workspace, "Why?")
     press(window, 0, Action.DELETE)
     assert window.page.empty_state.isVisible()
@@ -293,9 +283,7 @@ def test_a_stopped_reply_goes_on(window: MainWindow, workspace: ScriptedWorkspac
     assert "Continue" not in shown(view)
 
 
-def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Why?")
     workspace.turns.send(chat, "And?")
     workspace.stream(chat, "And on and on")
@@ -312,9 +300,7 @@ def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(
     assert again.notice_texts == []
 
 
-def test_a_reply_stopped_before_its_first_word_is_tried_again(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_reply_stopped_before_its_first_word_is_tried_again(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Why?")
     workspace.turns.send(chat, "And?")
     workspace.replies.stop(chat)

@@ -82,9 +82,7 @@ def test_a_blank_chat_has_no_message_to_do_anything_with(window: MainWindow) -> 
     assert [name for name in names if window.commands[name].isEnabled()] == []
 
 
-def test_the_last_reply_and_its_last_code_are_copied(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_last_reply_and_its_last_code_are_copied(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Q", ANSWER))
 
     run(window, "copy-reply")
@@ -206,9 +204,7 @@ def test_nothing_is_stepped_through_out_of_view(window: MainWindow, workspace: S
     assert window.commands["next-version"].isEnabled()
 
 
-def test_the_reply_in_view_and_its_code_in_view_are_copied(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_reply_in_view_and_its_code_in_view_are_copied(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     upper = f"```py\none\n```\n\n{LONG}\n\n```py\ntwo\n```"
     window.page.open(workspace.add_conversation("Chat", 0, "Q", upper, "Q", LONG))
     transcript = window.page.transcript
@@ -226,9 +222,7 @@ def test_the_reply_in_view_and_its_code_in_view_are_copied(
     assert QGuiApplication.clipboard().text() == "two"
 
 
-def test_the_message_that_the_reply_in_view_answers_is_edited(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_message_that_the_reply_in_view_answers_is_edited(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "One", LONG, "Two", LONG * 4)
     window.page.open(chat)
 
@@ -240,9 +234,7 @@ def test_the_message_that_the_reply_in_view_answers_is_edited(
     assert view.editor is not None
 
 
-def test_the_last_reply_is_made_again_from_far_above(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_last_reply_is_made_again_from_far_above(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     turns = [text for number in range(40) for text in (f"Q{number}", LONG)]
     chat = workspace.add_conversation("Chat", 0, *turns)
     window.page.open(chat)
@@ -255,12 +247,8 @@ def test_the_last_reply_is_made_again_from_far_above(
     assert workspace.answered_anew(chat)
 
 
-def test_chats_are_stepped_through_in_the_order_of_the_list(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
-    older, newer = (
-        workspace.add_conversation(name, age, "Q", "A") for name, age in (("b", 90.0), ("a", 1.0))
-    )
+def test_chats_are_stepped_through_in_the_order_of_the_list(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    older, newer = (workspace.add_conversation(name, age, "Q", "A") for name, age in (("b", 90.0), ("a", 1.0)))
 
     run(window, "next-chat")
     assert window.page.current == newer
@@ -275,9 +263,7 @@ def test_chats_are_stepped_through_in_the_order_of_the_list(
 def test_saved_chats_can_be_stepped_to_as_soon_as_the_window_is_there(
     qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace
 ) -> None:
-    older, newer = (
-        workspace.add_conversation(name, age, "Q", "A") for name, age in (("b", 90.0), ("a", 1.0))
-    )
+    older, newer = (workspace.add_conversation(name, age, "Q", "A") for name, age in (("b", 90.0), ("a", 1.0)))
     window = MainWindow(theme, workspace)
     qtbot.addWidget(window)
 
@@ -298,9 +284,7 @@ def test_menus_of_model_and_draft_open(qtbot: QtBot, window: MainWindow) -> None
     model.close()
 
 
-def test_a_command_of_a_message_leads_back_to_the_chat(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_command_of_a_message_leads_back_to_the_chat(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Q", "A"))
     run(window, "models")
     assert window.places.current == "models"

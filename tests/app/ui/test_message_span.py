@@ -77,9 +77,7 @@ def test_what_is_read_stays_where_it_is_while_far_widgets_go(
     assert transcript.verticalScrollBar().value() > 0
 
 
-def test_home_goes_to_the_first_message_and_end_to_the_last(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_home_goes_to_the_first_message_and_end_to_the_last(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     transcript, ids = open_long(window, workspace)
     transcript.setFocus()
 
@@ -92,9 +90,7 @@ def test_home_goes_to_the_first_message_and_end_to_the_last(
     assert len(transcript.views) < 60
 
 
-def test_a_reply_takes_its_text_while_it_is_out_of_sight(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_reply_takes_its_text_while_it_is_out_of_sight(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     transcript, ids = open_long(window, workspace)
     chat = window.page.current
     assert chat is not None
@@ -125,9 +121,7 @@ def test_ones_own_message_brings_the_end_back(window: MainWindow, workspace: Scr
     assert len(transcript.messages) == len(ids) + 2
 
 
-def test_another_version_far_up_keeps_the_widgets_few(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_another_version_far_up_keeps_the_widgets_few(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     transcript, ids = open_long(window, workspace)
     chat = window.page.current
     assert chat is not None

@@ -56,7 +56,5 @@ def test_its_texts_are_collected_for_translation() -> None:
     for mode in (*MODES.values(), MODE):
         told = mode
         options = [text for option in told.options for text in (option.title, option.help)]
-        titles = (
-            [] if told.title.lower() == told.name else [told.title]
-        )  # a name is the same in every language
+        titles = [] if told.title.lower() == told.name else [told.title]  # a name is the same in every language
         assert {told.help, *titles, *options, mode.reason} <= sources

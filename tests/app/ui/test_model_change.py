@@ -48,9 +48,7 @@ def test_another_version_of_another_model_brings_its_line_and_takes_it_away(
     chat = workspace.add_conversation("Chat", 0, "a", "b", "c", "d")
     last = workspace.library.messages(chat)[3].id
     for message in workspace.library.messages(chat):
-        workspace.library.put_message(
-            replace(message, model="smollm2" if message.role == "assistant" else "")
-        )
+        workspace.library.put_message(replace(message, model="smollm2" if message.role == "assistant" else ""))
     window.page.open(chat)
     workspace.turns.regenerate(chat, last)
     workspace.stream(chat, "other")

@@ -48,9 +48,7 @@ class Reader:
 
 
 @pytest.mark.parametrize("at", [0, 1, 9])
-def test_the_end_stays_in_view(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, at: int
-) -> None:
+def test_the_end_stays_in_view(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, at: int) -> None:
     reader = Reader(window, workspace, SHORT)
     reader.build_all(qtbot)
     assert reader.bar.maximum() > 0

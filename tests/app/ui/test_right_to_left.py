@@ -104,9 +104,7 @@ def test_messages_change_sides(mirrored: MainWindow, workspace: ScriptedWorkspac
     assert not answer.strip.geometry().intersects(answer.buttons.geometry())
 
 
-def test_a_message_aligns_by_its_own_direction(
-    window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot
-) -> None:
+def test_a_message_aligns_by_its_own_direction(window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot) -> None:
     window.resize(1280, 820)
     window.page.open(workspace.add_conversation("Chat", 0, HEBREW, f"{ARABIC}\n\nA line in English."))
     qtbot.wait(20)
@@ -152,9 +150,7 @@ def test_a_table_runs_as_its_head_does(qtbot: QtBot, theme: Theme, way: str) -> 
     picture = grid.grab().toImage()
     ground = picture.pixelColor(1, 12)
     ink = [
-        x
-        for x in range(1, 599)
-        if any(picture.pixelColor(x, y) != ground for y in range(8, size.height() // 2 - 2))
+        x for x in range(1, 599) if any(picture.pixelColor(x, y) != ground for y in range(8, size.height() // 2 - 2))
     ]
     # The head of the first column and that of the second, which is aligned to the right: both ends are taken.
     assert (min(ink) <= 13) is (way == "left")

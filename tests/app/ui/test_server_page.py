@@ -178,9 +178,7 @@ def test_a_client_that_hangs_up_and_a_server_that_is_switched_off_free_the_engin
 ) -> None:
     switch(qtbot, page, ServerPhase.ON)
     with client(qtbot, page) as asked:
-        stream = threads.submit(
-            lambda: next(iter(asked.chat.completions.create(**ask("slow 100000"), stream=True)))
-        )
+        stream = threads.submit(lambda: next(iter(asked.chat.completions.create(**ask("slow 100000"), stream=True))))
         qtbot.waitUntil(stream.done)
         whole = threads.submit(asked.chat.completions.create, **ask("slow 100000"))
         qtbot.waitUntil(lambda: page._server.figures().running > 0)

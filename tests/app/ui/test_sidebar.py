@@ -106,9 +106,7 @@ def test_rename(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, 
     assert window.page.header.title.toolTip() == "After"
 
 
-def test_a_blank_title_changes_nothing(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_blank_title_changes_nothing(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Before", 0)
     window.sidebar.list.rename(chat)
     edit_title(qtbot, window, "   ")
@@ -123,9 +121,7 @@ def test_renaming_another_chat_does_not_open_it(window: MainWindow, workspace: S
     assert window.page.current == shown
 
 
-def test_the_list_waits_while_a_title_is_edited(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_list_waits_while_a_title_is_edited(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Before", 0)
     window.sidebar.list.rename(chat)
     workspace.add_conversation("Another", 0)
@@ -229,9 +225,7 @@ def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: Scri
     assert window.page.composer.prompt.hasFocus()
 
 
-def test_running_and_queued_replies_are_marked(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_running_and_queued_replies_are_marked(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     first = workspace.add_conversation("first", 0, "a", "b")
     second = workspace.add_conversation("second", 0, "a", "b")
     window.page.open(first)

@@ -110,9 +110,7 @@ def test_every_icon_is_licensed() -> None:
 
 
 def test_every_icon_is_shown_somewhere() -> None:
-    source = "\n".join(
-        path.read_text(encoding="utf-8") for path in (ICON_FOLDER.parents[1] / "app").rglob("*.py")
-    )
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ICON_FOLDER.parents[1] / "app").rglob("*.py"))
     assert [icon.stem for icon in ICON_FOLDER.glob("*.svg") if f'"{icon.stem}"' not in source] == []
 
 
@@ -176,17 +174,13 @@ def test_the_chosen_row_of_a_list_that_opens_can_be_read(qtbot: QtBot, theme: Th
     view.setCurrentIndex(box.model().index(1, 0))
     row = view.visualRect(box.model().index(1, 0))
     image = view.grab().toImage()
-    colours = {
-        image.pixelColor(x, row.center().y() + y).name() for x in range(row.width()) for y in range(-8, 9)
-    }
+    colours = {image.pixelColor(x, row.center().y() + y).name() for x in range(row.width()) for y in range(-8, 9)}
     assert {theme.color("accs").name(), theme.color("acct").name()} <= colours
     assert theme.color("acc").name() not in colours
     box.hidePopup()
 
 
-def test_no_ring_goes_to_the_next_button_where_a_clicked_one_is_disabled(
-    qtbot: QtBot, window: MainWindow
-) -> None:
+def test_no_ring_goes_to_the_next_button_where_a_clicked_one_is_disabled(qtbot: QtBot, window: MainWindow) -> None:
     first, second = QPushButton("One", window), QPushButton("Two", window)
     for button in (first, second):
         button.show()

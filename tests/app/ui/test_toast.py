@@ -48,9 +48,7 @@ def test_trouble_that_nobody_has_closed_comes_back_behind_a_notice(window: MainW
     assert not toast.isVisible()
 
 
-def test_chats_that_are_not_saved_come_before_settings(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_chats_that_are_not_saved_come_before_settings(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     toast, chats, settings = window.toast, "The disk is full.", "The settings cannot be saved."
     workspace.settings_unsaved.emit(settings)
     assert toast.text == settings
@@ -91,9 +89,7 @@ def test_a_toast_is_laid_out_again_when_the_text_size_changes(
     assert heights[0] == heights[-1] < heights[-2]
 
 
-def test_trouble_comes_back_only_when_no_dialog_stands_above_the_window(
-    qtbot: QtBot, window: MainWindow
-) -> None:
+def test_trouble_comes_back_only_when_no_dialog_stands_above_the_window(qtbot: QtBot, window: MainWindow) -> None:
     toast = window.toast
     toast.say("Your chats are safe.", lasting=True, title="Tenon did not end as it should last time")
     toast.say("The chat is archived.", "Undo")

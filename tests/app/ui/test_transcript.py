@@ -37,9 +37,7 @@ def f(x):
 The end."""
 
 
-def make_reply(
-    qtbot: QtBot, theme: Theme, text: str, state: MessageState = MessageState.COMPLETE
-) -> ReplyView:
+def make_reply(qtbot: QtBot, theme: Theme, text: str, state: MessageState = MessageState.COMPLETE) -> ReplyView:
     view = ReplyView(theme, Message(1, 1, "assistant", text, 0.0, state), READY)
     qtbot.addWidget(view)
     view.fit(600)
@@ -82,9 +80,7 @@ def add_text(view: ReplyView, text: str) -> None:
     view.change_text(replace(view.message, content=view.text + text))
 
 
-def test_finished_blocks_are_not_touched_again(
-    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finished_blocks_are_not_touched_again(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     view = make_reply(qtbot, theme, "", MessageState.STREAMING)
     add_text(view, "First paragraph.\n\nSecond")
     view.blocks.refresh()
@@ -117,9 +113,7 @@ def test_the_first_token_shows_at_once(qtbot: QtBot, theme: Theme) -> None:
     assert widget.toPlainText() == "Now"
 
 
-def test_the_caret_goes_with_the_reply_though_several_blocks_come_at_its_end(
-    qtbot: QtBot, theme: Theme
-) -> None:
+def test_the_caret_goes_with_the_reply_though_several_blocks_come_at_its_end(qtbot: QtBot, theme: Theme) -> None:
     message = Message(1, 1, "assistant", "", 0.0, MessageState.STREAMING)
     view = ReplyView(theme, message, READY)
     qtbot.addWidget(view)
@@ -165,9 +159,7 @@ def test_thoughts_are_folded(qtbot: QtBot, theme: Theme) -> None:
     assert view.fit(600) > folded + 30
 
 
-def test_the_copy_button_copies_the_markdown(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_copy_button_copies_the_markdown(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     open_chat(window, workspace, "Hello", ANSWER)
     view = window.page.transcript.views[-1]
     button = next(b for b in view.findChildren(QToolButton) if b.accessibleName() == "Copy reply")

@@ -172,9 +172,7 @@ def test_the_view_scrolls_while_the_pointer_is_below_it(
     QTest.mouseRelease(inside(first), Qt.MouseButton.LeftButton)
 
 
-def test_widgets_are_kept_while_something_is_selected_in_several(
-    parts: list[Selectable], window: MainWindow
-) -> None:
+def test_widgets_are_kept_while_something_is_selected_in_several(parts: list[Selectable], window: MainWindow) -> None:
     assert not window.page.transcript.selection.active
 
     drag(parts[1], QPoint(2, 5), parts[2], QPoint(5, 5))

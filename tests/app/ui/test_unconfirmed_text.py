@@ -17,9 +17,7 @@ from tests.support.scripted_workspace import ScriptedWorkspace
 GUESS = "and this is what the draft believes comes next, which nobody has checked"
 
 
-def _begin(
-    window: MainWindow, workspace: ScriptedWorkspace, text: str = "Confirmed text"
-) -> tuple[int, ReplyView]:
+def _begin(window: MainWindow, workspace: ScriptedWorkspace, text: str = "Confirmed text") -> tuple[int, ReplyView]:
     chat = workspace.turns.send(None, "Question")
     window.page.open(chat)
     workspace.stream(chat, text)
@@ -40,11 +38,7 @@ def _overlay(view: ReplyView) -> UnconfirmedText:
 
 
 def _inked_columns(image: QImage, ground: QColor) -> list[int]:
-    return [
-        x
-        for x in range(image.width())
-        if any(image.pixelColor(x, y) != ground for y in range(image.height()))
-    ]
+    return [x for x in range(image.width()) if any(image.pixelColor(x, y) != ground for y in range(image.height()))]
 
 
 def test_a_guess_is_replaced_in_place_and_goes_with_the_next_text(
@@ -124,9 +118,7 @@ def test_it_stands_behind_the_text_in_its_own_colour(
     assert theme.color("text").name() not in seen
 
 
-@pytest.mark.parametrize(
-    "text", ["```py\nx = 1\n", "| a | b |\n|---|---|\n| 1 | 2 |", "- one\n- two", "Text.\n\n", ""]
-)
+@pytest.mark.parametrize("text", ["```py\nx = 1\n", "| a | b |\n|---|---|\n| 1 | 2 |", "- one\n- two", "Text.\n\n", ""])
 def test_it_stands_behind_or_below_every_kind_of_block(
     window: MainWindow, workspace: ScriptedWorkspace, text: str
 ) -> None:

@@ -54,9 +54,7 @@ def test_it_is_there_after_a_restart(qtbot: QtBot, tmp_path: Path) -> None:
     last.window.close()
 
 
-def test_a_new_chat_that_is_sent_leaves_nothing(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_new_chat_that_is_sent_leaves_nothing(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     qtbot.keyClicks(window.page.composer.prompt, "Hello")
     assert workspace.unsent.of(None) == Unsent("Hello")
     qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Return)
@@ -95,9 +93,7 @@ def test_another_chat_takes_nothing_over(window: MainWindow, workspace: Scripted
     assert content(window) == ("", ())
 
 
-def test_a_deleted_chat_comes_back_with_what_was_typed(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_deleted_chat_comes_back_with_what_was_typed(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("One", 0, "a", "b")
     window.page.open(chat)
     window.page.composer.set_text("typed")

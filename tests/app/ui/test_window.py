@@ -33,9 +33,7 @@ def test_new_chat(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
     assert window.page.composer.prompt.hasFocus()
 
 
-def test_the_sidebar_is_toggled_and_remembered(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_the_sidebar_is_toggled_and_remembered(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     assert window.sidebar.isVisible()
     press(qtbot, window, Qt.Key.Key_B)
     qtbot.waitUntil(lambda: not window.sidebar.isVisible())
@@ -277,9 +275,7 @@ def test_a_draft_from_any_folder(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = iter(["/models/misfit", "/models/small", ""])
-    monkeypatch.setattr(
-        "app.ui.chat_page.header.QFileDialog.getExistingDirectory", lambda *arguments: next(folders)
-    )
+    monkeypatch.setattr("app.ui.chat_page.header.QFileDialog.getExistingDirectory", lambda *arguments: next(folders))
 
     def choose(problem: str) -> None:
         _open_drafts(window).choose(OPEN_FOLDER)
@@ -323,18 +319,14 @@ def test_an_engine_that_stops_between_replies_says_so(
     assert not window.toast.fades
 
 
-def test_a_long_sentence_fits_into_its_notice(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_long_sentence_fits_into_its_notice(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.notice.emit("The engine stopped unexpectedly, most likely because memory ran out. " * 3)
     qtbot.wait(20)
     label = window.toast.findChild(QLabel)
     assert label.height() >= label.heightForWidth(label.width())
 
 
-def test_a_stopped_engine_is_not_said_twice(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_a_stopped_engine_is_not_said_twice(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     conversation = workspace.turns.send(None, "Hello")
     window.page.open(conversation)
     sentence = "The engine stopped unexpectedly (signal 9)."

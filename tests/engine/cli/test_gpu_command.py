@@ -39,9 +39,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, server: WheelServer) -> None:
     monkeypatch.setitem(addon._data(), "index", f"{server.address}/whl")
 
 
-def test_from_nothing_to_installed_to_nothing(
-    server: WheelServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_from_nothing_to_installed_to_nothing(server: WheelServer, capsys: pytest.CaptureFixture[str]) -> None:
     put_addon(server)
     assert main(["gpu"]) == 0
     printed = capsys.readouterr().out
@@ -148,9 +146,7 @@ def test_other_names_and_indexes(server: WheelServer, capsys: pytest.CaptureFixt
     assert main(["gpu", "install", "--index", "nonsense", "--yes"]) == 2
 
 
-def test_a_machine_without_a_card(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_without_a_card(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: ())
     assert main(["gpu", "install", "--yes"]) == 1
     assert "No graphics card was found" in capsys.readouterr().err
@@ -217,9 +213,7 @@ print(torch.__version__)
         ("works", "9.8.7+cu130", b""),
         ("not", None, b"is switched off, because"),
     ):
-        ran = subprocess.run(
-            [sys.executable, "-c", program, argument], cwd=ROOT, capture_output=True, check=True
-        )
+        ran = subprocess.run([sys.executable, "-c", program, argument], cwd=ROOT, capture_output=True, check=True)
         assert (ran.stdout.decode().split()[-1] == version) == (version is not None)
         assert said in ran.stderr
         assert (ran.stderr == b"") == (said == b"")

@@ -70,9 +70,7 @@ def test_a_model_is_offered_fetched_listed_verified_and_removed(run: Any, server
     assert run("get", QWEN)[1]["models"][0]["state"] == "installed"
     assert len(server.downloads()) == 1
     _, listed = run("list")
-    assert [(model["name"], model["record"]["repo"]) for model in listed["models"]] == [
-        ("Qwen3-0.6B-Q8_0", QWEN)
-    ]
+    assert [(model["name"], model["record"]["repo"]) for model in listed["models"]] == [("Qwen3-0.6B-Q8_0", QWEN)]
     assert (listed["downloads"], listed["folder"]) == ([], str(models_folder()))
     code, verified = run("verify")
     assert (code, verified["models"][0]["files"][0]["state"]) == (0, "ok")
@@ -103,9 +101,7 @@ def test_folders_are_added_and_the_models_are_moved(run: Any, server: HubServer,
 def test_a_fetched_model_answers_by_its_name(
     run: Any, server: HubServer, llama_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server.add(
-        "Qwen/Qwen3-0.6B", {path.name: path.read_bytes() for path in llama_folder.iterdir() if path.is_file()}
-    )
+    server.add("Qwen/Qwen3-0.6B", {path.name: path.read_bytes() for path in llama_folder.iterdir() if path.is_file()})
     code, got = run("get", "qwen3-0.6b", "--format", "safetensors")
     assert (code, got["models"][0]["name"]) == (0, "Qwen3-0.6B")
     ask = ["ask", "--max-tokens", "4", "--temperature", "0", "--json", "--model"]
@@ -188,9 +184,7 @@ def test_control_c_pauses(server: HubServer, run: Any) -> None:
     assert server.downloads() == [None, "bytes=30000-"]
 
 
-def test_search_has_the_catalogue_and_the_hub(
-    run: Any, server: HubServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_search_has_the_catalogue_and_the_hub(run: Any, server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.repos[QWEN].tags = ("text-generation", "gguf")
     code, found = run("search", "qwen3", "0.6b")
     assert (code, [model["name"] for model in found["catalogue"]]) == (0, ["qwen3-0.6b"])
@@ -225,9 +219,7 @@ def test_control_c_while_searching_is_no_error(
     assert capsys.readouterr().err == ""
 
 
-def test_import_and_pairs(
-    run: Any, llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_import_and_pairs(run: Any, llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "mine"
     shutil.copytree(llama_folder, folder)
     code, record = run("import", str(folder), "--name", "big")
@@ -264,9 +256,7 @@ def test_the_token_comes_from_standard_input(
 def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
     server: HubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        model_folders, "free_bytes", lambda folder: model_folders.RESERVE_BYTES + len(WEIGHTS) - 1
-    )
+    monkeypatch.setattr(model_folders, "free_bytes", lambda folder: model_folders.RESERVE_BYTES + len(WEIGHTS) - 1)
     assert main(["models", "get", "qwen3-0.6b"]) == 1
     captured = capsys.readouterr()
     assert captured.err.startswith("tenon: The download needs 60 kB and ")

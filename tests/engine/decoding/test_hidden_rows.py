@@ -53,9 +53,7 @@ class Recorder(Drafter):
             parent = len(tokens) - 1
         return Draft(tuple(tokens), tuple(parents))
 
-    def observe(
-        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
-    ) -> None:
+    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None) -> None:
         self.text += tokens
         if self.hidden_layers:
             assert hidden is not None
@@ -169,9 +167,7 @@ class Late(Recorder):
         right = self._truth[len(self.text) : len(self.text) + count]
         return Draft.chain([*right[:-1], 7])
 
-    def observe(
-        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
-    ) -> None:
+    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None) -> None:
         if self.wants_hidden:
             super().observe(tokens, hidden)
         else:

@@ -54,9 +54,7 @@ def test_a_text_goes_on_with_a_prompt_that_shares_half_of_it(
     st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=6), min_size=1, max_size=5),
     st.lists(st.integers(0, 1), max_size=8),
 )
-def test_the_text_that_shares_most_is_taken_and_the_others_stay(
-    texts: list[list[int]], prompt: list[int]
-) -> None:
+def test_the_text_that_shares_most_is_taken_and_the_others_stay(texts: list[list[int]], prompt: list[int]) -> None:
     shelf = Shelf()
     for text in texts:
         shelf.read(*text)

@@ -107,9 +107,7 @@ class Prober(Drafter):
         assert self._draft.rows <= shape.rows + 1
         return self._draft
 
-    def observe(
-        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
-    ) -> None:
+    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None) -> None:
         if hidden is not None:
             self.hidden.append(hidden)
         node = ROOT
@@ -138,27 +136,19 @@ def decoder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-def test_probes_change_no_token_and_find_what_the_model_says_after_them(
-    sampler: str, decoder: Decoder
-) -> None:
-    plain, _ = run_reply(
-        TokenSequence(Target(decoder), CONTEXT), NoDrafter(), PROMPT, TOKENS, 0, SAMPLERS[sampler]
-    )
+def test_probes_change_no_token_and_find_what_the_model_says_after_them(sampler: str, decoder: Decoder) -> None:
+    plain, _ = run_reply(TokenSequence(Target(decoder), CONTEXT), NoDrafter(), PROMPT, TOKENS, 0, SAMPLERS[sampler])
     prober = Prober(decoder, [*PROMPT, *plain])
     failed: list[str] = []
     drafter = FallbackDrafter(prober, Link(torch.device("cpu")), failed.append)
-    tokens, timings = run_reply(
-        TokenSequence(Target(decoder), CONTEXT), drafter, PROMPT, TOKENS, 40, SAMPLERS[sampler]
-    )
+    tokens, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter, PROMPT, TOKENS, 40, SAMPLERS[sampler])
     assert tokens == plain
     assert timings.target_forwards < TOKENS - 4
     assert prober.checked > 60
     assert not failed
     # To the end of the context, where there is room for fewer and fewer rows.
     tight = len(PROMPT) + 20
-    again, _ = run_reply(
-        TokenSequence(Target(decoder), tight), Prober(decoder, [*PROMPT, *plain]), PROMPT, TOKENS, 40
-    )
+    again, _ = run_reply(TokenSequence(Target(decoder), tight), Prober(decoder, [*PROMPT, *plain]), PROMPT, TOKENS, 40)
     alone, _ = run_reply(TokenSequence(Target(decoder), tight), NoDrafter(), PROMPT, TOKENS, 0)
     assert again == alone
 
@@ -171,17 +161,13 @@ def test_hidden_rows_are_those_of_committed_tokens(decoder: Decoder) -> None:
     found = torch.cat(prober.hidden)
     cache = decoder.new_cache(len(text))
     cache.begin(len(PROMPT))
-    output = decoder.forward(
-        torch.tensor(text[: len(found)]), torch.arange(len(found)), cache, hidden_layers=layers
-    )
+    output = decoder.forward(torch.tensor(text[: len(found)]), torch.arange(len(found)), cache, hidden_layers=layers)
     assert len(found) > len(PROMPT) + TOKENS // 2
     assert_same(found[:90], torch.cat([output.layer_inputs[layer] for layer in layers], 1)[:90], decoder)
 
 
 @pytest.mark.parametrize("rows", [2, 16, 65, 128])
-def test_a_forward_of_any_width_gives_nodes_and_probes_what_they_have_alone(
-    rows: int, decoder: Decoder
-) -> None:
+def test_a_forward_of_any_width_gives_nodes_and_probes_what_they_have_alone(rows: int, decoder: Decoder) -> None:
     chance = random.Random(rows)
     nodes = (rows - 1) // 3
     tree = Draft(

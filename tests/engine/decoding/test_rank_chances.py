@@ -11,9 +11,7 @@ from engine.drafting.fixed_trees import RankLog, greedy_tree, parents_of, search
 from engine.messages import RoundRecord
 
 
-def _round(
-    parents: tuple[int, ...], accepted: tuple[int, ...], scores: tuple[float, ...] = ()
-) -> RoundRecord:
+def _round(parents: tuple[int, ...], accepted: tuple[int, ...], scores: tuple[float, ...] = ()) -> RoundRecord:
     return RoundRecord(0, (0,) * len(parents), parents, scores, accepted, (0,), 0.0, 1.0)
 
 

@@ -37,9 +37,7 @@ class Oracle(Drafter):
         self._known = 0
         return len(prompt)
 
-    def observe(
-        self, tokens: Sequence[int], hidden: torch.Tensor | None = None, probes: object = None
-    ) -> None:
+    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None = None, probes: object = None) -> None:
         self._known += len(tokens)
 
     def propose(self, shape: DraftShape) -> Draft:

@@ -108,9 +108,7 @@ def run(steps: Sequence[Iterator[None]], chance: random.Random) -> list[int]:
 @pytest.mark.parametrize("seed", chosen(range(3), (0,)))
 def test_replies_are_those_that_each_gets_alone(decoder: Decoder, asked: list[Asked], seed: int) -> None:
     expected = [alone(decoder, one) for one in asked]
-    assert all(
-        len(ids) >= TOKENS for one, ids in zip(asked, expected, strict=True) if one.stop_after == TOKENS
-    )
+    assert all(len(ids) >= TOKENS for one, ids in zip(asked, expected, strict=True) if one.stop_after == TOKENS)
     target = Target(decoder)
     sequences = [TokenSequence(target, CONTEXT) for _ in asked]
     replies = [one.reply(sequence) for one, sequence in zip(asked, sequences, strict=True)]

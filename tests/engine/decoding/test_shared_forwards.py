@@ -21,9 +21,7 @@ def asked(*chances: float) -> AskedRows:
 def measured(fixed_s: float, row_s: float, *widths: int, waited_s: float = 0.0) -> SharedForwards:
     width = SharedForwards()
     for rows in widths * 3:
-        width.observe(
-            rows, max(fixed_s + row_s * rows, waited_s), max(waited_s - fixed_s - row_s * rows, 0.0)
-        )
+        width.observe(rows, max(fixed_s + row_s * rows, waited_s), max(waited_s - fixed_s - row_s * rows, 0.0))
     return width
 
 

@@ -109,9 +109,7 @@ RECORDED = json.loads((Path(__file__).parent / "recorded" / "smollm2-chats.json"
 
 
 def _recorded_s(rows: int) -> float:
-    return min((int(width), ms / 1e3) for width, ms in RECORDED["forward_ms"].items() if int(width) >= rows)[
-        1
-    ]
+    return min((int(width), ms / 1e3) for width, ms in RECORDED["forward_ms"].items() if int(width) >= rows)[1]
 
 
 @pytest.mark.parametrize(

@@ -132,9 +132,7 @@ def large() -> Machine:
 
 @pytest.mark.parametrize("wrong", [False, True])
 @pytest.mark.parametrize("make", [small, large])
-def test_no_reply_is_slower_than_plain_by_more_than_three_hundredths(
-    make: Callable[[], Machine], wrong: bool
-) -> None:
+def test_no_reply_is_slower_than_plain_by_more_than_three_hundredths(make: Callable[[], Machine], wrong: bool) -> None:
     """Each by itself, and one after the other with what those before have taught; of a head that is never right too."""
     machine = make()
     assert len(RECORDED["replies"]) >= 12

@@ -34,9 +34,7 @@ def _always(acceptance: float) -> Callable[[int], float]:
     [(2.5, 0.0, 0.1), (1.0, 0.0, 0.3), (0.3, 0.0, 0.05), (0.0, 0.0, 0.2), (0.1, 0.15, 0.1)],
     ids=["dear", "wide", "cheap", "free", "by size"],
 )
-def test_a_useless_draft_costs_a_tenth_at_most(
-    draft_s: float, node_s: float, row_s: float, noise: float
-) -> None:
+def test_a_useless_draft_costs_a_tenth_at_most(draft_s: float, node_s: float, row_s: float, noise: float) -> None:
     """Pitfall 15 of the fifteen: whatever the draft costs, speculation is not the reason for being slow."""
     for seed in SEEDS:
         machine = FakeMachine(_always(0.0), row_s, draft_s, node_s, catch_up_s=0.02, noise=noise, seed=seed)

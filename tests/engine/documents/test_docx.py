@@ -186,9 +186,7 @@ def _inline(draw: st.DrawFn, depth: int = 0) -> tuple[str, list[str]]:
 
 @st.composite
 def _block(draw: st.DrawFn, depth: int = 0) -> tuple[str, list[str]]:
-    kind = draw(
-        st.sampled_from(["paragraph", "paragraph", *(["table", "control", "xml"] if depth < 3 else ())])
-    )
+    kind = draw(st.sampled_from(["paragraph", "paragraph", *(["table", "control", "xml"] if depth < 3 else ())]))
     if kind == "paragraph":
         parts = draw(st.lists(_inline(), max_size=4))
         return paragraph(*(part for part, _ in parts)), [word for _, words in parts for word in words]

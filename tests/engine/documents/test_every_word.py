@@ -41,10 +41,7 @@ class Words:
 
     def some(self, most: int = 5, letters: tuple[str, ...] = LETTERS) -> str:
         """One word or several, as markup."""
-        made = [
-            (f"w{next(self._number)}", self.random.choice(letters))
-            for _ in range(self.random.randint(1, most))
-        ]
+        made = [(f"w{next(self._number)}", self.random.choice(letters)) for _ in range(self.random.randint(1, most))]
         self.told += [number + MEANT.get(letter, letter) for number, letter in made]
         return " ".join(number + letter for number, letter in made)
 
@@ -67,9 +64,7 @@ def blocks(words: Words, depth: int = 4) -> str:
     """Blocks in blocks, closed or not."""
     parts = []
     for _ in range(words.random.randint(1, 4)):
-        tag = words.random.choice(
-            ("p", "div", "h1", "h2", "h4", "li", "blockquote", "pre", "center", "section")
-        )
+        tag = words.random.choice(("p", "div", "h1", "h2", "h4", "li", "blockquote", "pre", "center", "section"))
         if tag == "pre":
             parts.append(f"<pre>{words.some()}\n  {words.some()}</pre>")
         elif tag == "section" and depth:
@@ -94,16 +89,12 @@ def page(words: Words, number: int) -> str:
     if number % 50 == 2:
         made += PICTURE
     if number % 10 == 3:  # what a browser shows although it stands in something else
-        made += (
-            words.random.choice(("<svg><p>", "<button><div>", "<object><p>", "<noscript><p>")) + words.some()
-        )
+        made += words.random.choice(("<svg><p>", "<button><div>", "<object><p>", "<noscript><p>")) + words.some()
     return made + blocks(words)
 
 
 def of_html(folder: Path, words: Words, number: int) -> Pages:
-    whole = words.random.choice(
-        ("{}", "<html><body>{}</body></html>", "<head><title>no</title></head>{}", "<body>{}")
-    )
+    whole = words.random.choice(("{}", "<html><body>{}</body></html>", "<head><title>no</title></head>{}", "<body>{}"))
     (folder / "a.html").write_text(whole.format(page(words, number)), encoding="utf-8")
     return html.read(folder / "a.html")
 
@@ -125,9 +116,7 @@ def of_docx(folder: Path, words: Words, number: int) -> Pages:
         if kind == 0:
             return control(wrapped(depth - 1))
         if kind == 1:
-            return (
-                table([wrapped(depth - 1), paragraph(some())]) if depth == 1 else control(wrapped(depth - 1))
-            )
+            return table([wrapped(depth - 1), paragraph(some())]) if depth == 1 else control(wrapped(depth - 1))
         if kind == 2:
             return paragraph(some(), box(wrapped(depth - 1)))
         if kind == 3:
@@ -136,9 +125,7 @@ def of_docx(folder: Path, words: Words, number: int) -> Pages:
 
     body = "".join(wrapped(words.random.randint(0, 4)) for _ in range(words.random.randint(1, 8)))
     if number % 10 == 0:
-        body += (
-            control("") + "<w:sdt><w:sdtContent>" * 110 + paragraph(some()) + "</w:sdtContent></w:sdt>" * 110
-        )
+        body += control("") + "<w:sdt><w:sdtContent>" * 110 + paragraph(some()) + "</w:sdtContent></w:sdt>" * 110
     return docx.read(write_docx_markup(folder / "a.docx", body + paragraph(some())))
 
 
@@ -207,9 +194,7 @@ def test_a_page_that_breaks_off_says_so() -> None:
         (f"<p>{'a' * 70}</p><title>two", "a" * 60),
     ],
 )
-def test_text_that_hides_in_what_never_ends_is_told_everywhere(
-    tmp_path: Path, markup: str, last: str
-) -> None:
+def test_text_that_hides_in_what_never_ends_is_told_everywhere(tmp_path: Path, markup: str, last: str) -> None:
     sentence = f"The text after “{last}” is missing."
     (tmp_path / "a.html").write_text(markup)
     book = write_epub(tmp_path / "a.epub", [markup])

@@ -49,9 +49,7 @@ def refusal(path: Path) -> str:
         (b"x" * (MAX_TEXT_BYTES + 1), "holds 4 MiB at most"),
     ],
 )
-def test_what_is_no_text_is_refused_in_one_sentence_that_names_the_file(
-    content: bytes, sentence: str
-) -> None:
+def test_what_is_no_text_is_refused_in_one_sentence_that_names_the_file(content: bytes, sentence: str) -> None:
     with pytest.raises(InvalidOption, match=sentence) as caught:
         text_attachment("/folder/my file.txt", content)
     assert caught.value.message.startswith("my file.txt ")
@@ -270,9 +268,7 @@ def test_a_reader_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pyte
         read_attachment(path, cancelled=lambda: True)
 
 
-def test_a_reader_that_takes_too_much_memory_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_that_takes_too_much_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_pdf(tmp_path / "fat.pdf", ["Hello."])
     monkeypatch.setattr(READER, "memory_bytes", 1 << 20)
     assert "MiB of memory to read" in refusal(path)
@@ -301,9 +297,7 @@ def _encrypted_pdf() -> bytes:
         places.append(len(content))
         content += b"%d 0 obj" % number + one + b"endobj\n"
     table = b"xref\n0 5\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places)
-    ending = b"trailer<</Size 5/Root 1 0 R/Encrypt 4 0 R/ID[<61><61>]>>\nstartxref\n%d\n%%%%EOF" % len(
-        content
-    )
+    ending = b"trailer<</Size 5/Root 1 0 R/Encrypt 4 0 R/ID[<61><61>]>>\nstartxref\n%d\n%%%%EOF" % len(content)
     return content + table + ending
 
 

@@ -22,9 +22,7 @@ def test_each_bound_of_an_archive_holds_by_itself(
     for more, name in ((0, "exact.docx"), (1, "more.docx")):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             for at, size in enumerate(sizes[1 - more :] if bound == "MAX_FILES" else sizes):
-                archive.writestr(
-                    f"word/{at}.{kind}", b" " * (size if more or at or bound == "MAX_FILES" else size - 1)
-                )
+                archive.writestr(f"word/{at}.{kind}", b" " * (size if more or at or bound == "MAX_FILES" else size - 1))
     limit = {"MAX_UNPACKED_BYTES": 1099, "MAX_PART_BYTES": 1000, "MAX_FILES": 1000}[bound]
     monkeypatch.setattr(archive_module, bound, limit)
     archive_module.open_archive(tmp_path / "exact.docx").close()

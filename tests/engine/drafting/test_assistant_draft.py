@@ -225,8 +225,4 @@ def test_its_bytes_are_counted(tmp_path: Path) -> None:
         target = read_config(Checkpoint(write_checkpoint(tmp_path / "target", "gemma4", tokenizer=False)))
         draft = AssistantDraft.read(OpenedModel("a", tmp_path / "draft"), target)
         stored = sum(tensor.nbytes for tensor in tensors)
-        assert (
-            draft.size_bytes(weight_format("fp32"), 4096)
-            == draft.size_bytes(weight_format("fp32"), 8)
-            == stored
-        )
+        assert draft.size_bytes(weight_format("fp32"), 4096) == draft.size_bytes(weight_format("fp32"), 8) == stored

@@ -164,9 +164,7 @@ def block_of(state: dict[str, Tensor], rows: Tensor, root: int, embedding: Tenso
         query = turned(norm(query, state[f"{attention}q_norm.weight"]), len(context))
         key = turned(norm(key, state[f"{attention}k_norm.weight"]), 0)
         key, value = (states.repeat_interleave(HEADS // KV_HEADS, 1) for states in (key, value))
-        scores = (
-            torch.einsum("qhd,khd->hqk", query, key) * EACH**-0.5
-        )  # no mask: the block sees all of itself
+        scores = torch.einsum("qhd,khd->hqk", query, key) * EACH**-0.5  # no mask: the block sees all of itself
         mixed = torch.einsum("hqk,khd->qhd", scores.softmax(-1), value).reshape(SIZE, -1)
         hidden = hidden + mapped(mixed, f"{attention}o_proj")
         normed = norm(hidden, state[f"{start}post_attention_layernorm.weight"])
@@ -218,9 +216,7 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
             text += more
         hidden = block_of(state, rows[: len(text) - 1], text[-1], embedding)
         matrix = target.source.whole_head(torch.eye(HIDDEN)).T if head is None else head
-        assert drafter.propose(DraftShape(SIZE)).tokens == tuple(
-            chain_of(name, state, hidden, text[-1], matrix)
-        )
+        assert drafter.propose(DraftShape(SIZE)).tokens == tuple(chain_of(name, state, hidden, text[-1], matrix))
 
 
 @pytest.mark.usefixtures("no_gpu")
@@ -263,11 +259,7 @@ def test_what_is_not_run_is_refused_by_name(
 
 def test_every_missing_tensor_is_named(target: Decoder, tmp_path: Path) -> None:
     state = make_state("dspark-rnn")
-    for at, name in enumerate(
-        ("markov_head.joint_proj.bias", "hidden_norm.weight", "layers.1.mlp.up_proj.weight")
-    ):
-        folder = write(
-            tmp_path / str(at), CONFIGS["dspark-rnn"], {k: v for k, v in state.items() if k != name}
-        )
+    for at, name in enumerate(("markov_head.joint_proj.bias", "hidden_norm.weight", "layers.1.mlp.up_proj.weight")):
+        folder = write(tmp_path / str(at), CONFIGS["dspark-rnn"], {k: v for k, v in state.items() if k != name})
         with pytest.raises(TensorMismatch, match=name):
             load_block(HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32"))

@@ -107,9 +107,7 @@ def test_chains_are_trees_of_width_1_and_change_no_token(
     assert drafter.beside > 10
 
 
-def test_rows_that_waited_for_long_are_taken_in_by_the_short_way(
-    target: Decoder, network: FeatureNetwork
-) -> None:
+def test_rows_that_waited_for_long_are_taken_in_by_the_short_way(target: Decoder, network: FeatureNetwork) -> None:
     text = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(5)).tolist()
     cache = target.new_cache(len(text))
     hidden = target.forward(torch.tensor(text), torch.arange(len(text)), cache).hidden
@@ -149,9 +147,7 @@ def test_a_network_whose_drafts_never_hold_is_hardly_asked(step_ms: float) -> No
         asked += proposed.steps
         draft = schedule.choose(proposed)
         draft_ms, verify_ms = step_ms * proposed.steps, 100.0 + 20.0 * len(draft)
-        record = RoundRecord(
-            position, draft.tokens, draft.parents, draft.scores, (), (5,), draft_ms, verify_ms
-        )
+        record = RoundRecord(position, draft.tokens, draft.parents, draft.scores, (), (5,), draft_ms, verify_ms)
         schedule.observe(record)
         seconds += (draft_ms + verify_ms) / 1e3
     assert 3 < asked < 60

@@ -32,9 +32,7 @@ REWARDS = Rewards(0.6, 0.3, 2.0, 0.5)
 class Scripted(Drafter):
     """Says what it is told to."""
 
-    def __init__(
-        self, draft: Draft | None = None, layers: tuple[int, ...] = (), begins: int | None = None
-    ) -> None:
+    def __init__(self, draft: Draft | None = None, layers: tuple[int, ...] = (), begins: int | None = None) -> None:
         self.draft = draft or Draft()
         self.hidden_layers = layers
         self.begins = begins
@@ -216,9 +214,7 @@ def test_probes_follow_their_nodes_and_their_answers_reach_prompt_tokens_alone()
     probes = Probes((-1, 0, 1), (1, 1, 1), (0, 0, 0), embeddings)
     asking = Scripted(Draft((5, 2), (-1, -1), (math.log(0.3), math.log(0.5)), probes=probes))
     other = Scripted(Draft((2,), (-1,), (math.log(0.6),)))
-    committee = MergedCommittee(
-        members(asking, other, kinds=(PROMPT_TOKENS, "model")), CommitteeMemory(), REWARDS
-    )
+    committee = MergedCommittee(members(asking, other, kinds=(PROMPT_TOKENS, "model")), CommitteeMemory(), REWARDS)
     committee.reset([1])
     draft = committee.propose(DraftShape(8))
     assert draft.tokens == (2, 5)
@@ -281,9 +277,7 @@ def test_a_guess_that_more_likely_holds_than_not_is_verified_without_asking_anot
 @pytest.mark.parametrize(
     ("rate", "weight"), [(0.2, 0.5), (0.29, 0.5), (0.31, 1.0), (0.59, 1.0), (0.61, 1.0), (0.7, 1.0)]
 )
-def test_beyond_each_of_two_thresholds_a_weight_changes_and_between_them_it_stays(
-    rate: float, weight: float
-) -> None:
+def test_beyond_each_of_two_thresholds_a_weight_changes_and_between_them_it_stays(rate: float, weight: float) -> None:
     votes = CommitteeMemory().votes(members(Scripted(), Scripted()), REWARDS)
     votes.judge([(0, rate), (1, 0.5)])
     assert votes.weights[0] == weight

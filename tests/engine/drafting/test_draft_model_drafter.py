@@ -69,14 +69,10 @@ def test_a_model_that_drafts_for_itself_is_always_right(folder: Path, shape: Tre
 
 
 @pytest.mark.parametrize("shape", [TREE, CHAIN])
-def test_another_model_s_draft_changes_nothing_of_the_text(
-    folder: Path, shape: TreeShape, tmp_path: Path
-) -> None:
+def test_another_model_s_draft_changes_nothing_of_the_text(folder: Path, shape: TreeShape, tmp_path: Path) -> None:
     decoder = load_decoder(folder)
     for draft in (noisy(folder, 0.3), load_decoder(write_checkpoint(tmp_path / "other", "llama", seed=7))):
-        tokens, timings = run_reply(
-            TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, shape), PROMPT, 60
-        )
+        tokens, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, shape), PROMPT, 60)
         assert tokens == greedy(decoder, torch.tensor(PROMPT), 60)
         assert timings.draft_n > 0
 
@@ -93,9 +89,7 @@ def test_a_seed_gives_one_text_with_and_without_the_draft(llama_folder: Path) ->
     for seed in range(4):
         sampler = Sampler(temperature=0.8, top_p=0.9, repetition_penalty=1.1, seed=seed)
         texts = [
-            run_reply(
-                TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, TREE), PROMPT, 40, nodes, sampler
-            )[0]
+            run_reply(TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, TREE), PROMPT, 40, nodes, sampler)[0]
             for nodes in (0, 12)
         ]
         assert texts[0] == texts[1]

@@ -45,9 +45,7 @@ class Failing(Drafter):
         self._count("propose")
         return Draft.chain([5, 6, 7])
 
-    def observe(
-        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
-    ) -> None:
+    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None) -> None:
         assert hidden is not None
         self._count("observe")
 

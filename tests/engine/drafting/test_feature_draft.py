@@ -36,9 +36,7 @@ def network(
     request: pytest.FixtureRequest, target: Decoder, tmp_path_factory: pytest.TempPathFactory
 ) -> FeatureNetwork:
     folder = make_head(request.param).write(tmp_path_factory.mktemp("head"), safetensors=True)
-    return load_feature_network(
-        HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32")
-    )
+    return load_feature_network(HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32"))
 
 
 def drafter_of(network: FeatureNetwork, shape: TreeShape = SHAPE, context: int = CONTEXT) -> FeatureDraft:
@@ -52,9 +50,7 @@ def random_text(count: int, seed: int) -> list[int]:
 def hidden_rows(target: Decoder, tokens: list[int]) -> torch.Tensor:
     """The target's features of a whole text."""
     cache = target.new_cache(len(tokens))
-    return target.forward(
-        torch.tensor(tokens), torch.arange(len(tokens)), cache, logit_rows=slice(0, 0)
-    ).hidden
+    return target.forward(torch.tensor(tokens), torch.arange(len(tokens)), cache, logit_rows=slice(0, 0)).hidden
 
 
 def fresh(network: FeatureNetwork, target: Decoder, text: list[int], shape: TreeShape = SHAPE) -> Draft:
@@ -88,9 +84,7 @@ def test_each_node_scores_what_its_path_scores_as_a_chain(network: FeatureNetwor
         for step, at in enumerate(path):
             token = tree.tokens[at]
             score += float(network.logits(outputs[-1:]).log_softmax(-1)[0, token])
-            outputs = network.run(
-                torch.tensor([token]), torch.tensor([20 + step]), cache, features=outputs[-1:]
-            )
+            outputs = network.run(torch.tensor([token]), torch.tensor([20 + step]), cache, features=outputs[-1:])
             cache.commit(range(1))
         assert tree.scores[node] == pytest.approx(score, abs=1e-4)
 

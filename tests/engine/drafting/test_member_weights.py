@@ -29,9 +29,7 @@ def test_equal_beginnings_of_chains_are_one_path_of_the_tree() -> None:
         ((1.0, 1.0, 1.0), [LIKE, APPLE], 0),  # of equals the earlier one
     ],
 )
-def test_the_heaviest_child_is_followed_from_the_root(
-    weights: tuple[float, ...], said: list[int], voted: int
-) -> None:
+def test_the_heaviest_child_is_followed_from_the_root(weights: tuple[float, ...], said: list[int], voted: int) -> None:
     tree = MergedTree(CHAINS)
     path, member = tree.majority(weights)
     assert [tree.tokens[node] for node in path] == said

@@ -120,9 +120,7 @@ def test_a_chain_is_that_of_the_reference(tmp_path: Path, tied: bool, copies: bo
     drafter.limits = TreeShape(1, LEVELS, LEVELS)
     for root, few in ((17, rows[:1]), (23, rows[1:])):
         drafter.observe([root], few)
-        assert drafter.propose(DraftShape(LEVELS)).tokens == tuple(
-            chain_of(state, few[-1], root, tied, scaled)
-        )
+        assert drafter.propose(DraftShape(LEVELS)).tokens == tuple(chain_of(state, few[-1], root, tied, scaled))
 
 
 @pytest.mark.usefixtures("no_gpu")

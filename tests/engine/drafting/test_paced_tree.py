@@ -88,9 +88,7 @@ def test_a_seed_gives_one_text_whatever_is_drafted(llama_folder: Path) -> None:
     decoder, draft = load_decoder(llama_folder), noisy(llama_folder, 0.3)
     for seed in range(2):
         sampler = Sampler(temperature=0.8, top_p=0.9, repetition_penalty=1.1, seed=seed)
-        plain, _ = run_reply(
-            TokenSequence(Target(decoder), CONTEXT), drafter_for(draft), PROMPT, 40, 0, sampler
-        )
+        plain, _ = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter_for(draft), PROMPT, 40, 0, sampler)
         for pacing in (ALL[0], ALL[3], ALL[-1], WHOLE):
             target = TokenSequence(Target(waiting(decoder, seed)), CONTEXT)
             assert run_reply(target, drafter_for(draft, pacing), PROMPT, 40, 24, sampler)[0] == plain

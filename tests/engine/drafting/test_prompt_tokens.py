@@ -73,9 +73,7 @@ def reference(folder: Path, text: Sequence[int], tokens: PromptTokens, reach: in
     size = len(text) + len(places)
     mask = torch.ones(size, size, dtype=torch.bool).tril()
     for row, place in enumerate(places):
-        mask[len(text) + row, len(text) :] = torch.tensor(
-            [seen(tokens.mask, place, other) for other in places]
-        )
+        mask[len(text) + row, len(text) :] = torch.tensor([seen(tokens.mask, place, other) for other in places])
     positions = torch.tensor([*range(len(text)), *(len(text) + distance - 1 for distance, _ in places)])
 
     def additive(sees: Tensor) -> Tensor:
@@ -96,9 +94,7 @@ def reference(folder: Path, text: Sequence[int], tokens: PromptTokens, reach: in
     return found
 
 
-@pytest.mark.parametrize(
-    ("family", "members", "mask"), covering(["llama", "qwen3", "gemma2"], [1, 3], PROBE_MASKS)
-)
+@pytest.mark.parametrize(("family", "members", "mask"), covering(["llama", "qwen3", "gemma2"], [1, 3], PROBE_MASKS))
 def test_each_node_s_prompt_tokens_say_what_transformers_says(
     family: str, members: int, mask: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -161,9 +157,7 @@ def test_packed_rows_with_probes_have_the_bits_of_those_without(
         assert torch.equal(found, again)
 
 
-@pytest.fixture(
-    params=["llama", "mistral-window", "gemma2", "phi3-longrope", *PACKED, "waiting q8_0"], scope="module"
-)
+@pytest.fixture(params=["llama", "mistral-window", "gemma2", "phi3-longrope", *PACKED, "waiting q8_0"], scope="module")
 def decoder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]) -> Decoder:
     form = request.param.split()[-1]
     if form not in PACKED:
@@ -196,9 +190,7 @@ def test_a_reply_is_plain_s_whatever_the_prompt_tokens_say(
     tokens = tokens_of(tmp_path / "set", members=1 + (rows == 31), hidden_size=decoder.config.hidden_size)
 
     def reply(drafter: Drafter, context: int = CONTEXT) -> tuple[list[int], Any]:
-        return run_reply(
-            TokenSequence(Target(decoder), context), drafter, PROMPT, TOKENS, rows, SAMPLERS[sampler]
-        )
+        return run_reply(TokenSequence(Target(decoder), context), drafter, PROMPT, TOKENS, rows, SAMPLERS[sampler])
 
     plain, _ = reply(NoDrafter())
     assert reply(PromptTokenDrafter(tokens))[0] == plain
@@ -306,9 +298,7 @@ def test_what_does_not_fit_is_refused(
         read_draft(OpenedModel("a set", folder), target).check(OpenedModel("model", llama_folder))
 
 
-def test_a_set_for_another_width_and_one_without_weights_are_refused(
-    llama_folder: Path, tmp_path: Path
-) -> None:
+def test_a_set_for_another_width_and_one_without_weights_are_refused(llama_folder: Path, tmp_path: Path) -> None:
     target = read_config(Checkpoint(llama_folder))
     folder = write_prompt_tokens(tmp_path / "set", hidden_size=32)
     with pytest.raises(DraftMismatch, match="hidden size 32, and this model's is 64"):

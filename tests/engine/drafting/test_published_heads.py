@@ -91,9 +91,7 @@ def test_a_chain_and_the_first_level_are_those_of_the_reference(
     first = draft(network, rows, width=10, depth=1, nodes=10)
     best = level.topk(10)
     assert set(first.tokens) == set(best.indices.tolist())
-    torch.testing.assert_close(
-        torch.tensor(first.scores), level[torch.tensor(first.tokens)], atol=1e-5, rtol=0.0
-    )
+    torch.testing.assert_close(torch.tensor(first.scores), level[torch.tensor(first.tokens)], atol=1e-5, rtol=0.0)
 
 
 def saved(tmp_path: Path, change: Callable[[Head], Any], layout: str = "eagle") -> Path:
@@ -129,9 +127,7 @@ def test_nothing_is_left_as_it_was_allocated(
     network = load(target, path)
     monkeypatch.undo()
     rows = torch.randn(len(PROMPT), len(network.hidden_layers) * 64)
-    found = network.run(
-        torch.tensor(PROMPT), torch.arange(len(PROMPT)), network.new_cache(64), target_features=rows
-    )
+    found = network.run(torch.tensor(PROMPT), torch.arange(len(PROMPT)), network.new_cache(64), target_features=rows)
     assert bool(torch.isfinite(network.logits(found)).all())
 
 
@@ -241,9 +237,7 @@ def test_bad_values_are_refused(target: Decoder, tmp_path: Path, change: dict[st
         {"transformer_layer_config": {"model_type": "deepseek_v3"}},
     ],
 )
-def test_other_kinds_of_speculators_are_refused(
-    target: Decoder, tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_other_kinds_of_speculators_are_refused(target: Decoder, tmp_path: Path, change: dict[str, Any]) -> None:
     with pytest.raises(UnsupportedModel):
         load(target, saved(tmp_path, lambda head: head.config.update(change), "speculators"))
 
@@ -283,9 +277,7 @@ def test_a_pickle_that_holds_code_is_refused(target: Decoder, tmp_path: Path) ->
         HeadCheckpoint(path)
 
 
-def test_a_draft_elsewhere_gets_copies_of_what_it_shares(
-    folder: Path, target: Decoder, tmp_path: Path
-) -> None:
+def test_a_draft_elsewhere_gets_copies_of_what_it_shares(folder: Path, target: Decoder, tmp_path: Path) -> None:
     path = make_head("dovetail").write(tmp_path / "head", safetensors=True)
     checkpoint = Checkpoint(folder)
     shared = read_shared(checkpoint, read_config(checkpoint), torch.float32, torch.device("cpu"))

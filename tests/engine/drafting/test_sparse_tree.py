@@ -66,9 +66,7 @@ def test_no_other_removal_is_better(seed: int, nodes: int, depth: int) -> None:
         found = kept_reaches(ends, worth, places)
         assert sum(found) == places
         assert min(found) >= 1
-        others = [
-            (*before[:at], reach - 1, *before[at + 1 :]) for at, reach in enumerate(before) if reach > 1
-        ]
+        others = [(*before[:at], reach - 1, *before[at + 1 :]) for at, reach in enumerate(before) if reach > 1]
         assert promised(found) >= max(map(promised, others)) - 1e-12
         before = found
 

@@ -66,9 +66,7 @@ def written(variant: str, path: Path, kind: Kind, **changes: Any) -> Any:
     return model
 
 
-@pytest.mark.parametrize(
-    ("variant", "kind"), covering(sorted(CHANGES), [Kind.F32, Kind.Q8_0, Kind.Q4_0], together=1)
-)
+@pytest.mark.parametrize(("variant", "kind"), covering(sorted(CHANGES), [Kind.F32, Kind.Q8_0, Kind.Q4_0], together=1))
 @torch.no_grad()
 def test_greedy_text_is_that_of_transformers(variant: str, kind: Kind, tmp_path: Path) -> None:
     model = written(variant, tmp_path / "model.gguf", kind)
@@ -94,15 +92,9 @@ def test_greedy_text_is_that_of_transformers(variant: str, kind: Kind, tmp_path:
     [Kind.F16, Kind.BF16, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.Q4_0, Kind.Q4_K],
     ids=lambda kind: kind.name,
 )
-def test_tensors_are_those_that_were_written(
-    kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "engine.weights.direct_reader.PIECE_BYTES", 4096
-    )  # 4 rows: heads are cut in their middle
-    model = written(
-        "llama", tmp_path / "model.gguf", kind, hidden_size=256, intermediate_size=256, head_dim=64
-    )
+def test_tensors_are_those_that_were_written(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.weights.direct_reader.PIECE_BYTES", 4096)  # 4 rows: heads are cut in their middle
+    model = written("llama", tmp_path / "model.gguf", kind, hidden_size=256, intermediate_size=256, head_dim=64)
     checkpoint = Checkpoint(tmp_path / "model.gguf")
     state = model.state_dict()
     assert checkpoint.names == set(state)
@@ -121,9 +113,7 @@ def test_the_largest_gemma_scales_attention_by_its_width(layers: int, scalar: in
     shapes = {name: tensor.shape for name, tensor in header.tensors.items()}
 
     def said(**changes: Any) -> Any:
-        return read_gguf_config({**header.metadata, **changes}, shapes, lambda name: [])[
-            "query_pre_attn_scalar"
-        ]
+        return read_gguf_config({**header.metadata, **changes}, shapes, lambda name: [])["query_pre_attn_scalar"]
 
     assert said() == 24
     assert said(**{"gemma2.attention.scale": 0.0}) == scalar

@@ -166,9 +166,7 @@ def test_a_type_that_is_not_read_is_named(tmp_path: Path) -> None:
     writer.add_tensor("token_embd.weight", np.zeros((4, 32), np.int8))
     finish(writer)
     header = read_header(tmp_path / "model.gguf")
-    with pytest.raises(
-        UnsupportedModel, match="stored as I8, which Tenon cannot read; choose another quantization"
-    ):
+    with pytest.raises(UnsupportedModel, match="stored as I8, which Tenon cannot read; choose another quantization"):
         GgufFile(header, {"embedding": Source("token_embd.weight")}).stored("embedding")
 
 
@@ -197,14 +195,10 @@ HOSTILE: dict[str, bytes] = {
     "a key twice": head(2 * (key(b"a") + struct.pack("<IB", 0, 1)), pair_count=2) + bytes(100),
     "no alignment": head(key(b"general.alignment") + struct.pack("<II", 4, 0), pair_count=1) + bytes(100),
     "many dimensions": head(tensors=key(b"t") + struct.pack("<I", 9), tensor_count=1) + bytes(100),
-    "a large tensor": head(tensors=key(b"t") + struct.pack("<IQQIQ", 2, HUGE, HUGE, 0, 0), tensor_count=1)
-    + bytes(100),
-    "a far tensor": head(tensors=key(b"t") + struct.pack("<IQIQ", 1, 8, 0, HUGE), tensor_count=1)
-    + bytes(100),
-    "a broken block": head(tensors=key(b"t") + struct.pack("<IQIQ", 1, 33, 8, 0), tensor_count=1)
-    + bytes(100),
-    "a tensor twice": head(tensors=2 * (key(b"t") + struct.pack("<IQIQ", 1, 8, 0, 0)), tensor_count=2)
-    + bytes(100),
+    "a large tensor": head(tensors=key(b"t") + struct.pack("<IQQIQ", 2, HUGE, HUGE, 0, 0), tensor_count=1) + bytes(100),
+    "a far tensor": head(tensors=key(b"t") + struct.pack("<IQIQ", 1, 8, 0, HUGE), tensor_count=1) + bytes(100),
+    "a broken block": head(tensors=key(b"t") + struct.pack("<IQIQ", 1, 33, 8, 0), tensor_count=1) + bytes(100),
+    "a tensor twice": head(tensors=2 * (key(b"t") + struct.pack("<IQIQ", 1, 8, 0, 0)), tensor_count=2) + bytes(100),
 }
 
 
@@ -213,9 +207,7 @@ def test_hostile_heads_are_refused_at_once(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(HOSTILE[name])
     tracemalloc.start()
-    with pytest.raises(
-        WeightsCorrupt, match=r"^(The GGUF file )?model\.gguf is .*; download it again\.$"
-    ) as told:
+    with pytest.raises(WeightsCorrupt, match=r"^(The GGUF file )?model\.gguf is .*; download it again\.$") as told:
         read_header(path)
     assert "unpack" not in str(told.value)  # a word of Python's
     _, most_bytes = tracemalloc.get_traced_memory()
@@ -252,8 +244,7 @@ def test_damaged_files_end_in_a_sentence(data: st.DataObject, whole: bytes, tmp_
     for _ in range(data.draw(st.integers(0, 4))):
         at = data.draw(st.integers(0, min(len(damaged), header_bytes) - 8))
         damaged[at : at + 8] = data.draw(
-            st.sampled_from([b"\xff" * 8, bytes(8), struct.pack("<Q", 2**40)])
-            | st.binary(min_size=8, max_size=8)
+            st.sampled_from([b"\xff" * 8, bytes(8), struct.pack("<Q", 2**40)]) | st.binary(min_size=8, max_size=8)
         )
     path.write_bytes(damaged)
     problem = None
@@ -287,9 +278,7 @@ def test_a_file_that_is_changed_while_it_is_in_use_is_told(tmp_path: Path, whole
             # An opened file stays as it was until the model is loaded anew.
             rows(torch.tensor([1]))
             continue
-        with pytest.raises(
-            WeightsUnreadable, match=r"model\.gguf was changed while it was in use: ask again"
-        ):
+        with pytest.raises(WeightsUnreadable, match=r"model\.gguf was changed while it was in use: ask again"):
             rows(torch.tensor([1]))
         with pytest.raises(WeightsUnreadable, match="was changed while it was in use"):
             checkpoint.tensor("model.layers.0.mlp.down_proj.weight")

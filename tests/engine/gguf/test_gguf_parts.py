@@ -33,9 +33,7 @@ PIECES = [("part{}of3", "123"), ("part-{}", "abc"), ("split-{}", "abc"), ("{:03}
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of a model in three parts."""
     folder = tmp_path_factory.mktemp("parts")
-    write_gguf(
-        reference_model("qwen3"), folder / "NAME.gguf", tokenizer=train_tokenizer(), split_max_tensors=16
-    )
+    write_gguf(reference_model("qwen3"), folder / "NAME.gguf", tokenizer=train_tokenizer(), split_max_tensors=16)
     assert sorted(path.name for path in folder.iterdir()) == [FIRST, SECOND, THIRD]
     return folder
 

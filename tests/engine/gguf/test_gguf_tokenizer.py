@@ -62,9 +62,7 @@ def byte_level(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Tokenizer
 
 
 @given(text=st.sampled_from(TEXTS) | st.text(max_size=40) | st.text("ab <|im_end>｜User\n", max_size=40))
-def test_ids_are_those_of_the_tokenizer_that_was_written(
-    byte_level: tuple[Any, Tokenizer], text: str
-) -> None:
+def test_ids_are_those_of_the_tokenizer_that_was_written(byte_level: tuple[Any, Tokenizer], text: str) -> None:
     original, read = byte_level
     ids = original(text)["input_ids"]
     assert original.decode(ids) == read.decode(ids, special=True)
@@ -78,9 +76,7 @@ def test_a_chat_is_rendered_as_before(byte_level: tuple[Any, Tokenizer]) -> None
     messages = [ChatMessage(turn["role"], turn["content"]) for turn in turns]  # type: ignore[arg-type]
     assert read.template is not None
     assert read.render(messages) == original(text)["input_ids"]
-    assert read.end_ids == {
-        original.convert_tokens_to_ids(token) for token in ("<|im_end|>", "<|endoftext|>")
-    }
+    assert read.end_ids == {original.convert_tokens_to_ids(token) for token in ("<|im_end|>", "<|endoftext|>")}
     assert read.tokens() == {index: token for token, index in original.get_vocab().items()}
 
 
@@ -115,9 +111,7 @@ def test_files_that_list_the_same_tokens_need_one_tokenizer(tmp_path: Path) -> N
     assert have_one_vocabulary(model, written("draft"))
     assert have_one_vocabulary(model, model)
     assert not have_one_vocabulary(model, written("other", tokens=[*tokens[:4], "d"]))
-    assert not have_one_vocabulary(
-        model, written("longer", tokens=[*tokens, "d"], token_type=[1, 1, 1, 3, 1, 1])
-    )
+    assert not have_one_vocabulary(model, written("longer", tokens=[*tokens, "d"], token_type=[1, 1, 1, 3, 1, 1]))
     assert not have_one_vocabulary(model, written("kinds", token_type=[1, 1, 1, 3, 4]))
     train_tokenizer().save_pretrained(tmp_path / "folder")
     folders = [OpenedModel(name, tmp_path / "folder") for name in ("a", "b")]
@@ -138,9 +132,7 @@ def test_files_that_list_the_same_tokens_need_one_tokenizer(tmp_path: Path) -> N
 )
 def test_texts_are_split_as_the_model_learned(pre: str, text: str, pieces: list[str]) -> None:
     splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in SPLITTINGS[pre].patterns]
-    splitting = pre_tokenizers.Sequence(
-        [*splits, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
-    )
+    splitting = pre_tokenizers.Sequence([*splits, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     assert [piece for piece, _ in splitting.pre_tokenize_str(text)] == pieces
 
 
@@ -290,9 +282,7 @@ def test_tokens_of_one_text_are_written_as_one_and_all_read(tmp_path: Path) -> N
     assert tokenizer.tokens() == dict(enumerate(tokens))
     assert tokenizer.vocabulary_size == 7
     tokens[4] = "ba"
-    other = Tokenizer(
-        vocabulary_file(tmp_path / "other.gguf", tokens=tokens, token_type=[1, 1, 1, 3, 1, 3, 1])
-    )
+    other = Tokenizer(vocabulary_file(tmp_path / "other.gguf", tokens=tokens, token_type=[1, 1, 1, 3, 1, 3, 1]))
     check_pair(tokenizer, other)
     check_pair(other, tokenizer)
 
@@ -306,9 +296,7 @@ def test_tokens_that_are_no_utf_8_stand_for_their_bytes(tmp_path: Path) -> None:
     assert tokenizer.decode([256, 257]) == "é"
     assert tokenizer.decode([258]) == "\ufffd\ufffd"
     assert tokenizer.encode("\ufffd\ufffd") == [tokenizer.encode("\ufffd")[at % 3] for at in range(6)]
-    mask = TokenMask(
-        tokenizer, (str(path), str(tmp_path)), *form_grammar(tokenizer, OutputForm("regex", "[a-z]+"))
-    )
+    mask = TokenMask(tokenizer, (str(path), str(tmp_path)), *form_grammar(tokenizer, OutputForm("regex", "[a-z]+")))
     allowed = mask.allowed()
     assert allowed is not None
     assert allowed[tokenizer.encode("a")[0]]
@@ -324,9 +312,7 @@ def test_parts_of_characters_in_sentence_piece_stand_for_their_bytes(tmp_path: P
         *[TokenType.NORMAL] * (len(PIECES) + 2),
     ]
     encoded = [token if isinstance(token, bytes) else token.encode() for token in tokens]
-    tokenizer = sentence_piece(
-        tmp_path / "model.gguf", tokens=encoded, token_type=kinds, scores=[0.0] * len(tokens)
-    )
+    tokenizer = sentence_piece(tmp_path / "model.gguf", tokens=encoded, token_type=kinds, scores=[0.0] * len(tokens))
     assert tokenizer.decode([len(tokens) - 2, len(tokens) - 1]) == "é"
 
 
@@ -353,9 +339,7 @@ def test_merges_in_the_file_come_before_scores(tmp_path: Path) -> None:
     assert tokenizer.encode("hi hi") == [1, pieces.index("hi"), pieces.index("\u2581hi")]
 
 
-def test_merges_are_kept_until_the_vocabulary_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_merges_are_kept_until_the_vocabulary_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache, path = tmp_path / "cache", tmp_path / "model.gguf"
     sentence_piece(path)
     made = Tokenizer(path, cache=cache)

@@ -57,9 +57,7 @@ def loss(path: Path, weights: str) -> float:
 
 
 @pytest.mark.parametrize("kind", [Kind.Q8_0, Kind.Q4_0, Kind.Q4_K, Kind.Q5_0, Kind.F16, Kind.BF16])
-def test_a_toy_as_its_file_has_it_says_what_its_floats_say(
-    kind: Kind, toy: tuple[Any, Any], tmp_path: Path
-) -> None:
+def test_a_toy_as_its_file_has_it_says_what_its_floats_say(kind: Kind, toy: tuple[Any, Any], tmp_path: Path) -> None:
     """The rounding of activations is the only difference; nothing is written beside the file."""
     path = tmp_path / f"toy-{kind.name}.gguf"
     write_gguf(toy[0], path, kind, toy[1], pre="smollm")
@@ -70,9 +68,7 @@ def test_a_toy_as_its_file_has_it_says_what_its_floats_say(
 
 def mixed(path: Path, kinds: dict[str, Kind], model: Any) -> None:
     """A llama whose matrices are in these types by a part of their names, the others in Q8_0."""
-    write_gguf(
-        model, path, lambda name: next((kind for part, kind in kinds.items() if part in name), Kind.Q8_0)
-    )
+    write_gguf(model, path, lambda name: next((kind for part, kind in kinds.items() if part in name), Kind.Q8_0))
 
 
 def test_every_matrix_is_in_the_type_of_its_file(tmp_path: Path) -> None:
@@ -99,9 +95,7 @@ def test_every_matrix_is_in_the_type_of_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.IQ2_XS, Kind.IQ3_S, Kind.TQ1_0], ids=lambda kind: kind.name)
-def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(
-    kind: Kind, tmp_path: Path
-) -> None:
+def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(kind: Kind, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     model = reference_model("qwen2", hidden_size=256, intermediate_size=256, num_hidden_layers=2)
     block, block_bytes = gguf.GGML_QUANT_SIZES[kind]
@@ -117,10 +111,7 @@ def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(
     loaded = load(path, "auto")
     assert kinds_of(loaded.layers[0].down) == ["Q8_0"]
     (note,) = loaded.notes
-    assert (
-        note
-        == f"Tenon has no kernels for {kind.name}, so the model's matrices in it are computed with as Q8_0."
-    )
+    assert note == f"Tenon has no kernels for {kind.name}, so the model's matrices in it are computed with as Q8_0."
     down = loaded.layers[0].down
     assert isinstance(down, PackedLinear)
     stood_for = Checkpoint(path).tensor("model.layers.0.mlp.down_proj.weight")

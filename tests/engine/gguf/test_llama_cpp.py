@@ -140,9 +140,7 @@ def texts_of_every_script(count: int) -> Iterator[str]:
     for index in range(count):
         own = characters[index % len(characters)]
         parts = [
-            choose.choice(own)
-            if choose.random() < 0.6
-            else choose.choice([*between, str(choose.randrange(10**6))])
+            choose.choice(own) if choose.random() < 0.6 else choose.choice([*between, str(choose.randrange(10**6))])
             for _ in range(choose.randrange(1, 30))
         ]
         yield "".join(parts)

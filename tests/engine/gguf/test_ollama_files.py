@@ -67,21 +67,15 @@ def test_values_that_are_left_out_are_the_family_s_own(tmp_path: Path) -> None:
     # The larger sizes reach 131,072 tokens by frequencies that their files say nothing of.
     large = config_of(path, **left_out, **{"gemma3.context_length": 131_072})
     assert large["rope_parameters"]["full_attention"]["factor"] == 8.0
-    named = config_of(
-        path, **left_out, **{"gemma3.rope.global.freq_base": 5e5, "gemma3.rope.local.freq_base": 2e4}
-    )
+    named = config_of(path, **left_out, **{"gemma3.rope.global.freq_base": 5e5, "gemma3.rope.local.freq_base": 2e4})
     assert named["rope_parameters"]["full_attention"]["rope_theta"] == 5e5
     assert named["rope_parameters"]["sliding_attention"]["rope_theta"] == 2e4
 
 
-@pytest.mark.parametrize(
-    "variant", ["llama", "qwen2", "qwen3", "gemma2", "phi3", "granite", "smollm3", "lfm2"]
-)
+@pytest.mark.parametrize("variant", ["llama", "qwen2", "qwen3", "gemma2", "phi3", "granite", "smollm3", "lfm2"])
 def test_no_family_needs_what_it_has_a_default_for(variant: str, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
-    write_gguf(
-        reference_model(variant, sliding_window=None) if variant == "phi3" else reference_model(variant), path
-    )
+    write_gguf(reference_model(variant, sliding_window=None) if variant == "phi3" else reference_model(variant), path)
     metadata = dict(read_header(path).metadata)
     for key in [key for key in metadata if key.endswith(("rms_epsilon", "freq_base", "context_length"))]:
         del metadata[key]

@@ -51,9 +51,7 @@ def put() -> Callable[..., InstalledAddon]:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
         version = version or bundled_torch(gpu_folder()).version
-        addon = InstalledAddon(
-            folder, "cuda-13.0", "CUDA 13.0", version, python or python_tag(), {"a.whl": "0"}
-        )
+        addon = InstalledAddon(folder, "cuda-13.0", "CUDA 13.0", version, python or python_tag(), {"a.whl": "0"})
         write_record(folder, addon)
         write_manifest(folder)
         assert find_installed() == addon
@@ -170,9 +168,7 @@ def test_it_is_checked_again_only_when_something_changed(
     assert first.problem is not None
     for path, content in torch_files().items():
         (addon.folder / path).write_bytes(content)
-    rmtree(
-        addon.folder / "torch" / "__pycache__", ignore_errors=True
-    )  # the first check's, which nobody installed
+    rmtree(addon.folder / "torch" / "__pycache__", ignore_errors=True)  # the first check's, which nobody installed
     write_manifest(addon.folder)
     assert checked(addon) == first
     os.utime(driver)
@@ -244,9 +240,7 @@ def assert_not_used(path: Path, marker: Path) -> None:
     assert not marker.exists()
 
 
-def test_a_folder_that_nobody_installed_is_not_used(
-    put: Callable[..., InstalledAddon], tmp_path: Path
-) -> None:
+def test_a_folder_that_nobody_installed_is_not_used(put: Callable[..., InstalledAddon], tmp_path: Path) -> None:
     marker = tmp_path / "imported"
     put(before=f"open({str(marker)!r}, 'w')\n")
     for nothing in (None, "nonsense", "{}", '{"version": 1, "files": {}}'):
@@ -274,17 +268,13 @@ def test_files_that_only_got_other_times_are_hashed_once_and_used(
     assert hashed == [addon.folder / LIBRARY]
 
 
-def test_bytecode_that_was_not_installed_is_never_believed(
-    put: Callable[..., InstalledAddon], tmp_path: Path
-) -> None:
+def test_bytecode_that_was_not_installed_is_never_believed(put: Callable[..., InstalledAddon], tmp_path: Path) -> None:
     """Python runs it in the place of a source of the same age and size."""
     addon, marker = put(), tmp_path / "imported"
     forged = addon.folder / "torch" / "evil.py"
     forged.write_text(f"open({str(marker)!r}, 'w')\n")
     cache = Path(cache_from_source(str(addon.folder / INIT)))
-    py_compile.compile(
-        str(forged), str(cache), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
-    )
+    py_compile.compile(str(forged), str(cache), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
     forged.unlink()
     problem, path = start()
     assert (problem, path) == (None, addon.folder / INIT)
@@ -292,9 +282,7 @@ def test_bytecode_that_was_not_installed_is_never_believed(
 
 
 @pytest.mark.parametrize("other", [{"version": "1.0.0"}, {"python": "cp27"}])
-def test_one_for_another_tenon_is_switched_off(
-    other: dict[str, str], put: Callable[..., InstalledAddon]
-) -> None:
+def test_one_for_another_tenon_is_switched_off(other: dict[str, str], put: Callable[..., InstalledAddon]) -> None:
     addon = put(**other)
     problem, path = start()
     assert problem == (
@@ -305,9 +293,7 @@ def test_one_for_another_tenon_is_switched_off(
     assert read_outcome(addon) is None
 
 
-def test_the_engine_s_process_puts_it_in_front_too(
-    put: Callable[..., InstalledAddon], tmp_path: Path
-) -> None:
+def test_the_engine_s_process_puts_it_in_front_too(put: Callable[..., InstalledAddon], tmp_path: Path) -> None:
     """The child of the window, which is a daemon and may have no children of multiprocessing's."""
     addon = put()
     program = f"""

@@ -85,9 +85,7 @@ def test_it_arrives_whole_and_leaves_nothing_else(server: WheelServer) -> None:
     assert names(gpu_folder()) <= {"cuda-13.0", ".incoming.lock"}
     # The size that was said was right, but for the files that Tenon writes beside it.
     compiled = list(addon.folder.rglob("*.pyc"))
-    assert {path.stem.partition(".")[0] for path in compiled} >= {
-        path.stem for path in addon.folder.rglob("*.py")
-    }
+    assert {path.stem.partition(".")[0] for path in compiled} >= {path.stem for path in addon.folder.rglob("*.py")}
     more = [*compiled, addon.folder / "tenon-gpu.json"]
     assert addon.size_bytes == plan.unpacked_bytes + sum(path.stat().st_size for path in more)
     assert altered_file(addon.folder, frozenset()) is None
@@ -103,9 +101,7 @@ def test_it_arrives_whole_and_leaves_nothing_else(server: WheelServer) -> None:
         assert {progress.total_bytes for progress in seen if progress.step == step} == {total}
 
 
-def test_the_first_build_that_the_index_has_is_taken(
-    server: WheelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_build_that_the_index_has_is_taken(server: WheelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     put_addon(server)
     newest = Addon("cuda-99", "CUDA 99", "nvidia", ("Linux",), "cu990")
     addresses = {addon.name: f"{server.address}/whl/{addon.folder}" for addon in (newest, ADDON)}
@@ -118,12 +114,8 @@ def test_the_first_build_that_the_index_has_is_taken(
 
 def test_an_add_on_without_an_index_of_its_own_asks_for_one(server: WheelServer) -> None:
     put_addon(server)
-    jetson = Addon(
-        "jetson", "CUDA for Jetson", "jetson", ("Linux",), None, caution="NVIDIA keeps them apart."
-    )
-    with pytest.raises(
-        AddonUnusable, match=r"needs the address of a package index: NVIDIA keeps them apart\."
-    ):
+    jetson = Addon("jetson", "CUDA for Jetson", "jetson", ("Linux",), None, caution="NVIDIA keeps them apart.")
+    with pytest.raises(AddonUnusable, match=r"needs the address of a package index: NVIDIA keeps them apart\."):
         make_plan([jetson], BUNDLED)
     assert make_plan([jetson], BUNDLED, server.index).addon == jetson
 
@@ -229,16 +221,12 @@ def test_a_disk_without_room_is_said_before_anything_is_fetched(
     assert find_installed() is not None
 
 
-def test_wheels_that_came_still_need_room_to_be_unpacked(
-    server: WheelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wheels_that_came_still_need_room_to_be_unpacked(server: WheelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     put_addon(server)
     plan = plan_of(server)
     with monkeypatch.context() as patched:
         patched.setattr(installation, "unpack", _full)
-        with pytest.raises(
-            OutOfDisk, match=r"incoming cannot be written, because the disk is full: free some room"
-        ):
+        with pytest.raises(OutOfDisk, match=r"incoming cannot be written, because the disk is full: free some room"):
             install(plan)
     assert find_installed() is None
     usage = shutil.disk_usage(Path.home())._replace(free=plan.unpacked_bytes - 1)

@@ -81,9 +81,7 @@ def test_an_index_without_torch_is_none(server: WheelServer, index: WheelIndex) 
     assert choose_wheels(index, BUNDLED) == ()
 
 
-def test_a_file_that_was_withdrawn_or_is_for_other_pythons_is_not_taken(
-    server: WheelServer, index: WheelIndex
-) -> None:
+def test_a_file_that_was_withdrawn_or_is_for_other_pythons_is_not_taken(server: WheelServer, index: WheelIndex) -> None:
     server.put("torch", TORCH, torch_files(), ["helper-library"])
     for version, attribute in (
         ("1.0", ""),

@@ -63,9 +63,7 @@ def test_the_shape_gives_the_size_that_its_name_says(model: CatalogueModel) -> N
 
 
 @pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
-def test_the_shape_is_one_that_the_engine_reads_and_has_its_weights(
-    model: CatalogueModel, tmp_path: Path
-) -> None:
+def test_the_shape_is_one_that_the_engine_reads_and_has_its_weights(model: CatalogueModel, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config_of(model)))
     config = read_config(CheckpointOutline(tmp_path))
     assert config.layers == model.config["num_hidden_layers"]

@@ -107,9 +107,7 @@ def test_verifying_tells_changed_missing_and_whole_files() -> None:
     contents = {"a": b"aaa", "b": b"bbb", "c": b"ccc", "d": b"ddd"}
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    files = tuple(
-        ModelFile(name, 3, hashlib.sha256(content).hexdigest()) for name, content in contents.items()
-    )
+    files = tuple(ModelFile(name, 3, hashlib.sha256(content).hexdigest()) for name, content in contents.items())
     write_record(folder, ModelRecord("m", "target", "safetensors", files))
     (folder / "b").write_bytes(b"bxb")
     (folder / "c").write_bytes(b"cccc")

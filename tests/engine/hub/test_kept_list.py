@@ -123,9 +123,7 @@ def test_what_is_left_of_a_list_that_was_cut_is_kept_and_it_is_said(
         (b'{"added": ["/a"], "former": ["/b"', ("/a",)),
     ],
 )
-def test_lists_that_an_editor_or_a_disk_has_damaged(
-    content: bytes, left: tuple[str, ...], folders: Path
-) -> None:
+def test_lists_that_an_editor_or_a_disk_has_damaged(content: bytes, left: tuple[str, ...], folders: Path) -> None:
     folders.write_bytes(content)
     assert read_folders().added == left
     add_folder(Path("/new"))

@@ -83,9 +83,7 @@ def test_a_gguf_file_and_its_other_parts(tmp_path: Path) -> None:
     assert installed_model("Qwen-Q4_0").location == single
     for part in (1, 2):
         write_small_gguf(tmp_path / f"m-Q8_0-0000{part}-of-00002.gguf", values=part * 32)
-    record = import_model(
-        models_folder(), [tmp_path / "m-Q8_0-00002-of-00002.gguf"], copy=True, reserve_bytes=0
-    )
+    record = import_model(models_folder(), [tmp_path / "m-Q8_0-00002-of-00002.gguf"], copy=True, reserve_bytes=0)
     assert (record.name, len(record.files)) == ("m-Q8_0", 2)
     (tmp_path / "m-Q8_0-00001-of-00002.gguf").unlink()
     with pytest.raises(WeightsMissing, match="1 of 2 parts are missing"):

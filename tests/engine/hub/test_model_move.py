@@ -57,9 +57,7 @@ def assert_moved(content: dict[str, bytes], before: Path, target: Path) -> None:
 
 
 @pytest.mark.parametrize("disks", [1, 2])
-def test_there_and_back(
-    disks: int, content: dict[str, bytes], tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_there_and_back(disks: int, content: dict[str, bytes], tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if disks == 2:
         request.getfixturevalue("two_disks")
     usual, target = models_folder(), tmp_path / "large disk" / "models"
@@ -125,9 +123,7 @@ def test_a_kill_loses_nothing_and_the_move_goes_on(
     assert_moved(content, usual, target)
 
 
-def test_it_is_stopped_goes_on_or_is_given_up(
-    content: dict[str, bytes], tmp_path: Path, two_disks: None
-) -> None:
+def test_it_is_stopped_goes_on_or_is_given_up(content: dict[str, bytes], tmp_path: Path, two_disks: None) -> None:
     usual, target = models_folder(), tmp_path / "target"
 
     def stop(done: int, total: int) -> None:
@@ -262,9 +258,7 @@ def test_after_the_switch_only_what_was_compared_is_deleted(
     assert files_of(usual) == {os.path.join("four", "four.gguf"): both}
 
 
-def test_a_disk_that_was_unplugged_is_no_removal(
-    content: dict[str, bytes], tmp_path: Path, two_disks: None
-) -> None:
+def test_a_disk_that_was_unplugged_is_no_removal(content: dict[str, bytes], tmp_path: Path, two_disks: None) -> None:
     usual, target = models_folder(), tmp_path / "target"
     with pytest.raises(Cancelled):
         move_models(target, halfway)

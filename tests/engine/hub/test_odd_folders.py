@@ -84,8 +84,6 @@ def test_whatever_the_system_says_is_a_sentence(number: int) -> None:
     assert "Errno" not in trouble.message
 
 
-@pytest.mark.parametrize(
-    ("number", "kind"), [(28, OutOfDisk), (2, FileRefused), (13, FileRefused), (5, FileRefused)]
-)
+@pytest.mark.parametrize(("number", "kind"), [(28, OutOfDisk), (2, FileRefused), (13, FileRefused), (5, FileRefused)])
 def test_only_a_full_disk_is_called_one(number: int, kind: type[TenonError]) -> None:
     assert type(file_trouble(OSError(number, os.strerror(number)))) is kind

@@ -32,9 +32,7 @@ def test_a_catalogue_name_is_its_gguf_file(hub: Hub, server: HubServer, tmp_path
     assert (original.name, original.repo, original.format) == ("Qwen3-8B", "Qwen/Qwen3-8B", "safetensors")
 
 
-def test_a_head_and_a_small_model_know_whose_draft_they_are(
-    hub: Hub, server: HubServer, tmp_path: Path
-) -> None:
+def test_a_head_and_a_small_model_know_whose_draft_they_are(hub: Hub, server: HubServer, tmp_path: Path) -> None:
     server.add("AngelSlim/Qwen3-8B_eagle3", {"config.json": b"{}", "pytorch_model.bin": b"p" * 5000})
     server.add("Qwen/Qwen3-0.6B-GGUF", {"Qwen3-0.6B-Q8_0.gguf": b"8" * 5000})
     head = make_offer(hub, tmp_path, "AngelSlim/Qwen3-8B_eagle3").plan

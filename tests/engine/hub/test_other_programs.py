@@ -132,9 +132,7 @@ def test_a_file_of_folders_that_cannot_be_read_settles_nothing(home: Path) -> No
         assert read_folders().added == ()
 
 
-def test_nothing_is_written_where_they_lie(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_written_where_they_lie(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replies from each, in formats that are converted and kept: the folders stay as they were, byte for byte."""
     monkeypatch.setattr("engine.placement.source._WORTH_KEEPING_BYTES", 1)
     ollama(home)
@@ -148,8 +146,6 @@ def test_nothing_is_written_where_they_lie(
         ):
             client.answer("Hello", reference, weights=weights, max_tokens=4)
         packed = cache_folder() / "packed"
-        while not list(
-            packed.glob("*-q8_0.packed")
-        ):  # what was converted is kept elsewhere, in the background
+        while not list(packed.glob("*-q8_0.packed")):  # what was converted is kept elsewhere, in the background
             time.sleep(0.01)
     assert state_of(home) == before

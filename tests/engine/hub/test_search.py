@@ -64,9 +64,7 @@ def test_results_say_what_they_are_and_whether_tenon_runs_them(hub: Hub, server:
 
 
 @pytest.mark.parametrize("architecture", sorted(GGUF))
-def test_gguf_files_of_every_family_that_runs_are_offered(
-    architecture: str, hub: Hub, server: HubServer
-) -> None:
+def test_gguf_files_of_every_family_that_runs_are_offered(architecture: str, hub: Hub, server: HubServer) -> None:
     server.add("a/m-GGUF", {}, tags=(*TEXT, "gguf"), more={"gguf": {"architecture": architecture}})
     (found,) = search(hub, "m")
     assert found.problem is None

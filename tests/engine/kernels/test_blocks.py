@@ -171,16 +171,8 @@ def test_what_does_not_fit_is_one_sentence(way: str) -> None:
 def weights(kind: str, rows: int = 64, columns: int = 1024) -> Tensor:
     generator = torch.Generator().manual_seed(5)
     gauss = torch.randn(rows, columns, generator=generator)
-    scales = (
-        torch.randn(rows, columns // 256, 1, generator=generator)
-        .exp()
-        .expand(-1, -1, 256)
-        .reshape(gauss.shape)
-    )
-    return (
-        0.02
-        * {"gauss": gauss, "heavy": gauss * gauss.abs(), "shifted": gauss + 2, "scaled": gauss * scales}[kind]
-    )
+    scales = torch.randn(rows, columns // 256, 1, generator=generator).exp().expand(-1, -1, 256).reshape(gauss.shape)
+    return 0.02 * {"gauss": gauss, "heavy": gauss * gauss.abs(), "shifted": gauss + 2, "scaled": gauss * scales}[kind]
 
 
 @needs_library

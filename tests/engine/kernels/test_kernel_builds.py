@@ -36,9 +36,7 @@ def checked(*command: str) -> list[str]:
     return [line.split()[0] for line in done.stdout.splitlines()]
 
 
-def test_no_compiler_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_compiler_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert build.main() == 1
@@ -71,9 +69,7 @@ def test_an_old_compiler_leaves_out_what_it_does_not_know(tmp_path: Path) -> Non
     if build.normalized_machine() != "x86_64":
         pytest.skip("about x86's instruction sets")
     old = tmp_path / "old"
-    old.write_text(
-        f'#!/bin/sh\ncase "$*" in *-mavx512*|*-mavxvnni*) exit 1;; esac\nexec {compiler()[0]} "$@"\n'
-    )
+    old.write_text(f'#!/bin/sh\ncase "$*" in *-mavx512*|*-mavxvnni*) exit 1;; esac\nexec {compiler()[0]} "$@"\n')
     old.chmod(0o755)
     program = link(tmp_path, compiler(), build.compile_objects(tmp_path, [str(old)]))
     assert checked(str(program)) == ["portable", "avx2"]

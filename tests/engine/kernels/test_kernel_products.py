@@ -128,9 +128,7 @@ def test_two_terms_hold_nearly_all_of_an_activation(instruction_set: str, block:
     exact, bound = x.double() @ weight.t(), x.abs().double() @ weight.abs().t()
     out = blocks.matmul(packed, x, refined_above=0.0)
     assert ((out - exact).abs() <= 4e-5 * bound).all()
-    assert ((blocks.matmul(packed, x) - exact).abs() / bound).mean() > 20 * (
-        (out - exact).abs() / bound
-    ).mean()
+    assert ((blocks.matmul(packed, x) - exact).abs() / bound).mean() > 20 * ((out - exact).abs() / bound).mean()
     for width in (1, 3, 16, 17):
         assert torch.equal(blocks.matmul(packed, x[:width], refined_above=0.0), out[:width])
     bad = x.clone()
@@ -168,12 +166,8 @@ def test_threads_do_not_change_a_bit(name: str, instruction_set: str) -> None:
         assert torch.equal(blocks.matmul(packed, x, threads=threads), alone)
 
 
-@pytest.mark.parametrize(
-    ("bad", "tokens"), covering([torch.nan, torch.inf, -torch.inf], [1, 3, 20], together=1)
-)
-def test_what_is_not_finite_stays_in_its_token(
-    name: str, instruction_set: str, bad: float, tokens: int
-) -> None:
+@pytest.mark.parametrize(("bad", "tokens"), covering([torch.nan, torch.inf, -torch.inf], [1, 3, 20], together=1))
+def test_what_is_not_finite_stays_in_its_token(name: str, instruction_set: str, bad: float, tokens: int) -> None:
     packed, x = matrix(name, 50, 256), torch.randn(tokens, 256)
     clean = blocks.matmul(packed, x)
     sick = tokens // 2
@@ -186,9 +180,7 @@ def test_what_is_not_finite_stays_in_its_token(
         assert torch.isnan(out[sick]).all()
 
 
-@pytest.mark.skipif(
-    sum(library.instruction_sets().values()) < 2, reason="this machine has one instruction set"
-)
+@pytest.mark.skipif(sum(library.instruction_sets().values()) < 2, reason="this machine has one instruction set")
 @pytest.mark.parametrize("block", BLOCKS)
 def test_instruction_sets_agree_bit_for_bit(instruction_set: str, block: str) -> None:
     if instruction_set == "portable":

@@ -62,9 +62,7 @@ SIGMOID = Mixture(
     corrected=True,
     shared_width=256,
 )
-SCALED = replace(
-    SIGMOID, groups=1, chosen_groups=1, normalised=False, scaled=True, sum_floor=0.0, shared_width=0
-)
+SCALED = replace(SIGMOID, groups=1, chosen_groups=1, normalised=False, scaled=True, sum_floor=0.0, shared_width=0)
 MIXTURES = (SOFTMAX, SHARES, SIGMOID, SCALED)
 
 
@@ -97,8 +95,7 @@ class RandomLayer:
         }
         widths = {"query_norm": shape.head_dim, "key_norm": shape.head_dim}
         self.gains = {
-            name: torch.rand(widths.get(name, shape.hidden), generator=generator) + 0.5
-            for name in shape.norms
+            name: torch.rand(widths.get(name, shape.hidden), generator=generator) + 0.5 for name in shape.norms
         }
         mixture = shape.mixture
         if mixture is not None and not mixture.shared_width:
@@ -122,9 +119,7 @@ class RandomLayer:
             self._mixture = FusedMixture(mixture, self.experts)
         self.structure = layer.Layer(
             mixture=None if self._mixture is None else ctypes.addressof(self._mixture.structure),
-            **{
-                name: getattr(shape, name) for name in ("hidden", "heads", "kv_heads", "head_dim", "soft_cap")
-            },
+            **{name: getattr(shape, name) for name in ("hidden", "heads", "kv_heads", "head_dim", "soft_cap")},
             **{name: gain.data_ptr() for name, gain in self.scaled.items()},
             sinks=None if self.sinks is None else self.sinks.data_ptr(),
             **matrices,
@@ -139,13 +134,9 @@ class RandomLayer:
         if eight_bits:  # ones everywhere make every scale a NaN
             width = layer.row_bytes_8_bits(self.shape.head_dim)
             return torch.full((2, self.shape.kv_heads, rows, width), -1, dtype=torch.int8)
-        return torch.full(
-            (2, self.shape.kv_heads, rows, self.shape.head_dim), torch.nan, dtype=torch.bfloat16
-        )
+        return torch.full((2, self.shape.kv_heads, rows, self.shape.head_dim), torch.nan, dtype=torch.bfloat16)
 
-    def run(
-        self, hidden: Tensor, cache: Tensor, length: int, mask: Tensor | None = None, pending: int = 0
-    ) -> Tensor:
+    def run(self, hidden: Tensor, cache: Tensor, length: int, mask: Tensor | None = None, pending: int = 0) -> Tensor:
         """The kernel's result for new rows behind `length` committed and `pending` uncommitted ones."""
         return self.run_together([TextRows(hidden, cache, length, mask, pending)])[0]
 
@@ -391,9 +382,7 @@ def test_a_row_does_not_depend_on_the_texts_beside_it(
     ),
     ids=str,
 )
-def test_a_row_depends_on_its_path_alone_in_long_texts(
-    instruction_set: str, shape: Shape, eight_bits: bool
-) -> None:
+def test_a_row_depends_on_its_path_alone_in_long_texts(instruction_set: str, shape: Shape, eight_bits: bool) -> None:
     made = RandomLayer(shape, "Q8_0")
     text = torch.randn(1240, shape.hidden, generator=torch.Generator().manual_seed(7))
     caches = [made.cache(LONG_ROWS, eight_bits) for _ in range(2)]
@@ -418,15 +407,11 @@ def test_a_row_depends_on_its_path_alone_in_long_texts(
     covering([Shape(), Shape(window=40, head_dim=80, heads=6, kv_heads=2)], [False, True], together=1),
     ids=str,
 )
-def test_a_row_of_a_wide_tree_depends_on_its_path_alone(
-    instruction_set: str, shape: Shape, eight_bits: bool
-) -> None:
+def test_a_row_of_a_wide_tree_depends_on_its_path_alone(instruction_set: str, shape: Shape, eight_bits: bool) -> None:
     made = RandomLayer(shape, "Q8_0")
     text = torch.randn(620, shape.hidden, generator=torch.Generator().manual_seed(10))
     caches = [made.cache(LONG_ROWS, eight_bits) for _ in range(2)]
-    whole = torch.cat(
-        [made.run(part, caches[0], at) for at, part in zip((0, 310), text.split(310), strict=True)]
-    )
+    whole = torch.cat([made.run(part, caches[0], at) for at, part in zip((0, 310), text.split(310), strict=True)])
     # Chunks of keys that are a tree's in part, in whole, and across the border of two; one and many tokens of an item.
     before = torch.get_num_threads()
     for length, threads in ((500, 1), (511, 2), (512, 9), (570, 2)):
@@ -447,9 +432,7 @@ def test_a_row_of_a_wide_tree_depends_on_its_path_alone(
         assert torch.equal(rows, whole[length : length + 40])
 
 
-@pytest.mark.parametrize(
-    "shape", [Shape(), Shape(window=600, soft_cap=2.0), Shape(head_dim=80, heads=2)], ids=str
-)
+@pytest.mark.parametrize("shape", [Shape(), Shape(window=600, soft_cap=2.0), Shape(head_dim=80, heads=2)], ids=str)
 def test_long_texts_agree_with_float64(instruction_set: str, shape: Shape) -> None:
     made = RandomLayer(shape, "Q8_0")
     hidden = torch.randn(1240, shape.hidden, generator=torch.Generator().manual_seed(8))
@@ -478,9 +461,7 @@ def test_the_number_of_threads_changes_nothing(form: str, mixture: Mixture | Non
 @pytest.mark.parametrize(
     ("form", "poison", "mixture"), covering(FORMATS, [torch.nan, torch.inf], [None, SIGMOID]), ids=str
 )
-def test_a_nan_stays_in_its_path(
-    instruction_set: str, form: str, poison: float, mixture: Mixture | None
-) -> None:
+def test_a_nan_stays_in_its_path(instruction_set: str, form: str, poison: float, mixture: Mixture | None) -> None:
     made = RandomLayer(Shape(mixture=mixture and replace(mixture, width=256)), form)
     hidden = torch.randn(4, made.shape.hidden, generator=torch.Generator().manual_seed(5))
     mask = torch.eye(4, dtype=torch.bool)

@@ -27,9 +27,7 @@ pytestmark = [
 
 
 def load(weights: str, kv_cache: str = "full") -> LoadedModel:
-    options = LoadOptions(
-        model=str(real_model()), weights=weights, kv_cache=kv_cache, threads=2, context=TOKENS
-    )
+    options = LoadOptions(model=str(real_model()), weights=weights, kv_cache=kv_cache, threads=2, context=TOKENS)
     return load_model(settle(options))
 
 

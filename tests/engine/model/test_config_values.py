@@ -122,9 +122,7 @@ def test_values_are_those_that_transformers_reads(model_type: str, raw: dict[str
     head_dim = getattr(theirs, "head_dim", None) or theirs.hidden_size // theirs.num_attention_heads
     assert ours["head_dim"] == head_dim
     nested = [key for key in ("full_attention", "sliding_attention") if key in theirs.rope_parameters]
-    assert [
-        key for key in ("full_attention", "sliding_attention") if key in ours["rope_parameters"]
-    ] == nested
+    assert [key for key in ("full_attention", "sliding_attention") if key in ours["rope_parameters"]] == nested
     for layer_type in nested or [None]:
         whole = ours.get("global_head_dim") if layer_type == "full_attention" else None
         assert read_rope(ours, layer_type, True, whole) == reference_rope(theirs, layer_type)
@@ -132,10 +130,7 @@ def test_values_are_those_that_transformers_reads(model_type: str, raw: dict[str
 
 def test_phi_3s_first_name_of_longrope_is_known() -> None:
     """transformers forgets the context that it counts from."""
-    old, new = (
-        complete({**SIZES, "rope_scaling": {**LONG, "rope_type": name}}, "phi3")
-        for name in ("su", "longrope")
-    )
+    old, new = (complete({**SIZES, "rope_scaling": {**LONG, "rope_type": name}}, "phi3") for name in ("su", "longrope"))
     assert read_rope(old, None, True) == read_rope(new, None, True)
 
 

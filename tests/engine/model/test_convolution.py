@@ -22,9 +22,7 @@ def test_rows_before_a_chain_and_before_a_tree() -> None:
     assert previous_rows(1, 0, 3, None, 2).tolist() == [[-1, 0], [0, 1], [1, 2]]
     assert previous_rows(5, 2, 1, None, 3).tolist() == [[4, 5, 6]]
     # 0 is pending; 1 and 2 are its children, 3 is a child of 2, and 4 begins anew.
-    tree = torch.tensor(
-        [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 1, 1, 0], [0, 0, 0, 0, 1]], dtype=torch.bool
-    )
+    tree = torch.tensor([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 1, 1, 0], [0, 0, 0, 0, 1]], dtype=torch.bool)
     assert previous_rows(8, 1, 4, tree, 3).tolist() == [[6, 7, 8], [6, 7, 8], [7, 8, 10], [5, 6, 7]]
 
 
@@ -37,9 +35,7 @@ def test_a_text_that_is_cut_goes_on_as_one_that_was_read_anew(
     cut = prefill(decoder, text, 60)
     cut.truncate(30)
     fresh = prefill(decoder, text[:30], 60)
-    found, expected = (
-        decoder.forward(other[:9], torch.arange(30, 39), cache).logits for cache in (cut, fresh)
-    )
+    found, expected = (decoder.forward(other[:9], torch.arange(30, 39), cache).logits for cache in (cut, fresh))
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 

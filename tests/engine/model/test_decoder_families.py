@@ -118,9 +118,7 @@ def test_long_prompts_give_the_logits_of_transformers(variant_name: str, tmp_pat
 
 @pytest.mark.parametrize("variant", families(VARIANTS), indirect=True)
 @torch.no_grad()
-def test_bf16_stays_close_to_transformers(
-    decoder: Decoder, variant: str, checkpoint_of: Any, tmp_path: Path
-) -> None:
+def test_bf16_stays_close_to_transformers(decoder: Decoder, variant: str, checkpoint_of: Any, tmp_path: Path) -> None:
     prompt, folder = random_prompt(), checkpoint_of(variant)
     if all_experts(variant):
         folder = write_checkpoint(tmp_path, variant, tokenizer=False, **all_experts(variant))

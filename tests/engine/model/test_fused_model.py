@@ -81,9 +81,7 @@ def run(decoder: Decoder, logit_rows: slice | Tensor | None) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("variant", families(VARIANTS))
-def test_one_call_gives_the_bits_of_one_for_each_layer(
-    variant: str, checkpoint_of: Callable[[str], Path]
-) -> None:
+def test_one_call_gives_the_bits_of_one_for_each_layer(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
     sixteen, eight = (decoders(checkpoint_of(variant), eight_bits) for eight_bits in (False, True))
     for pair, logit_rows in (
         (sixteen, None),
@@ -99,9 +97,7 @@ def test_one_call_gives_the_bits_of_one_for_each_layer(
         assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
     # Rows that are named one by one go through the head in a call of its own.
     inside, apart = (
-        sixteen[0]
-        .forward(torch.arange(3, 9), torch.arange(6), sixteen[0].new_cache(6), logit_rows=rows)
-        .logits
+        sixteen[0].forward(torch.arange(3, 9), torch.arange(6), sixteen[0].new_cache(6), logit_rows=rows).logits
         for rows in (None, torch.arange(6))
     )
     assert torch.equal(inside, apart)
@@ -157,9 +153,7 @@ def test_rows_of_several_texts_give_the_bits_that_each_gets_alone(
     caches = [decoder.new_cache(800) for _ in lengths]
     for length, rows, cache in zip(lengths, parents, caches, strict=True):
         if length:
-            decoder.forward(
-                torch.randint(3, 300, (length,), generator=generator), torch.arange(length), cache
-            )
+            decoder.forward(torch.randint(3, 300, (length,), generator=generator), torch.arange(length), cache)
             cache.commit(range(length))
         drafts.append(Draft(tuple(range(21, 21 + len(rows))), tuple(rows)))
     texts = []
@@ -229,9 +223,7 @@ def test_ctrl_c_in_a_long_call_ends_it(llama_folder: Path) -> None:
         signal.pthread_kill(this, signal.SIGINT)
 
     thread = threading.Thread(target=press)
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # where tests run beside each other it is ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run beside each other it is ignored
     thread.start()
     cache = decoder.new_cache(count)
     tokens, positions = torch.arange(count) % 300, torch.arange(count)

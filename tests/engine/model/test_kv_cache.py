@@ -21,9 +21,7 @@ def mover(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def make(capacity: int = 1000, short_text_limit: int | None = None) -> KVCache:
-    return KVCache(
-        ((KV_HEADS, HEAD_DIM),) * LAYERS, capacity, torch.float32, torch.device("cpu"), short_text_limit
-    )
+    return KVCache(((KV_HEADS, HEAD_DIM),) * LAYERS, capacity, torch.float32, torch.device("cpu"), short_text_limit)
 
 
 def write(cache: KVCache, marks: list[int], uncommitted: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -119,9 +119,7 @@ def test_both_ways_give_the_same(weights: str, monkeypatch: pytest.MonkeyPatch, 
 
 
 @needs_library
-@pytest.mark.parametrize(
-    ("variant", "cache"), covering(VARIANTS, [torch.bfloat16, torch.int8], together=1), ids=str
-)
+@pytest.mark.parametrize(("variant", "cache"), covering(VARIANTS, [torch.bfloat16, torch.int8], together=1), ids=str)
 @torch.no_grad()
 def test_the_kernel_library_agrees_with_the_reference(
     variant: str, cache: torch.dtype, instruction_set: str, tmp_path: Path

@@ -117,9 +117,7 @@ def test_every_supported_architecture_is_compared_with_transformers() -> None:
     compared = {architecture for architecture, _ in VARIANTS.values()}
     multimodal = ("Gemma3", "Gemma4", "Gemma4Unified", "Mistral3")  # test_vision_checkpoint.py
     compared |= {f"{name}ForConditionalGeneration" for name in multimodal}
-    assert set(SUPPORTED) - compared == {
-        f"MuseGlimmerFor{end}" for end in ("CausalLM", "ConditionalGeneration")
-    }
+    assert set(SUPPORTED) - compared == {f"MuseGlimmerFor{end}" for end in ("CausalLM", "ConditionalGeneration")}
 
 
 def test_sizes_are_those_of_the_file(folder: Path) -> None:
@@ -192,9 +190,7 @@ def test_another_architecture_is_refused_with_the_list(folder: Path, architectur
         ({"use_bidirectional_attention": True}, "use_bidirectional_attention"),
     ],
 )
-def test_a_feature_that_is_not_there_is_refused_by_name(
-    folder: Path, changes: dict[str, Any], name: str
-) -> None:
+def test_a_feature_that_is_not_there_is_refused_by_name(folder: Path, changes: dict[str, Any], name: str) -> None:
     with pytest.raises(UnsupportedModel, match=name) as caught:
         read_changed(folder, **changes)
     assert caught.value.message.endswith(".")

@@ -141,9 +141,7 @@ def test_a_forged_index_is_no_obstacle(folder: Path, forged: dict[str, Any]) -> 
     assert path.read_bytes() == data
 
 
-def test_a_folder_that_cannot_be_written_to_uses_the_cache(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_written_to_uses_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_writes_to(folder, monkeypatch)
     before = text(folder)
     assert not packed_file(folder).exists()
@@ -236,8 +234,7 @@ def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
     )
 
     children = [
-        subprocess.Popen([sys.executable, "-c", program, str(folder)], cwd=ROOT, env={**os.environ})
-        for _ in range(2)
+        subprocess.Popen([sys.executable, "-c", program, str(folder)], cwd=ROOT, env={**os.environ}) for _ in range(2)
     ]
     assert [child.wait(60) for child in children] == [0, 0]
     assert [path.name for path in folder.glob("*.packed*")] == ["tenon-q8_0.packed"]
@@ -260,9 +257,7 @@ def kept_load(folder: Path, check: Callable[[], None] = lambda: None) -> torch.T
 def test_a_load_keeps_what_it_converts(unusual: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if unusual:  # a matrix that only 16 bits hold
         weights = load_file(folder / "model.safetensors")
-        weights["model.layers.1.mlp.down_proj.weight"][3, 5] = (
-            1e7  # its scale is more than half precision holds
-        )
+        weights["model.layers.1.mlp.down_proj.weight"][3, 5] = 1e7  # its scale is more than half precision holds
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     before = kept_load(folder)
     monkeypatch.setattr(converted, "write_packed_file", None)

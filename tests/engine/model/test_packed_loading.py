@@ -55,8 +55,7 @@ def test_siblings_of_a_tree_do_not_change_each_other_s_logits(weights: str, fold
     mask = torch.tensor([[1, 0, 0], [1, 1, 0], [1, 0, 1]], dtype=torch.bool)
     positions = torch.tensor([10, 11, 11])
     outputs = [
-        decoder.forward(torch.tensor([7, 8, sibling]), positions, cache, mask=mask).logits
-        for sibling in (9, 300)
+        decoder.forward(torch.tensor([7, 8, sibling]), positions, cache, mask=mask).logits for sibling in (9, 300)
     ]
     assert torch.equal(outputs[0][:2], outputs[1][:2])
     assert not torch.equal(outputs[0][2], outputs[1][2])
@@ -90,9 +89,7 @@ def test_a_cancel_ends_the_reading(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("weights", [name for name in PACKED if name != "bf16"])
-def test_a_matrix_that_a_format_cannot_hold_stays_in_16_bits_and_that_is_said(
-    weights: str, folder: Path
-) -> None:
+def test_a_matrix_that_a_format_cannot_hold_stays_in_16_bits_and_that_is_said(weights: str, folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors["model.layers.1.mlp.down_proj.weight"][3, 4] = 1e30
     save_file(tensors, folder / "model.safetensors")

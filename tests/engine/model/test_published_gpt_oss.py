@@ -64,11 +64,7 @@ def test_experts_stay_in_their_blocks(folder: Path) -> None:
     assert kinds_of(loaded.layers[0].output) == ["BF16"]
     assert loaded.notes == ()
     size = weight_bytes(config, stored_format(config))
-    assert (
-        loaded.size_bytes
-        == size
-        == weight_bytes(read_config(CheckpointOutline(folder)), stored_format(config))
-    )
+    assert loaded.size_bytes == size == weight_bytes(read_config(CheckpointOutline(folder)), stored_format(config))
     assert_only_rounded(logits(loaded, folder), loaded, lambda weights: logits(weights, folder))
 
 
@@ -83,9 +79,7 @@ def test_blocks_and_scales_may_lie_in_two_files(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     parts = {
-        "model-1-of-2.safetensors": {
-            name: one for name, one in tensors.items() if not name.endswith("_scales")
-        },
+        "model-1-of-2.safetensors": {name: one for name, one in tensors.items() if not name.endswith("_scales")},
         "model-2-of-2.safetensors": {name: one for name, one in tensors.items() if name.endswith("_scales")},
     }
     for name, part in parts.items():
@@ -142,9 +136,7 @@ def test_a_gguf_file_of_the_same_blocks_gives_the_same_bits(tmp_path: Path) -> N
     ],
     ids=["blocks", "scales", "no scales"],
 )
-def test_blocks_that_are_cut_are_told_in_one_sentence(
-    change: Callable[[Tensors], object], folder: Path
-) -> None:
+def test_blocks_that_are_cut_are_told_in_one_sentence(change: Callable[[Tensors], object], folder: Path) -> None:
     with pytest.raises(WeightsCorrupt, match=r"experts\.0\.down_proj\.weight .* cut or missing; download"):
         Checkpoint(rewritten(folder, change))
 

@@ -66,15 +66,11 @@ def test_draws_follow_the_distribution(sampler: Sampler) -> None:
     logits, draws = _logits(), 100_000
     expected = sampler.distribution(logits)
     # The noise is one uniform number for each (seed, position); counting those in each token's interval is drawing.
-    noise = torch.tensor(
-        [uniform(seed=5, position=position) for position in range(draws)], dtype=torch.float64
-    )
+    noise = torch.tensor([uniform(seed=5, position=position) for position in range(draws)], dtype=torch.float64)
     chosen = torch.searchsorted(expected.cumsum(0), noise, right=True)
     frequencies = torch.bincount(chosen, minlength=VOCABULARY) / draws
     assert float((frequencies - expected).abs().sum()) / 2 < 0.01
-    keyed = [
-        Sampler(**{**vars(sampler), "seed": 5}).pick(logits[None], 0, position) for position in range(500)
-    ]
+    keyed = [Sampler(**{**vars(sampler), "seed": 5}).pick(logits[None], 0, position) for position in range(500)]
     assert keyed == chosen[:500].tolist()
 
 
@@ -145,9 +141,7 @@ def test_the_kernel_picks_what_torch_picks(
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf])
-@pytest.mark.parametrize(
-    "sampler", [Sampler(), Sampler(temperature=0.8), Sampler(temperature=1.0, top_p=0.9)]
-)
+@pytest.mark.parametrize("sampler", [Sampler(), Sampler(temperature=0.8), Sampler(temperature=1.0, top_p=0.9)])
 def test_a_row_without_a_finite_largest_logit_is_refused(sampler: Sampler, odd: float) -> None:
     logits = _logits(size=100)
     logits[[30, 70]] = odd

@@ -51,9 +51,7 @@ def test_depths_and_mask_follow_the_parents(draft: Draft) -> None:
         assert torch.equal(mask[probe, : len(draft) + 1], mask[node + 1, : len(draft) + 1])
         seen = {
             "ensemble": {(node, nearer, member) for nearer in range(1, distance + 1)},
-            "decoder": {
-                (node, *place) for place in product(range(4), range(3)) if place <= (distance, member)
-            },
+            "decoder": {(node, *place) for place in product(range(4), range(3)) if place <= (distance, member)},
             "encoder": {(node, *place) for place in product(range(1, distance + 1), range(3))},
         }[probes.mask]
         rows = {int(row) for row in mask[probe, len(draft) + 1 :].nonzero()}
@@ -74,9 +72,7 @@ def test_children_point_to_nodes_of_that_token_and_parent(draft: Draft) -> None:
 @given(drafts())
 def test_a_probe_is_its_node_s(draft: Draft) -> None:
     nodes = range(ROOT, len(draft))
-    assert sorted(row for node in nodes for row in draft.probe_rows(node)) == list(
-        range(len(draft) + 1, draft.rows)
-    )
+    assert sorted(row for node in nodes for row in draft.probe_rows(node)) == list(range(len(draft) + 1, draft.rows))
 
 
 @given(drafts(), st.integers(0, 20))

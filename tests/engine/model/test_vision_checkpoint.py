@@ -72,9 +72,7 @@ def mistral3(tied: bool) -> Any:
     "made", [gemma3, partial(mistral3, True), partial(mistral3, False)], ids=["gemma3", "tied", "own head"]
 )
 @pytest.mark.parametrize("prefix", ["language_model.model.", "model.language_model."])
-def test_the_text_part_gives_the_logits_of_transformers(
-    tmp_path: Path, prefix: str, made: Callable[[], Any]
-) -> None:
+def test_the_text_part_gives_the_logits_of_transformers(tmp_path: Path, prefix: str, made: Callable[[], Any]) -> None:
     model = made().eval()
     randomize(model, 0)
     save(model, tmp_path)
@@ -134,9 +132,7 @@ def test_gemma_4_leaves_images_and_sound_out(tmp_path: Path, name: str, variant:
     config = config_class(text_config={**SIZES, **text}, vision_config=vision if name == "Gemma4" else None)
     if name == "Gemma4Unified":
         config.vision_config = config.audio_config = None
-    model = getattr(transformers, f"{name}ForConditionalGeneration")._from_config(
-        config, attn_implementation="eager"
-    )
+    model = getattr(transformers, f"{name}ForConditionalGeneration")._from_config(config, attn_implementation="eager")
     model.eval()
     randomize(model, 0)
     save(model, tmp_path)

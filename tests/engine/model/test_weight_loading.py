@@ -61,9 +61,7 @@ def test_bytes_are_those_predicted_from_the_config(
     assert cache.bytes == cache_bytes(config, 200, dense)
 
 
-@pytest.mark.parametrize(
-    "part", ["layers.1.self_attn.k_proj", "layers.2.mlp.down_proj", "norm", "embed_tokens"]
-)
+@pytest.mark.parametrize("part", ["layers.1.self_attn.k_proj", "layers.2.mlp.down_proj", "norm", "embed_tokens"])
 def test_a_missing_weight_is_named(tmp_path: Path, part: str) -> None:
     name = f"model.{part}.weight"
     folder = rewrite(write_checkpoint(tmp_path / "model", tokenizer=False), lambda tensors: tensors.pop(name))

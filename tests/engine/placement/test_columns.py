@@ -80,9 +80,7 @@ def logits_of(decoder: Decoder) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("variant", chosen(VARIANTS, ("gemma3", "phi3-longrope")))
-def test_logits_and_greedy_text_are_the_resident_model_s(
-    variant: str, checkpoint_of: Callable[[str], Path]
-) -> None:
+def test_logits_and_greedy_text_are_the_resident_model_s(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
     folder = checkpoint_of(variant)
     whole = load_decoder(folder)
     expected, text = logits_of(whole), greedy(whole, PROMPT, 40)
@@ -133,9 +131,7 @@ def test_a_checkpoint_that_is_gone_leaves_the_model_as_it_was(llama_folder: Path
 
 
 @pytest.mark.parametrize("variant", ["llama", "gemma3"])
-def test_drafted_trees_and_other_texts_change_nothing(
-    variant: str, checkpoint_of: Callable[[str], Path]
-) -> None:
+def test_drafted_trees_and_other_texts_change_nothing(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
     folder = checkpoint_of(variant)
     whole = load_decoder(folder)
     decoder, _ = divided(folder, Ratios.even(0.3), Boundary(1.0))
@@ -151,9 +147,7 @@ def test_drafted_trees_and_other_texts_change_nothing(
     ("variant", "ratios"),
     covering(["llama", "gemma3"], [Ratios.even(0.3), Ratios.even(1.0), UNEVEN], together=1),
 )
-def test_what_crosses_is_what_was_predicted(
-    variant: str, ratios: Ratios, checkpoint_of: Callable[[str], Path]
-) -> None:
+def test_what_crosses_is_what_was_predicted(variant: str, ratios: Ratios, checkpoint_of: Callable[[str], Path]) -> None:
     folder = checkpoint_of(variant)
     sides = Sides()
     link = GuardedLink(sides)

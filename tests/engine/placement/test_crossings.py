@@ -32,16 +32,12 @@ PROMPT = list(range(3, 40))
 CPU = torch.device("cpu")
 
 
-def split_decoder(
-    folder: Path, leading: int, link: GuardedLink, dtype: torch.dtype = torch.float32
-) -> Decoder:
+def split_decoder(folder: Path, leading: int, link: GuardedLink, dtype: torch.dtype = torch.float32) -> Decoder:
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
     host = load_weights(checkpoint, config, torch.float32, CPU, wanted=range(leading, config.layers))
     layers = load_layers(checkpoint, config, range(leading), dtype, CPU)
-    return Decoder(
-        config, Split(host, DeviceLayers(dict(enumerate(layers))), Side("device", CPU, dtype, dtype), link)
-    )
+    return Decoder(config, Split(host, DeviceLayers(dict(enumerate(layers))), Side("device", CPU, dtype, dtype), link))
 
 
 def test_mixing_sides_is_noticed() -> None:
@@ -67,9 +63,7 @@ def test_a_small_model_on_the_device_gets_token_ids_and_the_shape_of_trees(llama
     link = GuardedLink(sides)
     decoder, draft = load_decoder(llama_folder), load_decoder(llama_folder)
     shape = TreeShape(3, 4, 10)
-    drafter = DraftModelDrafter(
-        DraftModel(draft, draft.config.vocabulary_size, CONTEXT, link, lambda: None), shape
-    )
+    drafter = DraftModelDrafter(DraftModel(draft, draft.config.vocabulary_size, CONTEXT, link, lambda: None), shape)
     target = TokenSequence(Target(decoder), CONTEXT)
     run_reply(target, drafter, PROMPT, 60)  # tables and caches grow once
     sides.mark(weights_of(decoder.source), HOST)
@@ -100,9 +94,7 @@ class FeatureReader(Drafter):
         self.rows = 0
         return 0
 
-    def observe(
-        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
-    ) -> None:
+    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None) -> None:
         assert hidden is not None
         self.rows += len(hidden)
         self._newest = hidden[-1:]

@@ -90,9 +90,7 @@ def test_a_matrix_that_no_format_holds_goes_there_dense(llama_folder: Path, tmp_
         PACKED[0],
     ).layers[0]
     weight = torch.randn(4 * 32, 64)
-    mixed = LayerWeights(
-        layer.attention_norm, Linear(weight), layer.output, layer.mlp_norm, layer.gate_up, layer.down
-    )
+    mixed = LayerWeights(layer.attention_norm, Linear(weight), layer.output, layer.mlp_norm, layer.gate_up, layer.down)
     moved = device_layer(mixed, layer_tensors(mixed, torch.bfloat16))
     assert isinstance(moved.qkv, Linear)
     assert torch.equal(moved.qkv.weight, weight.bfloat16())

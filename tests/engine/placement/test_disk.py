@@ -63,9 +63,7 @@ def test_a_virtual_disk_is_not_believed(machine: Path) -> None:
     assert disk_kind(machine / "big disk" / "model") is None
 
 
-def test_nothing_is_said_where_the_system_says_nothing(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_said_where_the_system_says_nothing(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(all: bool) -> list[object]:
         raise FileNotFoundError("/proc")
 

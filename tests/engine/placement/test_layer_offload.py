@@ -57,9 +57,7 @@ def offloaded(
         link,
         copies,
     )
-    return Decoder(
-        config, Split(host, layers, Side("device", CPU, torch.float32, torch.float32), link)
-    ), layers
+    return Decoder(config, Split(host, layers, Side("device", CPU, torch.float32, torch.float32), link)), layers
 
 
 @pytest.mark.parametrize("staying", range(LAYERS + 1))

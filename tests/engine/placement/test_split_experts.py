@@ -117,9 +117,7 @@ def test_the_call_gives_what_torch_s_operators_do(
     hidden = torch.randn(rows, config.hidden_size, generator=generator)
     chosen = torch.rand(rows, config.mixture.experts, generator=generator).topk(config.mixture.chosen).indices
     weights = torch.rand(chosen.shape, generator=generator)
-    torch.testing.assert_close(
-        fused(hidden, chosen, weights), plain(hidden, chosen, weights), rtol=1e-4, atol=1e-4
-    )
+    torch.testing.assert_close(fused(hidden, chosen, weights), plain(hidden, chosen, weights), rtol=1e-4, atol=1e-4)
 
 
 def test_experts_go_to_the_gpu_as_far_as_they_fit_and_no_further_than_memory_asks_for(
@@ -145,9 +143,7 @@ def test_experts_go_to_the_gpu_as_far_as_they_fit_and_no_further_than_memory_ask
 
 
 @pytest.mark.parametrize("name", ["fp32", "q8_0"])
-def test_it_takes_the_memory_that_was_planned(
-    name: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_it_takes_the_memory_that_was_planned(name: str, checkpoint_of: Callable[[str], Path], tmp_path: Path) -> None:
     folder = checkpoint_of("qwen3-moe")
     config = read_config(Checkpoint(folder))
     sizes = Sizes(config, weight_format(name), 64)

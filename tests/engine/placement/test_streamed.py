@@ -58,9 +58,7 @@ def _poison(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("format_", FORMATS, ids=NAMES)
-def test_streamed_is_resident_bit_for_bit(
-    format_: WeightFormat, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_streamed_is_resident_bit_for_bit(format_: WeightFormat, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = list(outputs(resident_decoder(folder, format_)))
     assert not any(logits.isnan().any() for logits in expected)
     delay_reads(monkeypatch, 1, 0.002)

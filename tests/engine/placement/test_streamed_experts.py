@@ -130,9 +130,7 @@ class Choices:
 
 @pytest.mark.parametrize("name", ["fp32", "q8_0"])
 @pytest.mark.parametrize("kept", [0, CHOSEN, 5])
-def test_a_token_reads_the_experts_that_it_chose_and_that_are_not_there(
-    name: str, kept: int, folder: Path
-) -> None:
+def test_a_token_reads_the_experts_that_it_chose_and_that_are_not_there(name: str, kept: int, folder: Path) -> None:
     with streamed(folder, weight_format(name), kept) as (decoder, source):
         choices, cache = Choices(decoder), decoder.new_cache(64)
         each = source._room.expert_bytes
@@ -173,9 +171,7 @@ def test_a_forward_that_was_cancelled_anywhere_leaves_the_next_one_right(
 
             cache = decoder.new_cache(64)
             with contextlib.suppress(Cancelled):
-                decoder.forward(
-                    PROMPT, torch.arange(len(PROMPT)), cache, check=stop, on_wait=stop_while_waiting
-                )
+                decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache, check=stop, on_wait=stop_while_waiting)
         assert same(decoder, expected)
 
 
@@ -275,9 +271,7 @@ def test_the_kernel_library_counts_the_choices_of_a_model_in_memory(folder: Path
     branches = torch.eye(2, dtype=torch.bool)
     whole.forward(PROMPT[18:20], torch.tensor([18, 18]), caches[1], branches)  # neither follows the other
     rows = PROMPT[:2], torch.arange(2)
-    whole.forward_together(
-        [TextRows(*rows, whole.new_cache(8)) for _ in range(2)]
-    )  # nor is one text the other's
+    whole.forward_together([TextRows(*rows, whole.new_cache(8)) for _ in range(2)])  # nor is one text the other's
     assert torch.equal(repeats.counts[:, :2], before[:, :2])
 
 

@@ -24,9 +24,7 @@ def test_a_context_that_the_model_has_is_taken(config: ModelConfig, tokens: int 
 
 @pytest.mark.parametrize(("tokens", "nearest"), [(1 << 24, 10_000), (10_001, 10_000), (15, 8192)])
 def test_another_one_is_refused_with_what_would_do(config: ModelConfig, tokens: int, nearest: int) -> None:
-    with pytest.raises(
-        InvalidOption, match=rf"{tokens:,} tokens, but this model takes 16 to 10,000"
-    ) as refused:
+    with pytest.raises(InvalidOption, match=rf"{tokens:,} tokens, but this model takes 16 to 10,000") as refused:
         check_context(config, tokens)
     assert refused.value.allowed == Allowed("context", nearest)
     check_context(config, nearest)

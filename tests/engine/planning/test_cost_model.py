@@ -55,9 +55,7 @@ DRAFT = ModelDraft(
 )
 
 
-def cost(
-    plan: PlacementPlan, speeds: MachineSpeeds = SPEEDS, measured: dict[int, float] | None = None
-) -> TargetCost:
+def cost(plan: PlacementPlan, speeds: MachineSpeeds = SPEEDS, measured: dict[int, float] | None = None) -> TargetCost:
     return TargetCost(MODEL, Q8_0, plan, speeds, position=0, measured=measured)
 
 
@@ -188,9 +186,7 @@ def test_columns_take_as_long_as_the_slower_unit_and_what_crosses_is_priced() ->
         config.vocabulary_size, config.hidden_size
     )
     hidden, wide, kv = config.hidden_size, config.intermediate_size, config.kv_size
-    layer = (
-        2 * (hidden + (hidden + 2 * kv)) + 2 * (2 * hidden) + 2 * (hidden + 2 * wide) + 2 * (wide + hidden)
-    )
+    layer = 2 * (hidden + (hidden + 2 * kv)) + 2 * (2 * hidden) + 2 * (hidden + 2 * wide) + 2 * (wide + hidden)
     attention = 2 * hidden + 4 * (hidden + config.heads) + 2 * 2 * kv
     crossing = config.layers * (layer + attention) + 2 * (hidden + config.vocabulary_size)
     found = forward_s(there)
@@ -212,8 +208,7 @@ def test_one_memory_gives_two_units_no_more_than_the_faster_one_gets_alone() -> 
     assert gpu is not None
     apart = replace(SPEEDS, gpu=replace(gpu, memory_bytes_per_s=10e9))
     alone, together = (
-        TargetCost(MODEL, BF16, plan, speeds, 0).forward_s(1)
-        for speeds in (apart, replace(apart, unified=True))
+        TargetCost(MODEL, BF16, plan, speeds, 0).forward_s(1) for speeds in (apart, replace(apart, unified=True))
     )
     # Alone each reads 10 GB/s, and the memory is known to give 20.
     assert together == pytest.approx(alone, rel=1e-3)
@@ -227,9 +222,7 @@ def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
     assert draft.tree_s(15) == pytest.approx(7 * draft.forward_s(2))
     assert draft.tree_s(3) == pytest.approx(3 * draft.forward_s(1))
     assert draft.tree_s(63, paced=True) > draft.tree_s(63)
-    assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(
-        2 * DRAFT.read_elements / 200e9
-    )
+    assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(2 * DRAFT.read_elements / 200e9)
     slow = DraftsCost([draft], {3: 2 * draft.tree_s(3)})
     assert slow.tree_s(7) == 2 * draft.tree_s(7)
 
@@ -240,9 +233,7 @@ def test_several_drafts_take_the_sum_of_their_times() -> None:
     three = DraftsCost([draft] * 3)
     assert three.tree_s(7) == pytest.approx(3 * draft.tree_s(7))
     assert three.forward_s(1) == pytest.approx(3 * draft.forward_s(1))
-    alone, together = (
-        drafted_round(cost(RESIDENT), one, everywhere(5.0)) for one in (DraftsCost([draft]), three)
-    )
+    alone, together = (drafted_round(cost(RESIDENT), one, everywhere(5.0)) for one in (DraftsCost([draft]), three))
     assert together.tokens_per_second < alone.tokens_per_second
 
 
@@ -257,9 +248,7 @@ def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
         )
         for _ in range(5)
     )
-    draft = MedusaDraft(
-        OpenedModel("heads", Path("heads")), "", MedusaLayout(heads, 1, width, rows, None), config
-    )
+    draft = MedusaDraft(OpenedModel("heads", Path("heads")), "", MedusaLayout(heads, 1, width, rows, None), config)
     cost_of = DraftCost(draft, Q8_0, SPEEDS, on_gpu=False)
     read = Q8_0.matrix_bytes(5 * (width + rows), width)
     assert cost_of.tree_s(1) == cost_of.tree_s(63, paced=True) == pytest.approx(read / 10e9, rel=1e-3)
@@ -297,9 +286,7 @@ def test_a_block_is_one_forward_of_its_rows_and_is_drafted_where_that_pays() -> 
     small, elements = block_cost(1, 16)
     # 16 rows take longer to multiply than their weights to read.
     assert small.tree_s(1) == small.tree_s(15) == pytest.approx(16 * elements / 100e9, rel=1e-3)
-    assert block_cost(1, 4)[0].tree_s(15) == pytest.approx(
-        Q8_0.matrix_bytes(32, elements) / 32 / 10e9, rel=1e-2
-    )
+    assert block_cost(1, 4)[0].tree_s(15) == pytest.approx(Q8_0.matrix_bytes(32, elements) / 32 / 10e9, rel=1e-2)
     plain = plain_round(cost(RESIDENT)).tokens_per_second
     large, _ = block_cost(22, 16)  # as large as the target
     assert drafted_round(cost(RESIDENT), DraftsCost([small]), everywhere(2.0)).tokens_per_second > plain
@@ -323,9 +310,7 @@ def test_equation_1_and_the_best_size_of_draft() -> None:
 
 def test_a_useless_draft_costs_little() -> None:
     plain = plain_round(cost(RESIDENT)).tokens_per_second
-    useless = drafted_round(
-        cost(RESIDENT), DraftsCost([DraftCost(DRAFT, Q8_0, SPEEDS, False)]), everywhere(0.0)
-    )
+    useless = drafted_round(cost(RESIDENT), DraftsCost([DraftCost(DRAFT, Q8_0, SPEEDS, False)]), everywhere(0.0))
     assert 0.9 * plain < useless.tokens_per_second < plain
     assert (useless.tokens, useless.nodes) == (1.0, 0)
 

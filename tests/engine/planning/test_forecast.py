@@ -76,9 +76,7 @@ def test_a_machine_that_was_not_measured_says_so(here: Here) -> None:
     here(replace(machine("laptop-8gb"), speeds=None))
     plan = forecast(LoadOptions(model=str(TOY)))
     assert not plan.measured
-    assert (
-        plan.reason == "Auto: lookup needs no second model, and drafts only while that is faster than plain."
-    )
+    assert plan.reason == "Auto: lookup needs no second model, and drafts only while that is faster than plain."
 
 
 def test_what_the_loaded_model_holds_counts_as_free(here: Here, tmp_path: Path) -> None:
@@ -89,8 +87,7 @@ def test_what_the_loaded_model_holds_counts_as_free(here: Here, tmp_path: Path) 
     options = LoadOptions(model=model, weights="q8_0")
     plain = {held: forecast(options, held).modes for held in (0, 6_000_000_000)}
     streams = {
-        held: [mode.disk_bytes_per_round > 0 for mode in modes if not mode.refusal]
-        for held, modes in plain.items()
+        held: [mode.disk_bytes_per_round > 0 for mode in modes if not mode.refusal] for held, modes in plain.items()
     }
     assert all(streams[0])
     assert not any(streams[6_000_000_000])
@@ -145,9 +142,7 @@ def test_no_plan_promises_a_tokenizer_that_loading_refuses_and_loading_reads_it_
     for template in ("{{ messages }}", None):
         written = tmp_path / f"with-{template is not None}.gguf"
         more = {} if template is None else {"tokenizer.chat_template": template}
-        edit_gguf(
-            sound, written, {key: one for key, one in metadata.items() if "chat_template" not in key} | more
-        )
+        edit_gguf(sound, written, {key: one for key, one in metadata.items() if "chat_template" not in key} | more)
         outline = ModelOutline("here", str(written))
         assert predict(outline, LoadOptions(), machine("laptop-8gb")).only_continues == (template is None)
     not_here = write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000)

@@ -65,9 +65,7 @@ def test_other_hardware_is_measured_anew(measured: list[str], monkeypatch: pytes
 
 
 @pytest.mark.parametrize("speeds", [{"host": 3}, None])
-def test_speeds_of_another_version_are_measured_again(
-    speeds: object, tmp_path: Path, measured: list[str]
-) -> None:
+def test_speeds_of_another_version_are_measured_again(speeds: object, tmp_path: Path, measured: list[str]) -> None:
     key = hardware_hash(measure_report())
     write_cached(tmp_path / "cache" / "hardware-speeds.json", {key: speeds})
     assert read_report().speeds is None

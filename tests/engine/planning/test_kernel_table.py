@@ -29,9 +29,7 @@ from engine.planning.kernel_table import (
 )
 from engine.planning.probes import host
 
-needs_choice = pytest.mark.skipif(
-    len(candidates("q8_0")) < 2, reason="there is nothing to choose from on this machine"
-)
+needs_choice = pytest.mark.skipif(len(candidates("q8_0")) < 2, reason="there is nothing to choose from on this machine")
 PACKED = tuple(name for name in FORMAT_NAMES if weight_format(name).packed)
 
 
@@ -65,9 +63,7 @@ def test_measured_once_and_kept_for_this_hardware(tmp_path: Path, monkeypatch: p
     assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
 
 
-def test_what_was_measured_on_a_busy_machine_is_measured_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_measured_on_a_busy_machine_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = iter([3.0, 1.0, 2.0, 9.0])
     shares = iter([0.5, 0.5, 0.0, 0.0])
     name = FORMAT_NAMES[0]
@@ -100,9 +96,7 @@ def test_a_format_is_measured_when_it_is_first_wanted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [[], {}, {hardware_key(): {"fp32": 3}}, {hardware_key(): {"fp32": {"1": {"torch": 1}}}}]
 )
-def test_a_table_of_another_version_or_of_other_hardware_is_measured_again(
-    content: object, tmp_path: Path
-) -> None:
+def test_a_table_of_another_version_or_of_other_hardware_is_measured_again(content: object, tmp_path: Path) -> None:
     path = tmp_path / "kernel-table.json"
     write_cached(path, content)
     assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
@@ -157,9 +151,7 @@ def test_another_set_than_the_highest_must_be_clearly_faster(monkeypatch: pytest
 
 
 @needs_choice
-def test_the_library_uses_what_was_measured_as_fastest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_library_uses_what_was_measured_as_fastest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lower, highest = candidates("q8_0")[0], candidates("q8_0")[-1]
     row = {width: dict.fromkeys(candidates("q8_0"), 1.0) for width in WIDTHS}
     row[8][lower] = 0.5

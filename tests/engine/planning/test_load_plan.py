@@ -41,9 +41,7 @@ def config(llama_folder: Path) -> ModelConfig:
 
 @pytest.fixture
 def deep(tmp_path: Path) -> ModelConfig:
-    return read_config(
-        Checkpoint(write_checkpoint(tmp_path / "deep", num_hidden_layers=12, intermediate_size=512))
-    )
+    return read_config(Checkpoint(write_checkpoint(tmp_path / "deep", num_hidden_layers=12, intermediate_size=512)))
 
 
 def planned(
@@ -56,9 +54,7 @@ def planned(
     """The load on a laptop without a GPU whose process takes so much."""
     report = machine("laptop-8gb")
     memory = replace(report.memory, available_bytes=free_bytes + RESERVE, process_bytes=own_bytes)
-    planner = MachinePlanner(
-        replace(report, memory=memory), TargetFacts("model", config), options=LoadOptions(**asked)
-    )
+    planner = MachinePlanner(replace(report, memory=memory), TargetFacts("model", config), options=LoadOptions(**asked))
     return planner.load(MODES[mode], ())
 
 
@@ -70,9 +66,7 @@ def whole_bytes(config: ModelConfig, plan: LoadPlan) -> int:
 def test_weights_and_context_are_settled_and_sized(config: ModelConfig) -> None:
     plan = planned(config)
     assert (plan.weights.name, plan.context) == ("fp32", config.context_length)
-    assert plan.host.weights == 4 * sum((384 * 64, 384 * 64, 64)) + 3 * 4 * (
-        64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64
-    )
+    assert plan.host.weights == 4 * sum((384 * 64, 384 * 64, 64)) + 3 * 4 * (64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64)
     assert plan.host.cache == 2 * 3 * 2 * 16 * 4 * plan.context
     assert planned(config, weights="bf16", context=100).context == 100
 
@@ -153,9 +147,7 @@ def test_as_many_layers_stay_as_the_budget_allows(deep: ModelConfig) -> None:
     assert almost.pinned_layers + almost.buffers < 12
 
 
-def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
-    config: ModelConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_is_what_the_file_is_in_as_long_as_that_fits(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     def chosen(stored: ModelConfig, budget: int | None = None) -> str:
         return planned(stored, ram_budget_bytes=budget, context=16, kv_cache="full").weights.name
 
@@ -164,10 +156,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     assert (chosen(exact), chosen(half)) == ("fp32", "bf16")
     monkeypatch.setattr(load_plan_module, "_EXACT_FILE_BYTES", 0)
     assert chosen(exact) == "bf16"
-    sizes = {
-        name: whole_bytes(config, planned(half, weights=name, context=16))
-        for name in ("bf16", "q8_0", "q4_k_m")
-    }
+    sizes = {name: whole_bytes(config, planned(half, weights=name, context=16)) for name in ("bf16", "q8_0", "q4_k_m")}
     assert chosen(half, sizes["bf16"]) == "bf16"
     assert chosen(half, sizes["bf16"] - 1) == "q8_0"
     assert chosen(half, sizes["q8_0"] - 1) == "q4_k_m"
@@ -186,9 +175,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     assert measured() == "q8_0"
 
 
-@pytest.mark.skipif(
-    library.available() is None, reason="only the kernel library has keys and values in 8 bits"
-)
+@pytest.mark.skipif(library.available() is None, reason="only the kernel library has keys and values in 8 bits")
 def test_keys_and_values_take_8_bits_before_a_context_shrinks(config: ModelConfig) -> None:
     config = stored_in(replace(config, context_length=512), BF16)
 

@@ -47,9 +47,7 @@ MODELS = {
 
 def planned(report: MachineReport, model: str) -> MachinePlan:
     name, weights, drafted = MODELS[model]
-    return plan_machine(
-        report, target(name), small_draft() if drafted else None, LoadOptions(weights=weights)
-    )
+    return plan_machine(report, target(name), small_draft() if drafted else None, LoadOptions(weights=weights))
 
 
 # For each machine: the mode that auto takes for each model of MODELS, in order, with its weight format; a sentence's
@@ -271,9 +269,7 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
     assert "needs a draft" in refusals["dovetail"]
     assert refusals["offload"] == refusals["layer-offload"] == "There is no GPU that Tenon can use here."
     assert refusals["llmcad"] == "It is for models larger than memory, and this one fits."
-    headed = plan_machine(
-        machine("laptop-8gb"), target("llama-13b"), dovetail_head(), LoadOptions(weights="q4_k_m")
-    )
+    headed = plan_machine(machine("laptop-8gb"), target("llama-13b"), dovetail_head(), LoadOptions(weights="q4_k_m"))
     refused = headed.mode("llmcad").refusal
     assert "small model" in refused
     with pytest.raises(KeyError):
@@ -308,8 +304,7 @@ def test_no_more_layers_go_to_the_gpu_than_were_asked_for() -> None:
         plan = plan_machine(report, model, small_draft(), LoadOptions(weights="q8_0", gpu_layers=gpu_layers))
         modes = (plan.mode(name) for name in ("offload", "layer-offload", "dovetail"))
         return {
-            mode.mode: mode.refusal or (0 if mode.load is None else mode.load.placement.device_layers)
-            for mode in modes
+            mode.mode: mode.refusal or (0 if mode.load is None else mode.load.placement.device_layers) for mode in modes
         }
 
     every = planned(None)
@@ -347,9 +342,7 @@ def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -
     assert wished.load is not None
     assert wished.load.context < 4096
     assert wished.disk_bytes_per_round == 0
-    asked = plan_machine(
-        report, target("llama-7b"), options=LoadOptions(weights="q4_k_m", context=4096)
-    ).mode("plain")
+    asked = plan_machine(report, target("llama-7b"), options=LoadOptions(weights="q4_k_m", context=4096)).mode("plain")
     assert asked.load is not None
     assert asked.load.context == 4096
     assert asked.disk_bytes_per_round > 0
@@ -433,9 +426,7 @@ def test_matches_beside_poor_prompt_tokens_are_expected_to_give_what_lookup_give
     report = machine("laptop-8gb")
 
     def speed(**options: bool) -> float:
-        asked = LoadOptions(
-            weights="q8_0", vram_budget_bytes=0, ram_budget_bytes=3 << 30, mode_options=options
-        )
+        asked = LoadOptions(weights="q8_0", vram_budget_bytes=0, ram_budget_bytes=3 << 30, mode_options=options)
         return plan_machine(report, target("llama-7b"), tokens, asked).mode("llmcad").tokens_per_second or 0.0
 
     assert speed(look_up=True) > 1.02 * speed() > 0.0
@@ -568,7 +559,5 @@ def test_prompt_tokens_are_expected_to_pay_where_rows_are_cheap() -> None:
     poor, good = (1.05, 1.1, 1.15), (1.4, 1.7, 1.9)
     for counted, wins in ((poor, False), (good, True)):
         plan = with_prompt_tokens("raspberry-pi-5-8gb", "llama-7b", counted)
-        assert (
-            (plan.mode("ppd").tokens_per_second or 0.0) > (plan.mode("plain").tokens_per_second or 0.0)
-        ) == wins
+        assert ((plan.mode("ppd").tokens_per_second or 0.0) > (plan.mode("plain").tokens_per_second or 0.0)) == wins
         assert plan.mode("ppd").draft_devices == ("cpu",)

@@ -80,12 +80,8 @@ def in_cage(limit_bytes: int, program: list[str]) -> subprocess.CompletedProcess
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("weights", "spare"), [("fp32", "40000000"), ("bf16", "40000000"), ("q8_0", "10000000")]
-)
-def test_the_budget_is_enough_where_the_kernel_gives_no_more(
-    weights: str, spare: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("weights", "spare"), [("fp32", "40000000"), ("bf16", "40000000"), ("q8_0", "10000000")])
+def test_the_budget_is_enough_where_the_kernel_gives_no_more(weights: str, spare: str, tmp_path: Path) -> None:
     """The goal is a peak of at most 1.05 of the budget: the kernel kills what takes more."""
     folder = write_model(tmp_path / "model")
     program = [sys.executable, "-m", "tests.support.memory_probe", str(folder), str(CONTEXT), weights, spare]

@@ -95,9 +95,7 @@ def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: F
 
 def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folders: Folders) -> None:
     here(machine("laptop-8gb"))
-    options = in_mode(
-        "llmcad", LoadOptions(folders("llama-13b"), drafts=(folders("llama-1b"),), weights="q4_k_m")
-    )
+    options = in_mode("llmcad", LoadOptions(folders("llama-13b"), drafts=(folders("llama-1b"),), weights="q4_k_m"))
     assert "read from the disk, and meanwhile" in settle(options, model_planner(options)).plan.reason
     run = settle(replace(options, model=folders("qwen-0.5b")))
     assert run.plan.mode == "llmcad"
@@ -123,9 +121,7 @@ def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: 
     assert (plan.mode, plan.weights.name, plan.device) == ("dovetail", "bf16", "cuda:0")
 
 
-def test_names_of_modes_stand_for_a_draft_and_a_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_modes_stand_for_a_draft_and_a_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
     toy = LoadOptions(model="toy")
     found = {name: in_mode(name, toy) for name in ("auto", *MODES) if name not in ("ghidorah", "ppd")}
@@ -211,9 +207,7 @@ def test_every_draft_goes_with_every_memory(
 
 def drafted(tokens: int) -> list[RoundRecord]:
     chain = tuple(range(tokens))
-    record = RoundRecord(
-        0, chain, tuple(node - 1 for node in chain), (), chain, (0,) * (tokens + 1), 0.1, 1.0
-    )
+    record = RoundRecord(0, chain, tuple(node - 1 for node in chain), (), chain, (0,) * (tokens + 1), 0.1, 1.0)
     return [record] * 200
 
 
@@ -222,9 +216,7 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
 ) -> None:
     here(replace(machine("laptop-8gb")))
     small = str(write_checkpoint(tmp_path / "draft"))
-    model = str(
-        write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
-    )
+    model = str(write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024))
     monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (small,))
     # By itself the format is the one that was measured to be fastest here, and what replies teach is of one format.
     options = LoadOptions(model=model, weights="fp32")
@@ -233,9 +225,7 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     assert first.plan.mode("dovetail").refusal
     explicit = settle(replace(options, drafts=(small,)))
     assert explicit.planner.plan.mode("dovetail").drafts == (small,)
-    explicit.planner.learn(
-        drafted(7), "fp32", ResidentPlan.of(12), explicit.mode, explicit.drafts, {}, "chat"
-    )
+    explicit.planner.learn(drafted(7), "fp32", ResidentPlan.of(12), explicit.mode, explicit.drafts, {}, "chat")
     explicit.planner.learn(drafted(0), "fp32", ResidentPlan.of(12), MODES["plain"], (), {}, None)
     later = model_planner(options)
     assert later.plan.mode("dovetail").drafts == (small,)

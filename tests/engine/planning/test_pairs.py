@@ -45,9 +45,7 @@ def test_each_draft_fits_or_has_its_reason(three: Path) -> None:
     assert "is missing in the model" in str(table["other"].problem)
 
 
-def test_what_was_worked_out_is_kept_until_a_file_changes(
-    three: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_worked_out_is_kept_until_a_file_changes(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = found()
 
     def no_reading(folder: Path) -> None:

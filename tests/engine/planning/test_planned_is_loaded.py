@@ -62,16 +62,10 @@ class Weightless(TargetSource):
     def host(self, layers: object = None) -> ModelWeights:
         config, weights = self.config, self.weights
         wanted = range(config.layers) if layers is None else sorted(layers)  # type: ignore[call-overload]
-        table = Table(
-            torch.empty(config.vocabulary_size, config.hidden_size, dtype=weights.dense, device=META)
-        )
+        table = Table(torch.empty(config.vocabulary_size, config.hidden_size, dtype=weights.dense, device=META))
         if weights.packed:  # rows of it are read from its file
             table = Table(torch.empty(0, config.hidden_size, device=META))
-        head = (
-            Linear(table.weight)
-            if not weights.packed and config.tied
-            else stand_in(head_slot(config), weights)
-        )
+        head = Linear(table.weight) if not weights.packed and config.tied else stand_in(head_slot(config), weights)
         return ModelWeights(
             embedding=table,
             layers=tuple(map(self.layer, wanted)),
@@ -91,9 +85,7 @@ class Weightless(TargetSource):
         def linear(field: str) -> LinearMap:
             if not self.weights.packed:
                 rows = sum(slot.shape[0] for slot in slots[field])
-                return stand_in(
-                    replace(slots[field][0], shape=(rows, slots[field][0].shape[1])), self.weights
-                )
+                return stand_in(replace(slots[field][0], shape=(rows, slots[field][0].shape[1])), self.weights)
             return joined([stand_in(slot, self.weights) for slot in slots[field]])
 
         def vector(field: str) -> Tensor:
@@ -147,9 +139,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
 
 
 @pytest.mark.parametrize(("name", "model", "form"), covering(machine_names(), MODELS, FORMATS, together=1))
-def test_what_is_planned_is_what_is_loaded(
-    name: str, model: str, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_planned_is_what_is_loaded(name: str, model: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MODES, "columns", COLUMNS)
     monkeypatch.setattr(layer_offload, "copies_to", lambda device: MetaCopies())
     monkeypatch.setattr(source_module, "half_type", lambda device: torch.bfloat16)

@@ -80,9 +80,7 @@ def test_an_answer_without_end_is_read_to_a_bound(others: Others, status: int) -
 
 
 @pytest.mark.parametrize("beginning", ["data: ", "data: {}\n: ", "", "event: "])
-def test_an_event_without_end_is_read_to_a_bound(
-    client: EngineClient, others: Others, beginning: str
-) -> None:
+def test_an_event_without_end_is_read_to_a_bound(client: EngineClient, others: Others, beginning: str) -> None:
     sent_bytes = 0
 
     def answer(handler: Handler, body: object) -> None:
@@ -187,16 +185,12 @@ def test_usage_of_a_server_is_of_figures_that_can_be(prompt: object, written: ob
 
 
 @given(ODD, ODD, ODD, st.lists(ODD, max_size=3))
-def test_drafts_of_a_server_are_figures_that_can_be(
-    steps: object, drafted: object, held: object, means: Any
-) -> None:
+def test_drafts_of_a_server_are_figures_that_can_be(steps: object, drafted: object, held: object, means: Any) -> None:
     metrics = {"num_spec_steps": steps, "num_draft_tokens": drafted, "num_accepted_draft_tokens": held}
     counts = of_request({"speculative_decoding": metrics})
     if counts is not None:
         check(counts.added_to(Timings()))
-    check(
-        with_server_mean(Timings(), {"internal_states": [{"avg_spec_accept_length": mean} for mean in means]})
-    )
+    check(with_server_mean(Timings(), {"internal_states": [{"avg_spec_accept_length": mean} for mean in means]}))
 
 
 def test_a_draft_without_a_step_is_none() -> None:
@@ -223,16 +217,12 @@ def test_counters_that_went_back_are_none_of_this_reply(smaller: int) -> None:
     {"prompt_tokens": -30, "completion_tokens": -12}, {"prompt_tokens": 10, "completion_tokens": -1},
     {"prompt_tokens": 3, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 50}},
 ])  # fmt: skip
-def test_a_reply_shows_no_figure_below_nothing(
-    client: EngineClient, others: Others, usage: dict[str, Any]
-) -> None:
+def test_a_reply_shows_no_figure_below_nothing(client: EngineClient, others: Others, usage: dict[str, Any]) -> None:
     lines = [
         *words("One two"),
         {"choices": [], "usage": usage, "timings": {"predicted_n": -3, "predicted_ms": -1.0}},
     ]
-    others.answers[CHAT] = sent(
-        "".join(f"data: {json.dumps(line)}\n\n" for line in lines) + "data: [DONE]\n\n"
-    )
+    others.answers[CHAT] = sent("".join(f"data: {json.dumps(line)}\n\n" for line in lines) + "data: [DONE]\n\n")
     event = asked(client)
     assert isinstance(event, Finished)
     check(event.reply.timings)

@@ -38,9 +38,7 @@ def test_llama_cpp_says_it_in_its_properties(others: Others) -> None:
 
 def test_tenon_says_its_way_of_thinking(others: Others) -> None:
     others.answers["GET /v1/models"] = models("tenon", gpt_oss=4096)
-    others.answers["GET /props"] = told(
-        {"default_generation_settings": {"n_ctx": 4096}, "thinking": "effort"}
-    )
+    others.answers["GET /props"] = told({"default_generation_settings": {"n_ctx": 4096}, "thinking": "effort"})
     found = probe(server(others))
     assert (found.kind, found.models) == ("tenon", (ServedModel("gpt-oss", 4096, "effort"),))
 

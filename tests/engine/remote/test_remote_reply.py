@@ -365,9 +365,7 @@ BEGUN = 'data: {"choices": [{"index": 0, "delta": {"content": "So far"}}]}\n\n'
         ('data: {"error": {"message": "slow down", "code": 429}}\n\n', "RemoteBusy"),
     ],
 )
-def test_a_stream_that_breaks_off_keeps_its_text(
-    client: EngineClient, others: Others, rest: str, kind: str
-) -> None:
+def test_a_stream_that_breaks_off_keeps_its_text(client: EngineClient, others: Others, rest: str, kind: str) -> None:
     others.answers[CHAT] = sent(BEGUN + rest)
     failed = client.failure([user("Hi")], TALKER)
     assert failed.error.kind == kind
@@ -460,9 +458,7 @@ def chat(turns: int, characters: int = 200) -> list[ChatMessage]:
     return [*found, user("And now?")]
 
 
-def test_the_oldest_turns_are_left_out_before_the_server_refuses(
-    client: EngineClient, others: Others
-) -> None:
+def test_the_oldest_turns_are_left_out_before_the_server_refuses(client: EngineClient, others: Others) -> None:
     others.answers["GET /v1/models"] = models("vllm", talker=500)
     others.answers[CHAT] = streamed(words("Yes."))
     client.answer(chat(20), TALKER)

@@ -11,9 +11,7 @@ from tests.support.model_server import Running, scripted_server, serve_command
 
 
 @pytest.fixture(scope="session")
-def server(
-    checkpoint_of: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Running]:
+def server(checkpoint_of: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """`tenon serve` with a random Llama of 512 tokens of context."""
     with serve_command(checkpoint_of("llama"), tmp_path_factory.mktemp("serve"), "--weights", "fp32") as (
         running,

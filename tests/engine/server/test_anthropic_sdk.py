@@ -82,11 +82,7 @@ def test_earlier_thoughts_are_left_out(scripted: Running) -> None:
     "more",
     [
         {"tools": [{"type": "web_search_20250305", "name": "web_search"}]},
-        {
-            "messages": [
-                {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}
-            ]
-        },
+        {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}]},
         {"messages": [{"role": "user", "content": [{"type": "tool_use", "id": "1"}]}]},
         {"messages": [{"role": "user", "content": "abc " * 600}]},
         {"extra_body": {"temperature": 1000}},

@@ -59,9 +59,7 @@ def opened(small: Running) -> Iterator[Callable[[bytes], socket.socket]]:
 
 def request(path: str, script: str, version: str = "1.1", key: str = KEY, **more: object) -> bytes:
     """A request whose engine does what the script says."""
-    field = {"/v1/responses": "input", "/v1/completions": "prompt", "/api/generate": "prompt"}.get(
-        path, "messages"
-    )
+    field = {"/v1/responses": "input", "/v1/completions": "prompt", "/api/generate": "prompt"}.get(path, "messages")
     asked = [{"role": "user", "content": script}] if field == "messages" else script
     body = json.dumps({field: asked, "max_tokens": 9, **more}).encode()
     head = f"POST {path} HTTP/{version}\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
@@ -116,9 +114,7 @@ def test_many_without_a_whole_request_are_bounded_and_others_answered(
     assert (b"503" in said and b"try again" in said) if sent == _BEGUN else not said or b"HTTP/1.1 " in said
 
 
-def test_when_all_are_being_answered_another_one_is_asked_to_come_back(
-    small: Running, opened: Opened
-) -> None:
+def test_when_all_are_being_answered_another_one_is_asked_to_come_back(small: Running, opened: Opened) -> None:
     assert small.link is not None
     for number in range(_MOST):
         opened(request(_CHAT, "slow 100000"))

@@ -131,9 +131,9 @@ FIELDS = (
     "format", "raw", "model", "text", "output_config", "logprobs", "logit_bias", "truncation", "instructions",
     "metadata", "parallel_tool_calls", "top_logprobs", "grammar", "json_schema", "max_tool_calls", "service_tier",
 )  # fmt: skip
-BODIES = st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6).map(json.dumps).map(
-    str.encode
-) | st.binary(max_size=40)
+BODIES = st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6).map(json.dumps).map(str.encode) | st.binary(
+    max_size=40
+)
 
 
 MALFORMED = given(st.sampled_from(POSTED), BODIES)

@@ -27,9 +27,7 @@ class Link:
         self.killed.append(self.ticks)
 
 
-def watched(
-    monkeypatch: pytest.MonkeyPatch, ticks: int, each: Callable[[Link], None] = lambda link: None
-) -> list[int]:
+def watched(monkeypatch: pytest.MonkeyPatch, ticks: int, each: Callable[[Link], None] = lambda link: None) -> list[int]:
     """The ticks at which the engine is ended; before each of them something may happen."""
     link = Link()
 

@@ -75,9 +75,7 @@ def test_a_body_that_takes_too_much_is_refused_with_the_bound_and_the_next_is_re
     assert scripted.http.post("/v1/chat/completions", json={"messages": SAID}).status_code == 200
 
 
-def test_large_bodies_are_not_made_into_values_here(
-    scripted: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_bodies_are_not_made_into_values_here(scripted: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.server.fields.read_json", None)
     assert scripted.http.post("/v1/chat/completions", json={"messages": SAID}).status_code == 200
 

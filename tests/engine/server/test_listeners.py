@@ -107,9 +107,7 @@ def test_an_engine_that_is_killed_is_an_error_for_each_and_starts_again(own: Run
     chunks = iter(stream)
     next(chunks)
     with ThreadPoolExecutor(4) as threads:
-        others = [
-            threads.submit(own.http.post, "/v1/chat/completions", json=ask("slow 100000")) for _ in range(3)
-        ]
+        others = [threads.submit(own.http.post, "/v1/chat/completions", json=ask("slow 100000")) for _ in range(3)]
         while own.link.running < 4:
             time.sleep(0.005)
         assert own.link.process_id is not None
@@ -141,9 +139,7 @@ def test_an_engine_that_dies_in_mid_stream_is_an_error_in_each_protocol(own: Run
 def test_an_engine_that_hangs_is_ended_with_an_error_for_each_and_starts_again() -> None:
     with scripted_server(tick_s=0.05) as running:
         with ThreadPoolExecutor(3) as threads:
-            waiting = [
-                threads.submit(running.http.post, "/v1/chat/completions", json=ask("hang")) for _ in range(3)
-            ]
+            waiting = [threads.submit(running.http.post, "/v1/chat/completions", json=ask("hang")) for _ in range(3)]
             answers = [one.result() for one in waiting]
         assert {answer.status_code for answer in answers} == {503}
         assert "neither computed nor answered" in answers[0].json()["error"]["message"]

@@ -54,9 +54,7 @@ OTHERS = (
     "thinking.budget_tokens",
     *SCHEMA,
 )
-HUGE = st.builds(
-    lambda digits, sign: sign * int("9" * digits), st.integers(20, 400), st.sampled_from((1, -1))
-)
+HUGE = st.builds(lambda digits, sign: sign * int("9" * digits), st.integers(20, 400), st.sampled_from((1, -1)))
 NOT_FINITE = st.sampled_from((float("nan"), float("inf"), float("-inf")))
 OTHER_KINDS = st.sampled_from((True, "1", "", [1], {"a": 1}))
 NUMBERS = st.integers(-(1 << 63), (1 << 64) - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -100,9 +98,7 @@ ANY_FIELD = st.sampled_from([(path, field) for path in READ for field in (*READ[
 @example((CHAT, "top_k"), 10**400)
 @example((OLLAMA, "options.top_k"), 10**400)
 @example((TEXT, "seed"), -(10**400))
-def test_what_is_no_number_is_refused_with_its_field(
-    server: Running, read: tuple[str, str], value: object
-) -> None:
+def test_what_is_no_number_is_refused_with_its_field(server: Running, read: tuple[str, str], value: object) -> None:
     path, field = read
     if isinstance(value, int) and any(word in field for word in ("temperature", "_p", "penalty", "bias")):
         value *= 10**310  # a smaller one is a number, and out of its range
@@ -247,9 +243,7 @@ def test_tokens_of_a_prompt_are_tokens(server: Running, ids: list[int]) -> None:
     assert "token" in answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    "text", ['{"a": "NaN and 1e999"}', '{"a": 1e99}', '{"a": [1e-999]}', f'{{"a": {10**300}}}']
-)
+@pytest.mark.parametrize("text", ['{"a": "NaN and 1e999"}', '{"a": 1e99}', '{"a": [1e-999]}', f'{{"a": {10**300}}}'])
 def test_numbers_and_texts_that_only_look_so_are_read(text: str) -> None:
     assert Fields.of_body(text.encode()).values == json.loads(text)
 

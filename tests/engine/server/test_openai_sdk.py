@@ -39,9 +39,7 @@ def test_the_model_is_listed(server: Running) -> None:
         server.openai.models.retrieve("another")
 
 
-def test_a_chat_is_answered_as_the_engine_answers_it(
-    server: Running, engine: EngineClient, llama_folder: Path
-) -> None:
+def test_a_chat_is_answered_as_the_engine_answers_it(server: Running, engine: EngineClient, llama_folder: Path) -> None:
     expected = engine.answer(TURNS, llama_folder, weights="fp32", max_tokens=24)
     whole = server.openai.chat.completions.create(model=server.model, messages=ASKED, max_tokens=24, **GREEDY)
     assert whole.choices[0].message.content == expected.text
@@ -135,8 +133,7 @@ def test_a_response_is_the_same_text(server: Running) -> None:
         events = list(stream)
     assert [event.sequence_number for event in events] == list(range(len(events)))
     assert (
-        "".join(event.delta for event in events if event.type == "response.output_text.delta")
-        == response.output_text
+        "".join(event.delta for event in events if event.type == "response.output_text.delta") == response.output_text
     )
     assert events[-1].type == "response.incomplete"
     assert events[-1].response.output_text == response.output_text
@@ -238,9 +235,7 @@ def test_what_is_not_served_is_refused_with_a_sentence(
     assert "\n" not in body["message"]
 
 
-def test_penalties_are_taken_in_every_protocol(
-    server: Running, engine: EngineClient, llama_folder: Path
-) -> None:
+def test_penalties_are_taken_in_every_protocol(server: Running, engine: EngineClient, llama_folder: Path) -> None:
     own = Penalties(presence=0.9, frequency=0.6, bias=((40, 3.0), (41, -100.0)))
     asked: dict[str, Any] = {
         "weights": "fp32",
@@ -364,9 +359,7 @@ def test_a_field_that_is_null_is_as_one_that_is_not_there(
 )  # fmt: skip
 def test_usual_values_are_taken(server: Running, field: str, value: object) -> None:
     body = {"messages": ASKED, "max_tokens": 2, field: value, "model": server.model}
-    assert (
-        server.http.post("/v1/chat/completions", json={**body, "max_completion_tokens": 2}).status_code == 200
-    )
+    assert server.http.post("/v1/chat/completions", json={**body, "max_completion_tokens": 2}).status_code == 200
 
 
 def test_an_answer_has_the_form_that_each_protocol_asks_for(server: Running) -> None:
@@ -384,9 +377,7 @@ def test_an_answer_has_the_form_that_each_protocol_asks_for(server: Running) -> 
     asked = {"model": server.model, "messages": ASKED, "temperature": 1.2, "seed": 5}
     answers = [
         server.openai.chat.completions.create(**asked, response_format=named).choices[0].message.content,
-        server.openai.chat.completions.create(**asked, extra_body={"json_schema": schema})
-        .choices[0]
-        .message.content,
+        server.openai.chat.completions.create(**asked, extra_body={"json_schema": schema}).choices[0].message.content,
         server.openai.responses.create(
             model=server.model,
             input="A thing",
@@ -400,9 +391,9 @@ def test_an_answer_has_the_form_that_each_protocol_asks_for(server: Running) -> 
         )
         .content[0]
         .text,
-        server.http.post("/api/chat", json={"messages": ASKED, "format": schema, "stream": False}).json()[
-            "message"
-        ]["content"],
+        server.http.post("/api/chat", json={"messages": ASKED, "format": schema, "stream": False}).json()["message"][
+            "content"
+        ],
         server.openai.completions.create(model=server.model, prompt="A", extra_body={"json_schema": schema})
         .choices[0]
         .text,

@@ -93,10 +93,7 @@ def test_ollama_s_clients_are_served(server: Running) -> None:
     [
         ({}, "load"),
         ({"prompt": "", "messages": [], "stream": True}, "load"),
-        *(
-            ({"keep_alive": time}, "load")
-            for time in (-1, 300, 0.5, "5m", "-1", "-1m", "0.1s", "1h0m0s", None, False)
-        ),
+        *(({"keep_alive": time}, "load") for time in (-1, 300, 0.5, "5m", "-1", "-1m", "0.1s", "1h0m0s", None, False)),
         *(({"keep_alive": time}, "unload") for time in (0, 0.0, "0", "0s", "0m", "0h0m0s", "0.0s", "+0ms")),
     ],
 )

@@ -108,9 +108,7 @@ def test_a_body_that_does_not_come_is_waited_for_no_longer_than_is_bounded(
         assert answer.startswith(b"HTTP/1.1 408"), begun
 
 
-def test_a_body_that_drips_is_not_waited_for_either(
-    scripted: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_body_that_drips_is_not_waited_for_either(scripted: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application, "_BODY_S", 0.5)
     address = urlsplit(scripted.address)
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=30) as connection:
@@ -167,11 +165,7 @@ def ask(path: str, stream: bool) -> dict[str, Any]:
     whole = {"messages": turns, "max_tokens": 5, "stream": stream}
     if path == "/v1/responses":
         return {"input": f"{SECRET}\nsay 2", "stream": stream}
-    return (
-        {"prompt": f"{SECRET}\nsay 2", "stream": stream}
-        if path in ("/v1/completions", "/api/generate")
-        else whole
-    )
+    return {"prompt": f"{SECRET}\nsay 2", "stream": stream} if path in ("/v1/completions", "/api/generate") else whole
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -218,9 +212,7 @@ def test_requests_leave_no_words_in_the_log(
         scripted.http.get(f"/v1/models/{SECRET}")
         scripted.http.get("/v1/models", headers={"Authorization": f"Bearer {SECRET}"})
     ours = [
-        one
-        for one in caplog.records
-        if one.name.partition(".")[0] not in ("httpx2", "httpcore2", "openai", "httpx")
+        one for one in caplog.records if one.name.partition(".")[0] not in ("httpx2", "httpcore2", "openai", "httpx")
     ]
     assert not [one.getMessage() for one in ours if SECRET in one.getMessage() or KEY in one.getMessage()]
     assert SECRET not in "".join(capfd.readouterr())

@@ -183,9 +183,7 @@ def test_messages_bring_calls_as_blocks(bundled: Running) -> None:
     with bundled.anthropic.messages.stream(**asked) as stream:
         final = stream.get_final_message()
     assert (final.stop_reason, final.content[0].input) == ("tool_use", block.input)
-    counted = bundled.anthropic.messages.count_tokens(
-        model=bundled.model, messages=ASKED, tools=asked["tools"]
-    )
+    counted = bundled.anthropic.messages.count_tokens(model=bundled.model, messages=ASKED, tools=asked["tools"])
     bare = bundled.anthropic.messages.count_tokens(model=bundled.model, messages=ASKED)
     assert counted.input_tokens == whole.usage.input_tokens + whole.usage.cache_read_input_tokens
     assert counted.input_tokens > bare.input_tokens + 50

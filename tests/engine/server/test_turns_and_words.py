@@ -80,9 +80,7 @@ def test_a_raw_prompt_has_control_tokens_where_the_request_says_so(server: Runni
     assert counts[0]["prompt_tokens"] == counts[1]["prompt_tokens"]
 
 
-def test_a_server_may_be_started_for_programs_that_need_control_tokens(
-    llama_folder: Path, tmp_path: Path
-) -> None:
+def test_a_server_may_be_started_for_programs_that_need_control_tokens(llama_folder: Path, tmp_path: Path) -> None:
     with serve_command(llama_folder, tmp_path, "--weights", "fp32", "--parse-special") as (running, _):
         asked = {"prompt": "<|im_end|><|im_end|>", "max_tokens": 1}
         used = running.http.post("/v1/completions", json=asked).json()["usage"]

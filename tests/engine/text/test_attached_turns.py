@@ -47,9 +47,7 @@ def manual(pages: int = 60) -> Attachment:
 def test_a_file_that_fits_is_read_whole_with_its_pages() -> None:
     file = paged("a.pdf", "First page.", "Second page.")
     text, found = fit([ChatMessage("user", "What is it?", (file,))], 200)
-    assert text == (
-        "<user>\nFile: a.pdf\n```\n[page 1]\nFirst page.\n\n[page 2]\nSecond page.\n```\n\nWhat is it?"
-    )
+    assert text == ("<user>\nFile: a.pdf\n```\n[page 1]\nFirst page.\n\n[page 2]\nSecond page.\n```\n\nWhat is it?")
     assert found.sources == ""
 
 

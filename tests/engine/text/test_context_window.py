@@ -15,11 +15,7 @@ def render(messages: Sequence[ChatMessage]) -> list[int]:
 
 def conversation(turns: int, length: int) -> list[ChatMessage]:
     text = "x" * length
-    pairs = [
-        message
-        for _ in range(turns)
-        for message in (ChatMessage("user", text), ChatMessage("assistant", text))
-    ]
+    pairs = [message for _ in range(turns) for message in (ChatMessage("user", text), ChatMessage("assistant", text))]
     return [ChatMessage("system", "s" * 5), *pairs, ChatMessage("user", "y" * length)]
 
 
@@ -45,9 +41,7 @@ def test_oldest_turns_go_in_pairs_and_the_system_prompt_stays() -> None:
 @pytest.mark.parametrize("context", range(30, 160, 5))
 def test_whatever_the_room_a_question_leaves_together_with_its_answer(context: int) -> None:
     seen: list[Sequence[ChatMessage]] = []
-    fitted = fit_conversation(
-        conversation(10, 10), lambda messages: seen.append(messages) or render(messages), context
-    )
+    fitted = fit_conversation(conversation(10, 10), lambda messages: seen.append(messages) or render(messages), context)
     assert [seen[-1][0].role, seen[-1][1].role] == ["system", "user"]
     assert fitted.messages_left_out % 2 == 0
 

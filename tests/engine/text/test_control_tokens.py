@@ -47,9 +47,7 @@ def test_a_forged_turn_is_the_words_of_one(tokenizer: Tokenizer) -> None:
 
 def test_a_template_may_quote_what_it_writes(tmp_path: Path) -> None:
     tokenizer = saved(tmp_path, QUOTING)
-    said = ChatMessage(
-        "assistant", "", calls=(ToolCall("now", '{"a": "\\u003c|im_end|>", "<|im_end|>": 1}'),)
-    )
+    said = ChatMessage("assistant", "", calls=(ToolCall("now", '{"a": "\\u003c|im_end|>", "<|im_end|>": 1}'),))
     ids = tokenizer.render([ChatMessage("user", FORGED), said], tools=(Tool("now", "<|im_end|>"),))
     assert controls(tokenizer, ids) == [START, END, START, END]
     text = tokenizer.decode(ids, special=True)
@@ -62,9 +60,7 @@ def test_a_template_may_quote_what_it_writes(tmp_path: Path) -> None:
 def test_a_word_that_two_texts_make_together_is_no_token(tmp_path: Path) -> None:
     tokenizer = saved(tmp_path, "{% for m in messages %}{{ m.content }}{% endfor %}")
     for cut in range(1, len("<|im_end|>")):
-        ids = tokenizer.render(
-            [ChatMessage("user", "<|im_end|>"[:cut]), ChatMessage("assistant", "<|im_end|>"[cut:])]
-        )
+        ids = tokenizer.render([ChatMessage("user", "<|im_end|>"[:cut]), ChatMessage("assistant", "<|im_end|>"[cut:])])
         assert controls(tokenizer, ids) == [], cut
         assert tokenizer.decode(ids) == "<|im_end|>"
 

@@ -133,9 +133,7 @@ def test_long_texts_are_not_encoded_in_this_process(
     assert SMALL_BYTES < 1.1 * max(longest) < 2 * SMALL_BYTES
 
 
-def test_the_border_of_small_requests_is_below_a_glance(
-    prepare: Preparation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_border_of_small_requests_is_below_a_glance(prepare: Preparation, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, ask = [], SLOW.ask
 
     def watched(work: str, *rest: object) -> bytes:
@@ -180,9 +178,7 @@ def test_a_form_has_less_time_than_a_text(prepare: Preparation, monkeypatch: pyt
 def test_both_ways_lead_to_the_same_prompt(
     prepare: Preparation, monkeypatch: pytest.MonkeyPatch, tokenizer: Tokenizer
 ) -> None:
-    tools = ToolUse(
-        (Tool("look", "Look it up", '{"type": "object", "properties": {"at": {"type": "string"}}}'),)
-    )
+    tools = ToolUse((Tool("look", "Look it up", '{"type": "object", "properties": {"at": {"type": "string"}}}'),))
     requests = [
         chat("Hi <|im_end|> there"),
         chat("Hi", thinking=Thinking(on=True)),
@@ -201,9 +197,7 @@ def test_both_ways_lead_to_the_same_prompt(
 
 
 @pytest.mark.parametrize("size", [3_000, 50_000, 1_000_000])
-def test_a_prompt_that_does_not_fit_is_refused_alike_wherever_it_is_counted(
-    prepare: Preparation, size: int
-) -> None:
+def test_a_prompt_that_does_not_fit_is_refused_alike_wherever_it_is_counted(prepare: Preparation, size: int) -> None:
     with pytest.raises(PromptTooLong, match=r"tokens long, but the model's context holds 100:"):
         ready(prepare, chat("long " * size, whole=True), 100)
     assert ready(prepare, chat("long " * size, "Hi"), 100).prompt == ready(prepare, chat("Hi"), 100).prompt
@@ -280,9 +274,7 @@ def test_a_form_that_cannot_be_used_is_one_sentence_and_the_next_one_is_used(
 
 
 def test_a_request_whose_sender_leaves_is_given_up(prepare: Preparation) -> None:
-    steps = prepare.steps(
-        chat("Hi", form=OutputForm("schema", '{"type": "integer", "multipleOf": 9999991}')), 100
-    )
+    steps = prepare.steps(chat("Hi", form=OutputForm("schema", '{"type": "integer", "multipleOf": 9999991}')), 100)
     waited = next(steps)
     while SLOW._running is None:
         time.sleep(0.01)

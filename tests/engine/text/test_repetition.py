@@ -10,9 +10,7 @@ heads = st.lists(st.integers(0, 50), max_size=60)
 
 
 @given(heads, st.lists(st.integers(100, 104), min_size=1, max_size=40), st.integers(3, 8), st.integers(0, 39))
-def test_an_exact_circle_is_found_wherever_it_stops(
-    head: list[int], cycle: list[int], rounds: int, more: int
-) -> None:
+def test_an_exact_circle_is_found_wherever_it_stops(head: list[int], cycle: list[int], rounds: int, more: int) -> None:
     rounds = max(rounds, -(-32 // len(cycle)))
     text = head + cycle * rounds + cycle[: more % len(cycle)]
     start = loop_start(text)
@@ -107,17 +105,13 @@ def test_a_circle_says_something_new_for_one_round() -> None:
 
 
 NUMBERS = "\n".join(f"| {a} | {a * a} | {a * a * a} |" for a in range(1, 200))
-RECORDS = "\n".join(
-    f'{{ "id" : {n} , "name" : "N{n}" , "age" : {n % 60} , "active" : true }}' for n in range(90)
-)
+RECORDS = "\n".join(f'{{ "id" : {n} , "name" : "N{n}" , "age" : {n % 60} , "active" : true }}' for n in range(90))
 VERSES = "\n".join(
     f"The miller number{n} went down to the water{n} at dawn{n}\nAnd the river runs on, and the river runs on,\n"
     "Under the willow the river runs on,"
     for n in range(9)
 )
-BRANCHES = "\n".join(
-    f"    if ( name{n} == other{n} ) {{\n        return value{n} ;\n    }}" for n in range(60)
-)
+BRANCHES = "\n".join(f"    if ( name{n} == other{n} ) {{\n        return value{n} ;\n    }}" for n in range(60))
 
 
 @pytest.mark.parametrize("text", [NUMBERS, RECORDS, VERSES, BRANCHES, STORY * 3])
@@ -131,14 +125,10 @@ def test_a_text_without_repetition_is_never_stopped(tokens: list[int]) -> None:
     assert not any(watch.add(token) for token in tokens)
 
 
-@pytest.mark.parametrize(
-    ("signs", "prose"), [(0, True), (3, True), (5, True), (8, False), (12, False), (40, False)]
-)
+@pytest.mark.parametrize(("signs", "prose"), [(0, True), (3, True), (5, True), (8, False), (12, False), (40, False)])
 def test_prose_is_what_has_few_signs_that_are_no_letters(signs: int, prose: bool) -> None:
     """A text that goes round is stopped soon if it is prose; signs of 100 characters are brackets and strokes here."""
-    letters = (
-        "abcdefghij klmno pqrst uvwxy zabcd efghi jklmn opqrs tuvwx yzabc defgh ijklm nopqr stuvw xyzab cdefg"
-    )
+    letters = "abcdefghij klmno pqrst uvwxy zabcd efghi jklmn opqrs tuvwx yzabc defgh ijklm nopqr stuvw xyzab cdefg"
     round_ = "|" * signs + letters[signs:] + " "
     names = sorted({*round_})
     watch = LoopWatch(lambda tokens: "".join(names[token] for token in tokens))

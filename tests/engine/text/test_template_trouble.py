@@ -75,9 +75,7 @@ def prompt(tokenizer: Tokenizer, *turns: ChatMessage) -> tuple[str, list[str]]:
 def test_the_familys_template_takes_the_place_of_a_useless_one(source: str, tmp_path: Path) -> None:
     tokenizer = saved(tmp_path, source)
     text, [said] = prompt(tokenizer, system("Be brief."), user("Hi"))
-    assert text == (
-        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
-    )
+    assert text == ("<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n")
     why = "cannot be read" if source in UNREADABLE else "leaves out what you write"
     assert said == f"The model's chat template {why}: that of ChatML took its place."
     assert tokenizer.tokens()[max(tokenizer.end_ids)] == "<|im_end|>"
@@ -120,9 +118,7 @@ def test_without_a_known_family_turns_are_labelled(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(known_templates, "_KNOWN", ())
     text, [said] = prompt(saved(tmp_path, GO), user("Hi"))
     assert text == "User: Hi\n\nAssistant:"
-    assert (
-        said == "The model's chat template cannot be read, so the conversation is given to it as plain text."
-    )
+    assert said == "The model's chat template cannot be read, so the conversation is given to it as plain text."
 
 
 @pytest.mark.parametrize("source", [ALTERNATE, SYSTEM_FIRST, SYSTEM_DROPPED])
@@ -237,17 +233,13 @@ def test_a_list_that_is_printed_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("useless", [*UNREADABLE, *SILENT])
-def test_the_next_template_takes_the_place_of_a_useless_one(
-    useless: str, tmp_path: Path, smollm2: Path
-) -> None:
+def test_the_next_template_takes_the_place_of_a_useless_one(useless: str, tmp_path: Path, smollm2: Path) -> None:
     own = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
     folder = tmp_path / "folder"
     saved(folder, own)
     (folder / "chat_template.jinja").unlink(missing_ok=True)
     config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    (folder / "tokenizer_config.json").write_text(
-        json.dumps(config | {"chat_template": own}), encoding="utf-8"
-    )
+    (folder / "tokenizer_config.json").write_text(json.dumps(config | {"chat_template": own}), encoding="utf-8")
     file = tmp_path / smollm2.name
     file.symlink_to(smollm2)
     for place, other in ((folder, "tokenizer_config.json"), (file, file.name)):
@@ -255,9 +247,7 @@ def test_the_next_template_takes_the_place_of_a_useless_one(
         beside.write_text(useless, encoding="utf-8")
         text, [said] = prompt(Tokenizer(place), user("Hi"))
         assert "Hi" in text
-        assert said == (
-            f"The chat template in chat_template.jinja cannot be used: that in {other} took its place."
-        )
+        assert said == (f"The chat template in chat_template.jinja cannot be used: that in {other} took its place.")
     assert "named SmolLM" in text  # by its own template's words
 
 

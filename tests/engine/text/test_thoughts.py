@@ -41,8 +41,7 @@ SWITCH = (
 )
 #: As DeepSeek V3.1's and Granite's: it thinks only if it is told to.
 ASKED = (
-    TURNS
-    + "{% if not thinking is defined %}{% set thinking = false %}{% endif %}{% if thinking %}Think.{% endif %}"
+    TURNS + "{% if not thinking is defined %}{% set thinking = false %}{% endif %}{% if thinking %}Think.{% endif %}"
 )
 #: As gpt-oss': how much it thinks stands in the system prompt, which a macro writes.
 EFFORT = (
@@ -96,9 +95,7 @@ def test_thoughts_are_what_a_reply_begins_with() -> None:
     st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "th", "ink>", " ", "\n", "So.", "é"])),
     st.lists(st.integers(0, 60), max_size=12),
 )
-def test_a_reply_that_comes_in_pieces_is_divided_as_it_would_be_whole(
-    parts: list[str], cuts: list[int]
-) -> None:
+def test_a_reply_that_comes_in_pieces_is_divided_as_it_would_be_whole(parts: list[str], cuts: list[int]) -> None:
     reply = "".join(parts)
     begins = [0, *sorted(min(cut, len(reply)) for cut in cuts), len(reply)]
     divided = ThoughtAndAnswer()

@@ -77,9 +77,7 @@ def test_bytes_of_any_tokens_join_to_what_is_decoded(tokenizer: Tokenizer, data:
     assert _joined(tokenizer, ids).decode(errors="replace") == tokenizer.decode(ids)
 
 
-def test_the_first_token_of_a_text_has_no_space_that_is_dropped(
-    tokenizer: Tokenizer, spelled: Tokenizer
-) -> None:
+def test_the_first_token_of_a_text_has_no_space_that_is_dropped(tokenizer: Tokenizer, spelled: Tokenizer) -> None:
     (token,) = spelled.encode("hi")[1:]
     assert (TokenTexts(spelled).said(token), TokenTexts(spelled).said(token, first=True)) == (b" hi", b"hi")
     assert spelled.decode([token]) == "hi"

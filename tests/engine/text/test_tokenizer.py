@@ -48,9 +48,7 @@ def test_a_conversation_is_rendered_by_the_checkpoint_s_template(llama_folder: P
 
 def test_a_template_without_system_role_gets_its_text_in_the_first_turn(tmp_path: Path) -> None:
     tokenizer = Tokenizer(saved(tmp_path, NO_SYSTEM))
-    assert tokenizer.decode(tokenizer.render(CONVERSATION)).startswith(
-        "[user]Be brief.\n\nHello[assistant]Hi"
-    )
+    assert tokenizer.decode(tokenizer.render(CONVERSATION)).startswith("[user]Be brief.\n\nHello[assistant]Hi")
 
 
 def test_results_of_gemma_4_s_tools_stand_in_the_turn_that_called(tmp_path: Path) -> None:
@@ -140,9 +138,7 @@ def test_a_text_longer_than_the_context_is_no_complaint_of_the_library(
     monkeypatch.setattr(logging.getLogger("transformers"), "propagate", True)
     folder = saved(tmp_path, NO_SYSTEM)
     config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    (folder / "tokenizer_config.json").write_text(
-        json.dumps({**config, "model_max_length": 4}), encoding="utf-8"
-    )
+    (folder / "tokenizer_config.json").write_text(json.dumps({**config, "model_max_length": 4}), encoding="utf-8")
     tokenizer = Tokenizer(folder)
     assert len(tokenizer.encode("one two three four five six seven")) > 4
     assert len(tokenizer.render([ChatMessage("user", "one two three four five six")])) > 4

@@ -78,9 +78,7 @@ def test_special_and_added_tokens_are_those_of_the_files(tmp_path: Path) -> None
         "model_max_length": 4,
     }
     compare(write(tmp_path / "new", backend(), **config))
-    compare(
-        write(tmp_path / "named", backend(), **{**config, "extra_special_tokens": {"extra_token": "<extra>"}})
-    )
+    compare(write(tmp_path / "named", backend(), **{**config, "extra_special_tokens": {"extra_token": "<extra>"}}))
     older = write(tmp_path / "old", backend(), eos_token="</s>", additional_special_tokens=["<extra>"])
     write_json(older / "special_tokens_map.json", {"eos_token": {"content": "<|im_end|>", "lstrip": False}})
     write_json(older / "added_tokens.json", {"</think>": 377, "<think>": 376})
@@ -100,9 +98,7 @@ def test_a_text_begins_as_the_file_says_and_is_never_closed(tmp_path: Path) -> N
     closing = processors.TemplateProcessing(
         single="<|im_start|> $A <|im_end|>", special_tokens=[("<|im_start|>", 1), ("<|im_end|>", 2)]
     )
-    ours = compare(
-        write(tmp_path, backend(post_processor=closing), eos_token="<|im_end|>", add_bos_token=False)
-    )
+    ours = compare(write(tmp_path, backend(post_processor=closing), eos_token="<|im_end|>", add_bos_token=False))
     assert ours.encode("Hi")[0] == 1
     assert ours.decode(ours.encode("Hi"), special=True) == "<|im_start|>Hi"
     assert ours.decode(ours.encode("Hi<|im_end|>"), special=True) == "<|im_start|>Hi<|im_end|>"
@@ -223,17 +219,14 @@ PROGRAMS = [
     "{% generation %}{% set x = 1 %}{{ bos_token }}{{ messages[-1]['content'] }}{% endgeneration %}{{ x }}",
     f"{SAID}"
     "{% set ns = namespace(n=false) %}{% set ns.n = true %}{{ ns.n }}{{ dict(a='<ä>') | tojson(indent=1) }}",
-    f"{SAID}"
-    "{{ strftime_now('%Y') }}{{ tools is none }}{{ eos_token }}{{ add_generation_prompt }}",
+    f"{SAID}{{{{ strftime_now('%Y') }}}}{{{{ tools is none }}}}{{{{ eos_token }}}}{{{{ add_generation_prompt }}}}",
     f"{SAID}{{{{ ''.__class__ }}}}",
 ]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_templates_say_what_they_say_in_transformers(program: str, tmp_path: Path) -> None:
-    folder = write(
-        tmp_path, backend(), chat_template=program, eos_token="<|im_end|>", bos_token="<|im_start|>"
-    )
+    folder = write(tmp_path, backend(), chat_template=program, eos_token="<|im_end|>", bos_token="<|im_start|>")
     turns = [ChatMessage("user", "Hi <b>ä"), ChatMessage("assistant", "Ho"), ChatMessage("user", " 'x' ")]
     theirs = PreTrainedTokenizerFast.from_pretrained(folder)
     chat = [{"role": turn.role, "content": turn.content} for turn in turns]

@@ -36,9 +36,7 @@ NOW = ToolCall("now", "{}")
 TOOLS = (WEATHER, Tool("now"))
 
 
-def read(
-    form: str, text: str, seed: int = 0, template: str = ""
-) -> tuple[str, str, list[tuple[str, object]]]:
+def read(form: str, text: str, seed: int = 0, template: str = "") -> tuple[str, str, list[tuple[str, object]]]:
     """Thought, answer and calls of a reply that comes in pieces."""
     chance = random.Random(seed)
     parts = ReplyParts("", FORMATS[form], TOOLS)
@@ -85,9 +83,7 @@ def test_thought_and_words_come_before_calls(form: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
-@pytest.mark.parametrize(
-    "text", ["No call at all.\n", "1 < 2 {and} [so on]", "<tool", "[TOOL", "a\n\n  b ", '"{"', ""]
-)
+@pytest.mark.parametrize("text", ["No call at all.\n", "1 < 2 {and} [so on]", "<tool", "[TOOL", "a\n\n  b ", '"{"', ""])
 def test_what_is_no_call_stays_as_it_is(form: str, text: str) -> None:
     assert read(form, text) == ("", text, [])
 
@@ -158,16 +154,10 @@ def test_values_have_the_types_of_the_schema() -> None:
     assert read("gemma4", gemma)[2] == [
         ("get_weather", {"city": "a:{b}", "days": 2, "inner": {"deep": True, "more": [1, None]}})
     ]
-    words = (
-        """<|tool_call_start|>[get_weather(from="a, b=c", user-id='d\n=', in=[{"x=": 1}])]<|tool_call_end|>"""
-    )
-    assert read("lfm2", words)[2] == [
-        ("get_weather", {"from": "a, b=c", "user-id": "d\n=", "in": [{"x=": 1}]})
-    ]
+    words = """<|tool_call_start|>[get_weather(from="a, b=c", user-id='d\n=', in=[{"x=": 1}])]<|tool_call_end|>"""
+    assert read("lfm2", words)[2] == [("get_weather", {"from": "a, b=c", "user-id": "d\n=", "in": [{"x=": 1}]})]
     python = "<|tool_call_start|>[get_weather(city='it\\'s', days=-2, inner={'a': True, 'b': [null]})]<|tool_call_end|>"
-    assert read("lfm2", python)[2] == [
-        ("get_weather", {"city": "it's", "days": -2, "inner": {"a": True, "b": [None]}})
-    ]
+    assert read("lfm2", python)[2] == [("get_weather", {"city": "it's", "days": -2, "inner": {"a": True, "b": [None]}})]
 
 
 @pytest.mark.parametrize("form", sorted({*FORMATS} - {"gemma4", "harmony"}))
@@ -224,9 +214,7 @@ def test_a_text_is_another_value_only_where_the_schema_allows_it(
 ) -> None:
     for form in ("coder", "glm", "glm-lines"):
         parts = ReplyParts("", FORMATS[form], [UNION])
-        written = FORMATS[form].written(
-            ToolCall("pick", json.dumps({"note": note, "size": size, "colour": colour}))
-        )
+        written = FORMATS[form].written(ToolCall("pick", json.dumps({"note": note, "size": size, "colour": colour})))
         said = [parts.add(written), parts.end()]
         assert json.loads("".join(call.arguments for one in said for call in one.calls)) == expected
 

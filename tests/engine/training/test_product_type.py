@@ -21,9 +21,7 @@ def _forgotten() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("fast", [torch.bfloat16, torch.float32])
-def test_it_is_the_type_whose_product_takes_less_time(
-    fast: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_the_type_whose_product_takes_less_time(fast: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = 0.0
 
     def linear(rows: Tensor, matrix: Tensor) -> Tensor:

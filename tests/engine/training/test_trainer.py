@@ -65,9 +65,7 @@ def test_a_checkpoint_resumes_where_it_was(tmp_path: Path) -> None:
 
 def test_the_rate_rises_holds_and_falls() -> None:
     schedule = Schedule(10.0)
-    rates = [
-        schedule.factor(schedule.done(Progress(elapsed_s=seconds))) for seconds in (0, 12, 100, 400, 600)
-    ]
+    rates = [schedule.factor(schedule.done(Progress(elapsed_s=seconds))) for seconds in (0, 12, 100, 400, 600)]
     assert rates[0] < rates[1] == rates[2] == 1.0
     assert rates[3] < 1.0
     assert rates[4] == pytest.approx(0.0, abs=1e-9)
@@ -100,6 +98,4 @@ def test_transformers_computes_the_same_logits(tmp_path: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32)
     tokens = torch.tensor([[random.Random(1).randrange(64) for _ in range(30)]])
     with torch.no_grad():
-        torch.testing.assert_close(
-            model(tokens).logits, network.logits(network(tokens)), atol=2e-4, rtol=2e-4
-        )
+        torch.testing.assert_close(model(tokens).logits, network.logits(network(tokens)), atol=2e-4, rtol=2e-4)

@@ -25,9 +25,7 @@ def test_verdicts_are_paths_with_one_token_more(name: str) -> None:
         rule = RULES[name].verifier(Sampler(temperature=1.5, top_p=0.9, seed=seed))
         verdict = rule.verify(TREE, _rows(seed), 3, [])
         assert tuple(TREE.tokens[node] for node in verdict.nodes) == verdict.tokens[:-1]
-        assert all(
-            TREE.parents[node] == parent for parent, node in itertools.pairwise((ROOT, *verdict.nodes))
-        )
+        assert all(TREE.parents[node] == parent for parent, node in itertools.pairwise((ROOT, *verdict.nodes)))
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

@@ -55,9 +55,7 @@ def test_an_untypical_node_ends_its_branch() -> None:
 def test_it_is_lossy_and_says_so() -> None:
     """The draft is taken every time, though the target would say it one time in four."""
     draft = Draft.chain([2])
-    firsts = Counter(
-        RULE.verify(draft, torch.stack([FLAT, FLAT]), position, []).tokens[0] for position in range(200)
-    )
+    firsts = Counter(RULE.verify(draft, torch.stack([FLAT, FLAT]), position, []).tokens[0] for position in range(200))
     assert firsts == {2: 200}
     assert not RULES["typical"].lossless
     assert "lossy" in RULES["typical"].title

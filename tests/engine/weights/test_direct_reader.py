@@ -52,9 +52,7 @@ def test_ranges_come_whole_also_where_direct_reads_are_refused(
     reader.close()
 
 
-def test_the_system_s_own_answer_is_taken_on_direct_reads(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_system_s_own_answer_is_taken_on_direct_reads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = os.open
 
     def refuse(name: Any, flags: int, *more: int) -> int:
@@ -81,9 +79,7 @@ def test_a_file_that_ends_early_is_an_error(path: Path) -> None:
     reader.close()
 
 
-def test_what_is_abandoned_does_not_touch_its_memory_any_more(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_abandoned_does_not_touch_its_memory_any_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = threading.Event()
     read_block: Callable[..., None] = DirectReader._read_block
 

@@ -34,9 +34,7 @@ class Target:
         which = random.randrange(8)
         changed = json.dumps(config).encode() if which == 0 else damaged_json(random, config)
         (place / "config.json").write_bytes(changed)
-        settings = (
-            json.dumps(self._generation).encode() if which > 1 else damaged_json(random, self._generation)
-        )
+        settings = json.dumps(self._generation).encode() if which > 1 else damaged_json(random, self._generation)
         (place / "generation_config.json").write_bytes(settings)
         try:
             read_config(CheckpointOutline(place))

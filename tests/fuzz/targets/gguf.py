@@ -114,6 +114,4 @@ def _value(value: object) -> bytes:
         return struct.pack("<I", 8) + _string(value)
     if isinstance(value, bool):
         return struct.pack("<I?", 7, value)
-    return (
-        struct.pack("<If", 6, value) if isinstance(value, float) else struct.pack("<II", 4, int(str(value)))
-    )
+    return struct.pack("<If", 6, value) if isinstance(value, float) else struct.pack("<II", 4, int(str(value)))

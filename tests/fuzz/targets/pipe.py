@@ -66,9 +66,7 @@ class Target:
             data = b"".join(_frame(damaged_bytes(random, pickled)) for pickled in pickles)
         else:
             foreign = random.choice(_FOREIGN).replace(b"PLACE", str(self._place).encode())
-            data = _frame(pickles[0]) + _frame(
-                foreign if random.random() < 0.5 else damaged_bytes(random, foreign)
-            )
+            data = _frame(pickles[0]) + _frame(foreign if random.random() < 0.5 else damaged_bytes(random, foreign))
         self._read(data)
         assert not self._place.exists(), "something was called"
 

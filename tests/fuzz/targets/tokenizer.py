@@ -84,9 +84,7 @@ def _sentence_piece(tokens: list[str]) -> bytes:
     pieces += [(token, 1) for token in tokens[:100] if not token.startswith("<")]
     data = b""
     for number, (text, kind) in enumerate(pieces):
-        inner = (
-            _field(1, text.encode()) + b"\x15" + struct.pack("<f", -float(number)) + b"\x18" + bytes([kind])
-        )
+        inner = _field(1, text.encode()) + b"\x15" + struct.pack("<f", -float(number)) + b"\x18" + bytes([kind])
         data += _field(1, inner)
     return data + _field(2, b"\x18\x02\xc0\x02\x00\xc8\x02\x01") + _field(3, b"\x18\x01")
 

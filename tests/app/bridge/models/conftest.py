@@ -21,7 +21,5 @@ def weights(server: HubServer, tmp_path: Path) -> bytes:
     path = tmp_path / "made.gguf"
     write_small_gguf(path, values=32_768)
     content = path.read_bytes()
-    server.add(
-        REPO, {FILE: content, "README.md": b""}, tags=("text-generation", "gguf", "license:apache-2.0")
-    )
+    server.add(REPO, {FILE: content, "README.md": b""}, tags=("text-generation", "gguf", "license:apache-2.0"))
     return content

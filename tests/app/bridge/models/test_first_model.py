@@ -20,9 +20,7 @@ def _model_of(workspace: Workspace) -> str:
     return workspace.model.state.model_ref
 
 
-def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(desk: Desk, tmp_path: Path) -> None:
     workspace = desk.open()
     assert (_model_of(workspace), desk.recorder.notices) == (DEFAULT_MODEL, [])
     mine = tmp_path / "mine.gguf"

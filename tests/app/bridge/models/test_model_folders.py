@@ -38,9 +38,7 @@ def test_the_models_move_and_what_names_them_follows(desk: Desk, mine: Path, tmp
     desk.wait(lambda: workspace.model.state.model_ref == now)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert not mine.exists()
-    assert [entry.path for entry in store.folders.entries if entry.own] == [
-        str(target)
-    ] or store.folders.look() is None
+    assert [entry.path for entry in store.folders.entries if entry.own] == [str(target)] or store.folders.look() is None
     workspace.choose_model("smollm2")
     workspace.open_chat.show(chat)  # it was kept with the model's former place
     assert workspace.settings.model == now

@@ -53,9 +53,7 @@ def test_a_model_is_found_fetched_and_used(desk: Desk, weights: bytes) -> None:
     offer = offer_of(desk, store, "qwen3-0.6b")
     assert (offer.name, offer.repo, offer.size_bytes) == (NAME, REPO, len(weights))
     seen: list[int] = []
-    store.downloads.changed.connect(
-        lambda: seen.extend(entry.done_bytes for entry in store.downloads.entries.values())
-    )
+    store.downloads.changed.connect(lambda: seen.extend(entry.done_bytes for entry in store.downloads.entries.values()))
     with desk.qtbot.waitSignal(store.ready) as came:
         store.offers.fetch(offer)
     assert seen == sorted(seen)
@@ -102,9 +100,7 @@ def test_a_download_that_is_given_up_leaves_nothing(desk: Desk, weights: bytes, 
     assert not (models_folder() / NAME).exists()
 
 
-def test_one_that_ran_when_the_window_closed_goes_on_by_itself(
-    desk: Desk, weights: bytes, server: HubServer
-) -> None:
+def test_one_that_ran_when_the_window_closed_goes_on_by_itself(desk: Desk, weights: bytes, server: HubServer) -> None:
     server.once(large(stall(0.5)))
     workspace = desk.open()
     store = workspace.model_store
@@ -185,9 +181,7 @@ def installed(desk: Desk, workspace: Workspace, *names: str) -> None:
 
 def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: Desk, target: Path) -> None:
     import_model(models_folder(), [target], name="big", copy=True, reserve_bytes=0)
-    import_model(
-        models_folder(), [target], name="small", kind="draft", belongs_to=("big",), copy=True, reserve_bytes=0
-    )
+    import_model(models_folder(), [target], name="small", kind="draft", belongs_to=("big",), copy=True, reserve_bytes=0)
     workspace = desk.open()
     store = workspace.model_store
     installed(desk, workspace, "big", "small")
@@ -215,9 +209,7 @@ def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: 
     assert workspace.model.state.model_ref == DEFAULT_MODEL
 
 
-def test_folders_and_files_are_looked_at_then_linked_or_copied(
-    desk: Desk, target: Path, tmp_path: Path
-) -> None:
+def test_folders_and_files_are_looked_at_then_linked_or_copied(desk: Desk, target: Path, tmp_path: Path) -> None:
     workspace = desk.open()
     store = workspace.model_store.installed
 

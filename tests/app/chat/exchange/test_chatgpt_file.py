@@ -10,9 +10,7 @@ from engine.errors import ImportInvalid
 from tests.app.chat.exchange.test_json_file import read_conversations
 
 
-def _node(
-    parent: str | None, role: str = "", *parts: object, kind: str = "text", **metadata: object
-) -> dict[str, Any]:
+def _node(parent: str | None, role: str = "", *parts: object, kind: str = "text", **metadata: object) -> dict[str, Any]:
     message = {
         "author": {"role": role},
         "create_time": 100.5,

@@ -75,9 +75,7 @@ MESSAGES = st.lists(
         error=st.text(),
         parent_id=st.none() | st.integers(1, 8),
         model=st.text(),
-        attachments=st.lists(st.builds(Attachment, st.just("a.txt"), st.integers(0, 9), st.text())).map(
-            tuple
-        ),
+        attachments=st.lists(st.builds(Attachment, st.just("a.txt"), st.integers(0, 9), st.text())).map(tuple),
     ),
     min_size=1,
     max_size=8,

@@ -43,8 +43,7 @@ def test_only_the_words_are_left(markdown: str, words: str | None) -> None:
 
 def test_what_is_marked_by_noncharacters_is_looked_through_and_kept() -> None:
     assert (
-        plain_line("**\ufdd0bold\ufdd1** snake_\ufdd0case\ufdd1_name")
-        == "\ufdd0bold\ufdd1 snake_\ufdd0case\ufdd1_name"
+        plain_line("**\ufdd0bold\ufdd1** snake_\ufdd0case\ufdd1_name") == "\ufdd0bold\ufdd1 snake_\ufdd0case\ufdd1_name"
     )
     assert plain_line("[words](https://\ufdd0example\ufdd1.org)") == "words (https://\ufdd0example\ufdd1.org)"
     assert plain_line("```\ufdd0python\ufdd1\nx\n```") == "\ufdd0python\ufdd1 x"

@@ -76,9 +76,7 @@ def test_closed_it_draws_nothing(window: MainWindow, workspace: ScriptedWorkspac
 
 
 def test_a_window_without_it_loads_no_plots() -> None:
-    program = (
-        "import sys, app.ui.main_window; sys.exit(bool({'pyqtgraph', 'numpy', 'torch'} & set(sys.modules)))"
-    )
+    program = "import sys, app.ui.main_window; sys.exit(bool({'pyqtgraph', 'numpy', 'torch'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
 
 
@@ -157,9 +155,7 @@ def test_it_shows_a_reply_as_it_is_made(
     assert "MB/s" in panel.places.accessibleName()
 
 
-def test_many_events_are_one_update(
-    qtbot: QtBot, workspace: ScriptedWorkspace, chat: int, panel: Inspector
-) -> None:
+def test_many_events_are_one_update(qtbot: QtBot, workspace: ScriptedWorkspace, chat: int, panel: Inspector) -> None:
     before = panel.updates
     reply = workspace.reply(chat).id
     for step in range(1, 30):
@@ -231,9 +227,7 @@ def test_the_details_of_a_reply_of_an_earlier_session_are_shown(
 ) -> None:
     reason = "Auto: lookup, predicted at 21 tok/s."
     timings = Timings(acceptance_by_position=(0.9, 0.5))
-    workspace.change(
-        chat, details=ReplyDetails("lookup", reason, "/models/llama", None, "q4_k_m", timings=timings)
-    )
+    workspace.change(chat, details=ReplyDetails("lookup", reason, "/models/llama", None, "q4_k_m", timings=timings))
     panel.update_now()
     assert panel.accepted.shares == (0.9, 0.5)
     facts = dict(panel.facts.facts)
@@ -287,14 +281,10 @@ def test_the_figures_of_a_continued_reply_say_that_they_are_of_its_last_part(
 def test_weights_say_what_they_are_and_go_on_only_where_there_were_any(
     workspace: ScriptedWorkspace, chat: int, panel: Inspector, begun: tuple[float, ...], detail: str
 ) -> None:
-    rounds = tuple(
-        replace(one, weights=weights) for one, weights in zip(ROUNDS[:2], (begun, (0.9, 1.0)), strict=True)
-    )
+    rounds = tuple(replace(one, weights=weights) for one, weights in zip(ROUNDS[:2], (begun, (0.9, 1.0)), strict=True))
     event = update(20, 1000.0, rounds, mode="minions")
     members = (MemberYield("lookup", 0.9), MemberYield("small", 1.0))
-    workspace.told_of(
-        workspace.reply(chat).id, replace(event, timings=replace(event.timings, members=members))
-    )
+    workspace.told_of(workspace.reply(chat).id, replace(event, timings=replace(event.timings, members=members)))
     panel.update_now()
     assert panel.votes_section.isVisibleTo(panel)
     assert panel.votes_section.detail.text() == detail
@@ -362,9 +352,7 @@ def test_one_overlay_at_a_time(qtbot: QtBot, window: MainWindow, panel: Inspecto
     assert panel.isVisible()
 
 
-def test_between_wide_and_narrow_the_page_keeps_its_room(
-    qtbot: QtBot, window: MainWindow, panel: Inspector
-) -> None:
+def test_between_wide_and_narrow_the_page_keeps_its_room(qtbot: QtBot, window: MainWindow, panel: Inspector) -> None:
     window.resize(1050, 700)
     settled(qtbot, window)
     assert (panel.width(), window.page.width()) == (394, 400)
@@ -376,9 +364,7 @@ def test_between_wide_and_narrow_the_page_keeps_its_room(
     assert (panel.width(), window.page.width()) == (420, 540)
 
 
-def test_everything_in_it_has_a_name(
-    window: MainWindow, workspace: ScriptedWorkspace, panel: Inspector
-) -> None:
+def test_everything_in_it_has_a_name(window: MainWindow, workspace: ScriptedWorkspace, panel: Inspector) -> None:
     for widget in [*panel.findChildren(QAbstractButton), *panel.findChildren(QWidget)]:
         if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.isVisible():
             assert widget.accessibleName().strip(), widget

@@ -61,9 +61,7 @@ def test_the_legend_of_tokens_names_the_members(qtbot: QtBot, theme: Theme) -> N
     names = ["Lookup", "a-small-one-with-a-long-name", "heads"]
     legend.set_members(names)
     assert legend.accessibleName() == "Legend: Lookup, a-small-one-with-a-long-name, heads, corrected, plain"
-    qtbot.waitUntil(
-        lambda: legend.y() > section.title.geometry().bottom()
-    )  # no room for all of it beside that
+    qtbot.waitUntil(lambda: legend.y() > section.title.geometry().bottom())  # no room for all of it beside that
     assert legend.height() == legend.heightForWidth(legend.width()) > legend.sizeHint().height()
     image = legend.grab().toImage()
     seen = {QColor(image.pixel(x, y)).name() for x in range(image.width()) for y in range(image.height())}

@@ -14,12 +14,8 @@ from app.ui.machine.gpu_section import GpuSection
 from app.ui.theme.theme import Theme
 
 OFFERED = GpuSupport("offered", "GPU support for RTX 4070 is CUDA 13.0.", "CUDA 13.0")
-SIZED = replace(
-    OFFERED, state="sized", address="https://index", size_bytes=2_400_000_000, unpacked_bytes=5_800_000_000
-)
-FETCHING = replace(
-    SIZED, state="fetching", step="receiving", done_bytes=600_000_000, total_bytes=2_400_000_000
-)
+SIZED = replace(OFFERED, state="sized", address="https://index", size_bytes=2_400_000_000, unpacked_bytes=5_800_000_000)
+FETCHING = replace(SIZED, state="fetching", step="receiving", done_bytes=600_000_000, total_bytes=2_400_000_000)
 FAILED = replace(SIZED, state="failed", sentence="The disk is full.", disk_bytes=600_000_000)
 
 

@@ -52,9 +52,7 @@ def answer(workspace: ScriptedWorkspace, made: PlanReport) -> None:
     workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, made))
 
 
-def test_it_asks_when_it_is_shown_and_shows_what_comes(
-    workspace: ScriptedWorkspace, page: MachinePage
-) -> None:
+def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: ScriptedWorkspace, page: MachinePage) -> None:
     assert page.cards.isHidden()
     assert page.plan.notes.text().startswith("The plan is being made.")
     assert not page.measure.button.isEnabled()
@@ -72,9 +70,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(
     assert page.plan.context.words == "Usual, 8,192 tokens"
 
 
-def test_speeds_by_width_are_shown_with_the_chosen_one_marked(
-    workspace: ScriptedWorkspace, page: MachinePage
-) -> None:
+def test_speeds_by_width_are_shown_with_the_chosen_one_marked(workspace: ScriptedWorkspace, page: MachinePage) -> None:
     told(workspace)
     assert page.widths.isHidden()
     made = plan()
@@ -120,9 +116,7 @@ def test_speeds_that_were_never_measured_are_said_to_be_assumed(
     workspace: ScriptedWorkspace, page: MachinePage
 ) -> None:
     told(workspace, measured=False)
-    assert page.plan.notes.text().startswith(
-        "Every figure is assumed: the speeds of this machine were never measured."
-    )
+    assert page.plan.notes.text().startswith("Every figure is assumed: the speeds of this machine were never measured.")
     assert "tok/s, assumed" in page.plan.table.column_titles
     assert page.again_button.accessibleName() == "Measure speeds"
     assert "Speed never measured" in page.cards.cards[2].accessibleName()
@@ -140,9 +134,7 @@ def test_it_hears_nothing_while_another_page_is_shown(
     assert len(workspace.engine.sent) == asked + 2
 
 
-def test_another_model_and_context_are_planned(
-    workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot
-) -> None:
+def test_another_model_and_context_are_planned(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace)
     workspace.settings.recent_models = ("/models/llama",)
     qtbot.mouseClick(page.plan.model, Qt.MouseButton.LeftButton)
@@ -279,9 +271,7 @@ def test_gpu_support_is_looked_at_once_and_can_be_fetched(
     window.places.go(CHAT)
     window.places.go(MACHINE)
     assert asked == ["look"]
-    offered = GpuSupport(
-        "sized", "A card.", "CUDA 13.0", "download.pytorch.org", 2_100_000_000, 5_000_000_000
-    )
+    offered = GpuSupport("sized", "A card.", "CUDA 13.0", "download.pytorch.org", 2_100_000_000, 5_000_000_000)
     workspace.gpu_addon.changed.emit(offered)
     assert page.gpu.main_button.text() == "Fetch 2.1 GB"
     qtbot.mouseClick(page.gpu.main_button, Qt.MouseButton.LeftButton)

@@ -78,9 +78,7 @@ def test_bars_are_as_long_as_their_speeds(qtbot: QtBot, theme: Theme) -> None:
     bars = Bars(theme)
     qtbot.addWidget(bars)
     bars.resize(320, 200)
-    bars.set_bars(
-        [Bar("Dovetail", 10.0, 9.0, best=True), Bar("Plain", 5.0, 6.0), Bar("Offload", words="measuring")]
-    )
+    bars.set_bars([Bar("Dovetail", 10.0, 9.0, best=True), Bar("Plain", 5.0, 6.0), Bar("Offload", words="measuring")])
     picture = bars.grab().toImage()
 
     def filled(index: int, role: str) -> int:
@@ -125,9 +123,7 @@ def test_when_it_was_measured_and_on_what_power() -> None:
 def test_what_is_said_before_measuring() -> None:
     assert promise_words(None) == promise_words(machine(measured=False))
     assert promise_words(machine()).startswith("Measurements are kept")
-    assert promise_words(replace(machine(), power=Power(on_mains=False, battery_percent=None))).startswith(
-        "On battery"
-    )
+    assert promise_words(replace(machine(), power=Power(on_mains=False, battery_percent=None))).startswith("On battery")
 
 
 def test_cards_say_what_is_there() -> None:
@@ -157,9 +153,7 @@ def test_figures_and_sentences() -> None:
     )
     assert result_words((lookup,)) == ("", "")
     assert result_words((lookup, BenchmarkRow("offload", 7.0))) == ("Lookup is the fastest here", "8.0 tok/s")
-    assert plan_notes(replace(plan(), profiled=True))[0].startswith(
-        "Predicted from this machine's speeds and from"
-    )
+    assert plan_notes(replace(plan(), profiled=True))[0].startswith("Predicted from this machine's speeds and from")
 
 
 def test_a_narrow_legend_has_its_words_below_one_another(qtbot: QtBot, theme: Theme) -> None:

@@ -105,9 +105,7 @@ def test_a_model_is_found_fetched_and_talked_to(visit: Visit, weights: bytes) ->
     visit.window.places.go(MODELS)
     page.refresh()
     assert row.state.text == "In use"
-    shown = next(
-        row for row in page.table.rows if row.content and row.content.model.reference == "qwen3-0.6b"
-    )
+    shown = next(row for row in page.table.rows if row.content and row.content.model.reference == "qwen3-0.6b")
     assert shown.state.text() == "Installed"
     assert shown.button.isHidden()
 
@@ -132,9 +130,7 @@ def test_base_models_are_marked_on_the_page_and_in_the_menu(visit: Visit) -> Non
     assert page.installed.rows[DEFAULT_MODEL].kind.text == ""
 
 
-def test_a_download_is_held_and_goes_on_in_another_window(
-    visit: Visit, weights: bytes, server: HubServer
-) -> None:
+def test_a_download_is_held_and_goes_on_in_another_window(visit: Visit, weights: bytes, server: HubServer) -> None:
     server.once(large(stall(0.5)))
     page = visit.open()
     search(visit, page, "qwen3-0.6b")
@@ -210,9 +206,7 @@ def test_models_are_added_from_the_page_and_searched_from_anywhere(
     assert window.focusWidget() is page.search
 
 
-def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(
-    visit: Visit, weights: bytes, tmp_path: Path
-) -> None:
+def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(visit: Visit, weights: bytes, tmp_path: Path) -> None:
     page = visit.open()
     file = tmp_path / "made.gguf"
     for _ in range(2):  # again it is no second model
@@ -232,9 +226,7 @@ def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(
     visit.wait(lambda: "holds no weights that Tenon reads" in visit.window.toast.text)
 
 
-def test_a_full_disk_is_said_with_what_to_do(
-    visit: Visit, weights: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_with_what_to_do(visit: Visit, weights: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     page = visit.open()
     search(visit, page, "qwen3-0.6b")
     dialog = get(visit, page, "qwen3-0.6b")
@@ -323,9 +315,7 @@ def test_the_page_says_that_it_looks_until_there_are_cards(visit: Visit) -> None
     assert page.machine_head.words.text() == "Checking what runs here..."
 
 
-def test_cards_recommend_and_fetch_a_pair_with_one_click(
-    visit: Visit, server: HubServer, tmp_path: Path
-) -> None:
+def test_cards_recommend_and_fetch_a_pair_with_one_click(visit: Visit, server: HubServer, tmp_path: Path) -> None:
     page = visit.open()
     visit.wait(lambda: len(page.cards.cards) == 3)
     badges = [card._badge.text for card in page.cards.cards.values()]
@@ -389,9 +379,7 @@ def test_a_card_says_that_a_model_is_a_mixture(theme: Theme, qtbot: QtBot, qwen:
     card = ModelCard(theme, CardContent(qwen, Prediction("plain", 14.0), "Balanced"))
     qtbot.addWidget(card)
     assert card._mixture.text == "3 of 31 billion active"
-    card.show_content(
-        CardContent(replace(qwen, active_parameters=None), Prediction("plain", 14.0), "Balanced")
-    )
+    card.show_content(CardContent(replace(qwen, active_parameters=None), Prediction("plain", 14.0), "Balanced"))
     assert card._mixture.isHidden()
 
 

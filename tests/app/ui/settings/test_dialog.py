@@ -196,9 +196,7 @@ def test_pages_without_values_of_models_are_for_all_models(dialog: SettingsDialo
     assert dialog.scope == MODEL
 
 
-def test_a_setting_without_effect_says_why_and_stays(
-    qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace
-) -> None:
+def test_a_setting_without_effect_says_why_and_stays(qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace) -> None:
     workspace.settings.vram_budget_bytes = 1_000_000_000
     workspace.set_engine(replace(READY, gpu=""))
     dialog = SettingsDialog(theme, workspace)
@@ -216,9 +214,7 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
     assert lossy == {"sample-and-match": False, "typical": True}
 
 
-def test_places_that_cannot_be_are_listed_with_the_reason(
-    dialog: SettingsDialog, workspace: ScriptedWorkspace
-) -> None:
+def test_places_that_cannot_be_are_listed_with_the_reason(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     workspace.set_engine(replace(workspace.model.state, gpu=""))
     dialog.go("speed")
     field = dialog.row("memory").field
@@ -278,9 +274,7 @@ def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: Sc
     assert dialog.row("context").in_use.text() == ""
 
 
-def test_what_is_in_use_is_no_copy_of_the_choice(
-    dialog: SettingsDialog, workspace: ScriptedWorkspace
-) -> None:
+def test_what_is_in_use_is_no_copy_of_the_choice(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     assert workspace.model.report is not None
     workspace.load(replace(workspace.model.report, threads=2, kv_cache="q8_0"))
     change(dialog.row("language"), "de")
@@ -335,9 +329,7 @@ def test_closing_asks_what_becomes_of_changes(dialog: SettingsDialog, workspace:
     assert workspace.settings.threads == 4
 
 
-def test_closing_can_discard_and_go_on(
-    qtbot: QtBot, dialog: SettingsDialog, workspace: ScriptedWorkspace
-) -> None:
+def test_closing_can_discard_and_go_on(qtbot: QtBot, dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     change(dialog.row("threads"), 4)
     for words, visible in (("Go on editing", True), ("Discard changes", False)):
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
@@ -392,9 +384,7 @@ def test_words_are_whole_and_nothing_overlaps_at_any_width(
                     assert part.parentWidget().rect().contains(part.geometry()), part
 
 
-def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(
-    qtbot: QtBot, dialog: SettingsDialog
-) -> None:
+def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(qtbot: QtBot, dialog: SettingsDialog) -> None:
     dialog.go("speed")
     change(dialog.row("context"), 4096)
     dialog.head.search.setFocus()
@@ -416,9 +406,7 @@ def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(
 
 
 @pytest.mark.parametrize("name", ["look_up", "context"])
-def test_the_focus_is_shown_once_and_to_the_keyboard_alone(
-    qtbot: QtBot, dialog: SettingsDialog, name: str
-) -> None:
+def test_the_focus_is_shown_once_and_to_the_keyboard_alone(qtbot: QtBot, dialog: SettingsDialog, name: str) -> None:
     dialog.go("speed")
     control = dialog.row(name).field.controls[0]
     assert isinstance(control, (SwitchBox, Slider))
@@ -447,9 +435,7 @@ def test_a_tall_row_has_room_for_all_words_in_use(dialog: SettingsDialog) -> Non
     assert lines <= row.in_use.height()
 
 
-def test_what_a_model_has_of_its_own_is_what_is_in_use(
-    dialog: SettingsDialog, workspace: ScriptedWorkspace
-) -> None:
+def test_what_a_model_has_of_its_own_is_what_is_in_use(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     workspace.settings.set_for_model(MODEL, "temperature", 1.5)
     dialog.pending.undo()
     dialog.go("style")

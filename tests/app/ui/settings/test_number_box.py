@@ -33,11 +33,7 @@ def field_of(qtbot: QtBot, theme: Theme, name: str) -> NumberField:
 
 
 def own(number: Number, shown: float) -> float:
-    return (
-        round(shown * number.unit_size)
-        if number.unit_size > 1 or not number.places
-        else round(shown, number.places)
-    )
+    return round(shown * number.unit_size) if number.unit_size > 1 or not number.places else round(shown, number.places)
 
 
 def by_key(qtbot: QtBot, box: NumberBox) -> None:

@@ -53,9 +53,7 @@ def test_it_opens_once_and_its_changes_reach_the_engine(
     assert opened.isVisible()
 
 
-def test_nothing_of_it_is_left_once_it_is_closed(
-    qtbot: QtBot, window: MainWindow, opened: SettingsDialog
-) -> None:
+def test_nothing_of_it_is_left_once_it_is_closed(qtbot: QtBot, window: MainWindow, opened: SettingsDialog) -> None:
     assert window.settings.dialog is opened
     opened.head.search.setText("a")
     with qtbot.waitSignal(opened.destroyed):
@@ -165,10 +163,7 @@ def test_settings_go_out_and_come_in(
     workspace.written()
     assert opened.pending.value("threads") == 3
     assert workspace.settings.threads == 0
-    assert (
-        "Left out, because they no longer exist or their values are not allowed: Top k."
-        in opened.foot.words.text()
-    )
+    assert "Left out, because they no longer exist or their values are not allowed: Top k." in opened.foot.words.text()
     opened.foot.apply_button.click()
     assert workspace.settings.threads == 3
     actions["export_settings"].requested.emit()
@@ -231,9 +226,7 @@ def test_a_token_is_kept_told_of_and_forgotten(
 
 
 @pytest.mark.parametrize(("percent", "scale"), [(50, 0.9), (100, 1.0), (300, 1.5)])
-def test_a_size_of_text_from_an_older_file_is_brought_into_its_range(
-    theme: Theme, percent: int, scale: float
-) -> None:
+def test_a_size_of_text_from_an_older_file_is_brought_into_its_range(theme: Theme, percent: int, scale: float) -> None:
     settings = Settings()
     settings.font_scale = percent
     apply_appearance(theme, settings)

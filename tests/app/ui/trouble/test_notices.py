@@ -27,9 +27,7 @@ SHORT = ErrorReport(
 )
 
 
-def failed(
-    window: MainWindow, workspace: ScriptedWorkspace, report: ErrorReport, text: str = "So far"
-) -> int:
+def failed(window: MainWindow, workspace: ScriptedWorkspace, report: ErrorReport, text: str = "So far") -> int:
     """A chat whose last reply failed."""
     chat = workspace.add_conversation("A chat", 0, "A private question", "An answer")
     window.page.open(chat)
@@ -102,9 +100,7 @@ def test_a_memory_budget_is_raised_to_what_would_do_and_the_reply_is_tried_again
     assert (settings.ram_budget_bytes, settings.by_model) == (400_000_000, {})
     assert workspace.tried_again(chat)
     assert window.toast.text == "The memory budget is 0.4 GB from now on."
-    settings.set_for_model(
-        "smollm2", "ram_budget_bytes", 200_000_000
-    )  # a model's own is what stands in the way
+    settings.set_for_model("smollm2", "ram_budget_bytes", 200_000_000)  # a model's own is what stands in the way
     window.trouble._mend(refused, Remedy.MEMORY_BUDGET)
     assert settings.of_model("smollm2").ram_budget_bytes == 400_000_000
 
@@ -113,9 +109,7 @@ def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
     window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     workspace.settings.context = 1 << 24
-    chat = failed(
-        window, workspace, ErrorReport("InvalidOption", "x", allowed=Allowed("context", 2048)), text=""
-    )
+    chat = failed(window, workspace, ErrorReport("InvalidOption", "x", allowed=Allowed("context", 2048)), text="")
     notice_of(window).remedy_button.click()
     assert workspace.settings.of_model("smollm2").context == 2048
     assert workspace.settings.context == 1 << 24
@@ -146,9 +140,7 @@ def test_what_was_written_stays_as_a_version_when_it_is_tried_again(
         ("EmptyPrompt", "write"),
     ],
 )
-def test_a_remedy_can_be_a_command(
-    window: MainWindow, workspace: ScriptedWorkspace, kind: str, command: str
-) -> None:
+def test_a_remedy_can_be_a_command(window: MainWindow, workspace: ScriptedWorkspace, kind: str, command: str) -> None:
     triggered: list[str] = []
     window.commands[command].triggered.connect(lambda: triggered.append(command))
     failed(window, workspace, ErrorReport(kind, "A sentence."))
@@ -158,9 +150,7 @@ def test_a_remedy_can_be_a_command(
         dialog.close()
 
 
-def test_another_model_is_chosen_in_the_menu_of_models(
-    window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.commands["machine"].trigger()
     window.trouble.tell(ErrorReport("ModelNotFound", "It is gone."))
     window.toast.action_button.click()
@@ -226,9 +216,7 @@ def test_remarks_go_by_themselves(window: MainWindow, workspace: ScriptedWorkspa
     assert window.toast.text == "The disk is full."
 
 
-def test_details_hold_everything_but_the_chat(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_details_hold_everything_but_the_chat(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     folder = workspace.diagnostics.log_folder
     folder.mkdir(parents=True)
     (folder / "window.log").write_text("INFO app: the last line\n", encoding="utf-8")

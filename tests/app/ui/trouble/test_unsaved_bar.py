@@ -76,9 +76,7 @@ def test_closing_asks_where_something_is_not_saved(window: MainWindow, workspace
         assert window.isVisible()
         assert not window.close()
         question = next(box for box in window.findChildren(QMessageBox) if box.isVisible())
-        lose: QAbstractButton = next(
-            button for button in question.buttons() if button is not question.defaultButton()
-        )
+        lose: QAbstractButton = next(button for button in question.buttons() if button is not question.defaultButton())
         lose.click()
         assert not window.isVisible()
 
@@ -140,9 +138,7 @@ def test_a_folder_that_was_moved_is_named_and_saved_into_when_it_is_back(
     wait_until(lambda: not window.trouble.unsaved.isVisible())
 
 
-def test_an_export_has_what_is_not_saved(
-    window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path
-) -> None:
+def test_an_export_has_what_is_not_saved(window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path) -> None:
     workspace.add_conversation("Saved", 0, "stored", "b")
     workspace.written()
     with pytest.MonkeyPatch.context() as patch:

@@ -158,9 +158,7 @@ def test_an_engine_that_ends_leaves_the_rest(start: Start) -> None:
     assert start.panel.hero.lead.text().startswith("Get a model below")
 
 
-def test_without_the_net_the_card_says_so_and_tries_again(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_net_the_card_says_so_and_tries_again(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     store = start.workspace.model_store
     asked: list[str] = []
     monkeypatch.setattr(store.offers, "look_up", asked.append)
@@ -216,9 +214,7 @@ def test_the_ways_to_files_and_to_the_network(start: Start, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])
-def test_nothing_is_wider_than_the_smallest_window(
-    scale: float, qtbot: QtBot, theme: Theme, start: Start
-) -> None:
+def test_nothing_is_wider_than_the_smallest_window(scale: float, qtbot: QtBot, theme: Theme, start: Start) -> None:
     theme.set_scale(scale)
     start.window.resize(380, 560)
     panel = start.panel

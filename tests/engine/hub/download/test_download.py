@@ -61,14 +61,10 @@ def models(tmp_path: Path) -> Path:
 def plan_of(hub: Hub, name: str = REPO) -> DownloadPlan:
     listing = hub.listing(name)
     chosen = choose_files(listing)
-    return DownloadPlan(
-        "tiny", name, "main", listing.commit, chosen.format, chosen.files, chosen.quantization
-    )
+    return DownloadPlan("tiny", name, "main", listing.commit, chosen.format, chosen.files, chosen.quantization)
 
 
-def fetch(
-    hub: Hub, models: Path, progress: list[Progress] | None = None, stop: StopSignal | None = None
-) -> Path:
+def fetch(hub: Hub, models: Path, progress: list[Progress] | None = None, stop: StopSignal | None = None) -> Path:
     seen: list[Progress] = [] if progress is None else progress
     download = Download(models, plan_of(hub))
     return download.run(hub, stop or StopSignal(), seen.append, IMPATIENT, reserve_bytes=0)
@@ -167,9 +163,7 @@ def test_a_stall_is_noticed_and_got_over(hurried: Hub, server: HubServer, repo: 
     assert server.downloads()[:2] == [None, f"bytes={len(WEIGHTS) // 2}-"]
 
 
-def test_a_stall_that_stays_is_one_sentence(
-    hurried: Hub, server: HubServer, repo: Repo, models: Path
-) -> None:
+def test_a_stall_that_stays_is_one_sentence(hurried: Hub, server: HubServer, repo: Repo, models: Path) -> None:
     server.faults.append(large(faults.stall(0.0)))
     with pytest.raises(HubUnreachable, match="did not answer in time"):
         fetch(hurried, models)
@@ -333,9 +327,7 @@ def test_a_branch_that_was_written_anew_keeps_the_files_that_are_the_same(
     assert record.revision == "2" * 40
 
 
-def test_a_revision_that_was_renamed_is_one_sentence(
-    hub: Hub, server: HubServer, repo: Repo, models: Path
-) -> None:
+def test_a_revision_that_was_renamed_is_one_sentence(hub: Hub, server: HubServer, repo: Repo, models: Path) -> None:
     plan = plan_of(hub)
     repo.commit, repo.branches = "2" * 40, ("trunk",)
     with pytest.raises(NotOnHub, match="no such revision any more"):
@@ -385,9 +377,7 @@ def test_one_download_at_a_time_by_one_program(hub: Hub, server: HubServer, repo
 def test_small_files_are_checked_by_gits_own_hash(hub: Hub, server: HubServer, models: Path) -> None:
     config = json.dumps({"architectures": ["LlamaForCausalLM"]}).encode()
     server.add(REPO, {"config.json": config, "model.safetensors": WEIGHTS, "model.bin": WEIGHTS})
-    server.faults.append(
-        lambda handler, name, content: name[-5:] == ".json" and faults.corrupt(handler, name, content)
-    )
+    server.faults.append(lambda handler, name, content: name[-5:] == ".json" and faults.corrupt(handler, name, content))
     with pytest.raises(DownloadFailed, match=r"config.json .* damaged twice"):
         fetch(hub, models)
     server.faults.clear()
@@ -450,9 +440,7 @@ def test_a_date_in_retry_after_is_understood(hub: Hub, server: HubServer, repo: 
 
 
 @pytest.mark.parametrize("kind", ["dangling", "file", "folder inside", "link inside"])
-def test_what_lies_in_the_way_makes_way(
-    hub: Hub, repo: Repo, models: Path, tmp_path: Path, kind: str
-) -> None:
+def test_what_lies_in_the_way_makes_way(hub: Hub, repo: Repo, models: Path, tmp_path: Path, kind: str) -> None:
     download = Download(models, plan_of(hub))
     folder = models / INCOMING / download.plan.name
     if kind in ("dangling", "file"):
@@ -472,9 +460,7 @@ def test_what_lies_in_the_way_makes_way(
     assert not (place / "stray").exists()
 
 
-def test_a_transfer_that_hardly_moves_counts_as_stalled(
-    hub: Hub, repo: Repo, server: HubServer, models: Path
-) -> None:
+def test_a_transfer_that_hardly_moves_counts_as_stalled(hub: Hub, repo: Repo, server: HubServer, models: Path) -> None:
     server.once(large(faults.dribble(20)), 3)
     impatient = replace(IMPATIENT, slow_s=0.0, slowest_bytes_per_s=1e15)
     download = Download(models, plan_of(hub))

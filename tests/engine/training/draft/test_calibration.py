@@ -201,9 +201,7 @@ def test_a_tree_for_more_heads_than_there_are_is_left_alone_and_said(
     options = {"weights": "fp32", "max_tokens": 8}
     expected = client.answer(PROMPT, llama_folder, mode="plain", vram_budget_bytes=0, **options)
     client.events.clear()
-    reply = client.answer(
-        PROMPT, llama_folder, mode="ghidorah", draft=str(folder), vram_budget_bytes=0, **options
-    )
+    reply = client.answer(PROMPT, llama_folder, mode="ghidorah", draft=str(folder), vram_budget_bytes=0, **options)
     assert (reply.mode, reply.token_ids) == ("ghidorah", expected.token_ids)
     notices = [event.text for event in client.seen(Notice)]
     assert any("calibration.json" in notice and "`tenon train tree`" in notice for notice in notices)

@@ -39,14 +39,10 @@ def test_a_text_is_learned_whole(tokenizer: Tokenizer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [{"messages": CHAT}, {"conversations": SHARED}])
-def test_a_chat_is_learned_from_its_first_reply(
-    tokenizer: Tokenizer, tmp_path: Path, line: dict[str, object]
-) -> None:
+def test_a_chat_is_learned_from_its_first_reply(tokenizer: Tokenizer, tmp_path: Path, line: dict[str, object]) -> None:
     (example,) = examples_of(read_records(write(tmp_path, line)), tokenizer, 512)
     text = tokenizer.decode(example.ids)
-    learned = tokenizer.decode(
-        [token for token, wanted in zip(example.ids, example.learn, strict=True) if wanted]
-    )
+    learned = tokenizer.decode([token for token, wanted in zip(example.ids, example.learn, strict=True) if wanted])
     assert "Who jumps?" in text
     assert "Who jumps?" not in learned
     assert "The fox." in learned

@@ -59,9 +59,7 @@ def target(llama_folder: Path) -> Decoder:
 
 
 def load(target: Decoder, folder: Path) -> FeatureNetwork:
-    return load_feature_network(
-        HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32")
-    )
+    return load_feature_network(HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32"))
 
 
 def load_medusa_heads(target: Decoder, folder: Path) -> EngineHeads:
@@ -138,19 +136,13 @@ def test_medusa_heads_that_are_trained_are_those_that_the_engine_runs(
             own_map = network.maps[head] if own else None
             theirs = ends.logits(found[head][0, place + head], own_map)
             torch.testing.assert_close(logits[head], theirs, atol=1e-3, rtol=1e-3)
-    assert read_draft(
-        tmp_path / "heads", MedusaNetwork, partial(MedusaNetwork, target.config, 3, blocks, own)
-    )
-    assert not read_draft(
-        tmp_path / "heads", MedusaNetwork, partial(MedusaNetwork, target.config, 2, blocks, own)
-    )
+    assert read_draft(tmp_path / "heads", MedusaNetwork, partial(MedusaNetwork, target.config, 3, blocks, own))
+    assert not read_draft(tmp_path / "heads", MedusaNetwork, partial(MedusaNetwork, target.config, 2, blocks, own))
 
 
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("soft_cap", [None, 5.0])
-def test_gradients_of_the_loss_are_those_of_autograd(
-    target: Decoder, own: bool, soft_cap: float | None
-) -> None:
+def test_gradients_of_the_loss_are_those_of_autograd(target: Decoder, own: bool, soft_cap: float | None) -> None:
     torch.manual_seed(1)
     network = MedusaNetwork(target.config, 3, 1, own)
     ends = replace(TargetEnds.of(target), soft_cap=soft_cap)
@@ -174,9 +166,7 @@ def test_gradients_of_the_loss_are_those_of_autograd(
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
-def test_guesses_of_guesses_are_those_of_a_drafted_chain(
-    target: Decoder, tmp_path: Path, blocks: int
-) -> None:
+def test_guesses_of_guesses_are_those_of_a_drafted_chain(target: Decoder, tmp_path: Path, blocks: int) -> None:
     """Training sees what the engine's draft computes behind any place of a text, step after step."""
     torch.manual_seed(1)
     network = DraftNetwork(shape_for(target.config, blocks, "eagle"))
@@ -213,9 +203,7 @@ def test_texts_side_by_side_have_the_features_that_they_have_alone(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_texts_that_are_written_together_are_those_that_are_written_alone(
-    llama_folder: Path, packed: bool
-) -> None:
+def test_texts_that_are_written_together_are_those_that_are_written_alone(llama_folder: Path, packed: bool) -> None:
     """More texts than are written at once, of two turns each, in a cache that has to be tidied."""
     decoder = load_decoder(llama_folder)
     if packed:
@@ -294,9 +282,7 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
         drafter = FeatureDraft(
             load(target, tmp_path / name), TreeShape(4, 3, 8), 64, Link(torch.device("cpu")), lambda: None
         )
-        drafted, timings = run_reply(
-            TokenSequence(Target(target), 64), drafter, list(examples[0].ids[:6]), 24
-        )
+        drafted, timings = run_reply(TokenSequence(Target(target), 64), drafter, list(examples[0].ids[:6]), 24)
         assert drafted == list(examples[0].ids[6:])
         lengths.append(timings.mean_acceptance_length or 0.0)
     assert lengths[1] > lengths[0]
@@ -326,8 +312,7 @@ def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
                 rank, wanted = ranked.index(int(batch.tokens[text, place])), bool(batch.learn[text, place])
                 seen[head] += wanted
                 right[head] = [
-                    count + (wanted and rank < top)
-                    for count, top in zip(right[head], (1, 3, 10), strict=True)
+                    count + (wanted and rank < top) for count, top in zip(right[head], (1, 3, 10), strict=True)
                 ]
                 holds = holds and rank == 0 and wanted
                 tokens += holds
@@ -373,9 +358,7 @@ def test_every_text_comes_once_before_any_comes_again(target: Decoder) -> None:
     seen: list[tuple[int, ...]] = []
     while len(seen) < 24:
         for batch in supply.next():
-            seen += [
-                tuple(row[wanted].tolist()) for row, wanted in zip(batch.tokens, batch.learn, strict=True)
-            ]
+            seen += [tuple(row[wanted].tolist()) for row, wanted in zip(batch.tokens, batch.learn, strict=True)]
     assert sorted(seen[:12]) == sorted(example.ids for example in examples)
 
 
@@ -483,13 +466,9 @@ def test_a_full_disk_is_said_in_one_sentence(
 @pytest.mark.usefixtures("ticking")
 def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> None:
     data = tmp_path / "data.jsonl"
-    data.write_text(
-        "\n".join(json.dumps({"text": f"The fox number {n} jumps over the dog."}) for n in range(9))
-    )
+    data.write_text("\n".join(json.dumps({"text": f"The fox number {n} jumps over the dog."}) for n in range(9)))
     report = io.StringIO()
-    assert making.run(
-        request(llama_folder, tmp_path / "draft", data=data, generate=None, fusion="eagle"), report
-    )
+    assert making.run(request(llama_folder, tmp_path / "draft", data=data, generate=None, fusion="eagle"), report)
     assert "texts to learn from: 8, to score on: 1" in report.getvalue()
     assert json.loads((tmp_path / "draft" / "config.json").read_text())["bias"] is True
 
@@ -509,9 +488,7 @@ def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> Non
         ({"threads": 0}, "threads is 0"),
     ],
 )
-def test_bad_requests_are_refused(
-    llama_folder: Path, tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_bad_requests_are_refused(llama_folder: Path, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidOption, match=message):
         making.run(request(llama_folder, tmp_path / "draft", **changes), io.StringIO())
 

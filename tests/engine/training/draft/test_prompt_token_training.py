@@ -119,23 +119,17 @@ def test_a_family_that_differs_is_refused_by_name(target: Decoder, llama_folder:
         Twin(checkpoint)
     checkpoint = Checkpoint(llama_folder)
     checkpoint.config["attention_bias"] = True
-    with pytest.raises(
-        InvalidOption, match=r"has a tensor model\.layers\.0\..*bias that the checkpoint has not"
-    ):
+    with pytest.raises(InvalidOption, match=r"has a tensor model\.layers\.0\..*bias that the checkpoint has not"):
         Twin(checkpoint)
 
 
-def test_without_transformers_it_says_what_to_install(
-    llama_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_transformers_it_says_what_to_install(llama_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(InvalidOption, match=r"run `pip install 'transformers>=5\.0'`"):
         Twin(Checkpoint(llama_folder))
 
 
-def naive_loss(
-    folder: Path, network: PromptTokenNetwork, batch: FeatureBatch, kind: str, cap: float | None
-) -> Tensor:
+def naive_loss(folder: Path, network: PromptTokenNetwork, batch: FeatureBatch, kind: str, cap: float | None) -> Tensor:
     """One forward of transformers for each point and member, whole logits, and the loss as the report has it."""
     model = load_reference(folder)
     head, embed = model.lm_head.weight, model.get_input_embeddings()
@@ -147,9 +141,7 @@ def naive_loss(
     sums, counts = torch.zeros(PLACES), torch.zeros(PLACES)
     for row, ids in enumerate(batch.tokens):
         for point in range(len(ids) - 2):
-            wanted = [
-                place for place in range(PLACES) if batch.learn[row, point + 2 : point + place + 3].all()
-            ]
+            wanted = [place for place in range(PLACES) if batch.learn[row, point + 2 : point + place + 3].all()]
             wanted = [place for place in wanted if point + place + 2 < len(ids)]
             if not wanted:
                 continue
@@ -215,9 +207,9 @@ def test_scores_are_those_of_the_engine_s_own_probes(
 ) -> None:
     network = network_of(target)
     aside = [batch_of(target, KIND, [example]) for example in examples[:2]]
-    scores = PromptTokenObjective(
-        Twin(Checkpoint(llama_folder)), TargetEnds.of(target), aside, "forward"
-    ).score(network)
+    scores = PromptTokenObjective(Twin(Checkpoint(llama_folder)), TargetEnds.of(target), aside, "forward").score(
+        network
+    )
     tokens = network.tokens()
     right, seen = torch.zeros(PLACES), torch.zeros(PLACES)
     for example in examples[:2]:
@@ -265,9 +257,7 @@ def test_they_learn_the_target_s_words_and_change_none(
     assert torch.equal(tokens.embeddings, network.embeddings)
     for sampler in (Sampler(temperature=0.0), Sampler(temperature=1.0, seed=5)):
         prompt = list(examples[0].ids[:6])
-        found, _ = run_reply(
-            TokenSequence(Target(target), 64), PromptTokenDrafter(tokens), prompt, 32, 31, sampler
-        )
+        found, _ = run_reply(TokenSequence(Target(target), 64), PromptTokenDrafter(tokens), prompt, 32, 31, sampler)
         plain, _ = run_reply(TokenSequence(Target(target), 64), NoDrafter(), prompt, 32, 0, sampler)
         assert found == plain
 
@@ -296,9 +286,7 @@ def test_ranks_of_a_reply_are_those_of_each_place_alone(
     assert (found[-1, 1:] == NO_RANK).all()
 
 
-def test_trees_are_counted_and_kept_beside_the_set(
-    target: Decoder, examples: list[Example], tmp_path: Path
-) -> None:
+def test_trees_are_counted_and_kept_beside_the_set(target: Decoder, examples: list[Example], tmp_path: Path) -> None:
     replies = list(replies_in(examples))
     tokens = network_of(target).tokens()
     found, log = count_probes(target, tokens, replies)
@@ -334,9 +322,7 @@ def test_the_command_counts_trees_and_measures_widths(
     counts = PathCounts(RankLog((np.array([[0, 1, 0], [1, 0, 0]] * 20, dtype=np.uint8),)))
     trees = trees_by_rows(counts, (3, 7, 15, 31, 63))
     made = PromptTokenCalibration(tuple(trees), tuple(trees.values()), ((0.5, 1.0, 1.0),) * 3, 40)
-    monkeypatch.setattr(
-        calibration, "count_probes", lambda *rest: (made, RankLog((np.zeros((4, 3), np.uint8),)))
-    )
+    monkeypatch.setattr(calibration, "count_probes", lambda *rest: (made, RankLog((np.zeros((4, 3), np.uint8),))))
     data = tmp_path / "data.jsonl"
     chat = [{"role": "user", "content": "the fox"}, {"role": "assistant", "content": "the dog and the fox"}]
     data.write_text(json.dumps({"messages": chat}))
@@ -401,27 +387,17 @@ def test_the_command_trains_and_goes_on(
     assert f"goes on from the draft in {out}" in capsys.readouterr().err
 
 
-def test_memory_is_predicted_and_refused(
-    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_is_predicted_and_refused(llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = read_config(Checkpoint(llama_folder))
-    small, longer, wider = (
-        training_bytes(config, *sizes) for sizes in ((500, 384, 1), (2000, 384, 1), (500, 384, 2))
-    )
+    small, longer, wider = (training_bytes(config, *sizes) for sizes in ((500, 384, 1), (2000, 384, 1), (500, 384, 2)))
     # Keys and values of 1500 tokens more; rows and logits of one more thread.
-    assert (
-        longer - small == 1500 * config.layers * 7 * config.heads * config.head_dim * product_type().itemsize
-    )
+    assert longer - small == 1500 * config.layers * 7 * config.heads * config.head_dim * product_type().itemsize
     assert wider - small > 24 * twin.LOGIT_ROWS * 384
     monkeypatch.setattr(twin, "available_memory_bytes", lambda: 1 << 20)
     data = tmp_path / "data.jsonl"
-    data.write_text(
-        "\n".join(json.dumps({"text": f"The fox number {n} jumps over the dog."}) for n in range(9))
-    )
+    data.write_text("\n".join(json.dumps({"text": f"The fox number {n} jumps over the dog."}) for n in range(9)))
     arguments = {"model": str(llama_folder), "data": data, "generate": None, "minutes": 0.1, "threads": 1}
-    request = making.TrainRequest(
-        **arguments, blocks=1, fusion="eagle", out=tmp_path / "set", kind="prompt-tokens"
-    )
+    request = making.TrainRequest(**arguments, blocks=1, fusion="eagle", out=tmp_path / "set", kind="prompt-tokens")
     with pytest.raises(InvalidOption, match=r"takes .* GB of memory and 0\.001 GB are free"):
         making.run(request, io.StringIO())
     assert not (tmp_path / "set").exists()
@@ -435,9 +411,7 @@ def test_memory_is_predicted_and_refused(
         ({}, "There is no text to learn from"),
     ],
 )
-def test_bad_requests_are_refused(
-    llama_folder: Path, tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_bad_requests_are_refused(llama_folder: Path, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     data = tmp_path / "data.jsonl"
     data.write_text(json.dumps({"text": "a"}))  # too short to insert into
     request = making.TrainRequest(

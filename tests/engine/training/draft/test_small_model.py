@@ -62,9 +62,7 @@ def test_its_folder_has_the_targets_tokenizer(llama_folder: Path, target: Decode
     assert (ours.template is None) == (theirs.template is None)
 
 
-def test_the_loss_is_the_cross_entropy_with_the_targets_distributions(
-    llama_folder: Path, target: Decoder
-) -> None:
+def test_the_loss_is_the_cross_entropy_with_the_targets_distributions(llama_folder: Path, target: Decoder) -> None:
     network = network_for(llama_folder, target)
     learn = tuple(at >= 12 for at in range(30))
     batch = batch_of(target, KIND, [Example(TEXT, learn), Example(TEXT[:20], learn[:20])])
@@ -78,9 +76,7 @@ def test_the_loss_is_the_cross_entropy_with_the_targets_distributions(
     found = objective.loss(network, batch)
     assert found.item() == pytest.approx(expected.item(), rel=0.02)  # products of 16 bits
     weights = list(network.parameters())
-    for one, other in zip(
-        torch.autograd.grad(found, weights), torch.autograd.grad(expected, weights), strict=True
-    ):
+    for one, other in zip(torch.autograd.grad(found, weights), torch.autograd.grad(expected, weights), strict=True):
         scale = other.abs().max().clamp_min(1e-6)
         assert ((one - other).abs().max() / scale).item() < 0.05
 
