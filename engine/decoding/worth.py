@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 from math import exp, inf
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from numpy import diff, interp
 
@@ -20,9 +20,6 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import Draft, DraftShape
-
-if TYPE_CHECKING:
-    from engine.decoding.sequence import AskedRows
 
 # Rounds without a draft at the start, with which all others are compared.
 _FIRST_PLAIN = 2
@@ -316,6 +313,20 @@ class Worth(Schedule):
         return max(1.0 / self._cost.forward_s(0), lately)
 
 
+class Asked(Protocol):
+    """What one reply asks of a shared forward: `engine.decoding.sequence.AskedRows`."""
+
+    draft: Draft | None
+    chances: Sequence[float]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+    def cut(self, count: int) -> None:
+        """Keep the first nodes of the draft."""
+
+
 class SharedForwards:
     """Costs of rows in forwards that replies share, and the choice of nodes that are worth them.
 
@@ -340,7 +351,7 @@ class SharedForwards:
         """Take in the time of a forward over so many rows; for ``waited_s`` of it the forward waited for weights."""
         self._cost.add_forward(rows - 1, seconds, waited_s)
 
-    def divide(self, asked: Sequence[AskedRows]) -> None:
+    def divide(self, asked: Sequence[Asked]) -> None:
         """Cut the drafts of a forward to the nodes that are worth their rows; drafts without chances stay whole."""
         if not any(one.chances for one in asked):
             return
