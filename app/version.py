@@ -19,10 +19,10 @@ def version() -> str:
 
 
 def version_of(package: str) -> str:
-    """Return a package's version, or an empty text if it is not installed."""
+    """Return a package's version, or an empty text if it is not installed or no file can be opened now."""
     from importlib import metadata  # tens of milliseconds, which a start does without
 
     try:
         return metadata.version(package)
-    except metadata.PackageNotFoundError:
+    except (metadata.PackageNotFoundError, OSError):
         return ""

@@ -396,5 +396,5 @@ def _traceback(error: Exception) -> str:
 def _version() -> str:
     try:
         return metadata.version("tenon")
-    except metadata.PackageNotFoundError:
+    except (metadata.PackageNotFoundError, OSError):  # not installed, or no file can be opened now
         return "unknown"

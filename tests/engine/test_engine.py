@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from app.version import version_of
 from engine.decoding.sequence import AskedRows, PromptReading, TokenSequence
 from engine.engine import Engine
 from engine.messages import (
@@ -406,3 +409,18 @@ def test_events_come_from_the_owner_thread() -> None:
     engine = Engine(lambda event: names.append(threading.current_thread().name))
     engine.close()
     assert names == ["tenon-engine"]
+
+
+@pytest.mark.parametrize(
+    "error", [metadata.PackageNotFoundError("tenon"), OSError(errno.EMFILE, "Too many open files")]
+)
+def test_an_engine_answers_if_its_version_cannot_be_read(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(package: str) -> str:
+        raise error
+
+    monkeypatch.setattr(metadata, "version", fail)
+    with engine_client() as client:
+        client.wait_for(EngineReady)
+        (ready,) = client.seen(EngineReady)
+    assert ready.version == "unknown"
+    assert version_of("tenon") == ""
