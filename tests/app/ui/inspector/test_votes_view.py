@@ -31,8 +31,8 @@ def test_each_member_has_its_colour_its_figures_and_its_line(qtbot: QtBot, theme
     view.set_votes(MEMBERS, [(1.0, 1.0, 1.0), (1.0, 0.8, 0.5), (1.0, 0.5, 0.25)])
     view.resize(320, view.sizeHint().height())
     words = view.accessibleName()
-    assert "Lookup: 75 % held, weight 1" in words
-    assert "small: 25 % held, weight 0.5" in words
+    assert "Lookup: 75 % accepted, weight 1" in words
+    assert "small: 25 % accepted, weight 0.5" in words
     assert "heads: nothing verified, weight 0.25" in words
     image = view.grab().toImage()
     seen = {QColor(image.pixel(x, y)).name() for x in range(image.width()) for y in range(image.height())}
