@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -206,8 +205,6 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
     shared = details is not None and details.timings.shared
     if statistics is not None:
         found.append((tr("Tokens"), figures.whole(statistics.tokens)))
-        if sentences := len(re.findall(r"[.!?…]+(?=\s|$)|[。！？]", message.content)):
-            found.append((tr("Tokens per sentence"), figures.ratio(statistics.tokens / sentences)))
         if statistics.acceptance_rate is not None:
             held = figures.percent(statistics.acceptance_rate)
             found.append((tr("Accepted guesses, of all requests") if shared else tr("Accepted guesses"), held))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.chat.conversation import Message, MessageState, ReplyDetails, ReplyStatistics
+from app.chat.conversation import Message, MessageState, ReplyDetails
 from app.chat.reply_trace import Origin, ReplyTrace
 from app.ui.inspector.sections import InspectorSection, reply_facts
 from app.ui.inspector.tokens import MEMBER_COLOURS, TokenLegend, VotesView
@@ -101,9 +101,3 @@ def test_accepted_tokens_know_who_guessed_them() -> None:
         (Origin.PLAIN, ()),
     ]
     assert trace.weights() == [(1.0, 0.5, 0.25)]
-
-
-def test_sentences_are_counted_by_their_ends() -> None:
-    statistics = ReplyStatistics("plain", 12, None, None, None, None, 0, 12, 100)
-    message = Message(2, 1, "assistant", "One. Two 3.5! 三。", MessageState.COMPLETE, statistics=statistics)
-    assert dict(reply_facts(message))["Tokens per sentence"] == "4.0"
