@@ -64,7 +64,7 @@ def mode_of(kind: str) -> Mode:
 def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> LoadOptions:
     """Return options with the draft and the memory that a mode's name stands for.
 
-    A mode with a draft takes those of the named drafts that are of its kinds, else what ships with the model.
+    A mode with a draft takes the named drafts, else what ships with the model.
 
     Args:
         name: ``--mode`` name.
@@ -72,7 +72,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
         planned: Drafts that a plan has for the mode, which are taken as they are.
 
     Raises:
-        InvalidOption: There is no such mode, or no draft for it.
+        InvalidOption: There is no such mode, no draft for it, or it does not take all drafts that are named.
         CheckpointError: A draft does not exist.
     """
     if name == AUTO:
@@ -88,11 +88,19 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
     if not mode.drafts:
         return replace(options, drafts=(OFF if mode.drafter is None else name,), memory=mode.memory)
     drafts = tuple(planned)
-    if not drafts and (drafts := named_drafts(options.drafts)):
+    if not drafts and (named := named_drafts(options.drafts)):
         from engine.drafting.kinds import kind_of  # which needs torch
         from engine.model_file import open_model
 
-        drafts = tuple(draft for draft in drafts if kind_of(open_model(draft)).kind in mode.drafts)
+        drafts = tuple(draft for draft in named if kind_of(open_model(draft)).kind in mode.drafts)
+        drafts = drafts if mode.takes_several else drafts[:1]
+        if drafts and drafts != named:
+            raise InvalidOption(
+                "The mode {mode} drafts with {drafts} alone: leave out {unused}.",
+                mode=say(mode.title),
+                drafts=", ".join(drafts),
+                unused=", ".join(draft for draft in named if draft not in drafts),
+            )
     elif not drafts:
         drafts = paired_drafts(options.model, mode.drafts, mode.takes_several)
     if not drafts:

@@ -53,8 +53,8 @@ def test_each_unit_gets_what_it_is_fast_with_and_the_text_is_the_model_s(
     assert plan.memory_bytes["cpu:0"] == plan.on_device.total > 0
     assert " % of each layer's columns on the GPU" in plan.summary
     # What a person says of the GPU comes first.
-    for said in ({"gpu_layers": 0}, {"vram_budget_bytes": 0}, {"mode": "offload"}):
-        told = LoadOptions(**{"model": str(folder), "mode": "plain", "weights": "fp32"} | said)
+    for said in ({"gpu_layers": 0}, {"vram_budget_bytes": 0}, {"memory": "gpu"}):
+        told = LoadOptions(**{"model": str(folder), "drafts": ("off",), "weights": "fp32"} | said)
         assert not isinstance(load_model(settle(told)).plan.placement, ColumnsPlan)
 
 

@@ -27,7 +27,8 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path: Path, layout: str) -> None:
     head = make_head(layout).write(tmp_path / layout, safetensors=layout.startswith(("speculators", "medusa-s")))
     plain = client.answer(PROMPT, target, mode="plain", weights="fp32", max_tokens=40)
-    options = {"draft": str(head), "mode": "dovetail", "weights": "fp32", "max_tokens": 40}
+    mode = "ghidorah" if layout in MEDUSA_LAYOUTS else "dovetail"
+    options = {"draft": str(head), "mode": mode, "weights": "fp32", "max_tokens": 40}
     reply = client.answer(PROMPT, target, **options)
     assert reply.token_ids == plain.token_ids
     assert reply.timings.draft_n > 0
@@ -45,7 +46,7 @@ def test_a_seed_gives_one_text_with_and_without_medusa_heads(
     heads = str(make_head(layout).write(tmp_path / layout, safetensors=True))
     settings = {"temperature": 0.8, "top_p": 0.95, "repetition_penalty": 1.1, "seed": 3, "max_tokens": 40}
     plain = client.answer(PROMPT, target, mode="plain", **settings)
-    reply = client.answer(PROMPT, target, mode="dovetail", draft=heads, draft_nodes=31, **settings)
+    reply = client.answer(PROMPT, target, mode="ghidorah", draft=heads, draft_nodes=31, **settings)
     assert reply.token_ids == plain.token_ids
     assert reply.timings.draft_n > 0
 

@@ -15,7 +15,7 @@ from app.storage import seals
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
 from app.storage.schema import VERSION
-from engine.errors import InvalidOption, StorageError
+from engine.errors import StorageError
 from tests.app.bridge.conftest import Desk
 
 
@@ -117,19 +117,17 @@ def test_settings_that_go_on_changing_reach_the_disk_meanwhile(desk: Desk) -> No
     raise AssertionError("a kill would cost every change since the first one")
 
 
-def test_modes_and_settings_are_kept(desk: Desk) -> None:
+def test_draft_memory_and_settings_are_kept(desk: Desk) -> None:
     workspace = desk.open()
-    workspace.choose_mode("plain")
-    with pytest.raises(InvalidOption):
-        workspace.choose_mode("warp")
+    workspace.choose_draft("lookup")
+    workspace.choose_memory("disk")
     workspace.settings.font_scale = 120
     path = desk.folder / "config" / "settings.json"
     desk.wait(path.exists)
     workspace.settings.sidebar_shown = False
     workspace.close()
     again = desk.open()
-    assert [mode.key for mode in again.modes()][:4] == ["auto", "plain", "lookup", "dovetail"]
-    assert again.mode() == "plain"
+    assert (again.draft(), again.memory()) == (("lookup",), "disk")
     assert (again.settings.font_scale, again.settings.sidebar_shown) == (120, False)
 
 

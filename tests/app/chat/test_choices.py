@@ -18,18 +18,17 @@ def test_choices(tmp_path: object) -> None:
 
 def test_drafts_to_choose(tmp_path: Path) -> None:
     folder = str(tmp_path)
-    none, bundled, own, gone = draft_choices(
-        ["smollm2-draft", folder, "/gone/draft"],
-        ["smollm2-draft", "smollm2-medusa"],
-        folder,
-        {folder: "Bad."},
-    )
-    assert (none.key, none.checked, none.detail) == (
-        "",
-        False,
-        "Modes that need a draft take smollm2-draft, smollm2-medusa",
-    )
-    assert (bundled.title, bundled.detail) == ("smollm2-draft", "Built in")
-    assert (own.checked, own.problem, own.detail) == (True, "Bad.", str(tmp_path.parent))
-    assert gone.detail.startswith("Not found")
-    assert draft_choices([], [], "", {})[0].checked
+    refs = {"smollm2-draft": "dovetail", folder: "", "/gone/draft": ""}
+    auto, off, lookup, bundled, own, gone = draft_choices(refs, ["smollm2-draft"], [folder], {folder: "Bad."})
+    assert [(choice.key, choice.checked) for choice in (auto, off, lookup)] == [
+        ("", False),
+        ("off", False),
+        ("lookup", False),
+    ]
+    assert bundled.title == "smollm2-draft"
+    assert bundled.detail.startswith("Minions: ")  # beside the one that is chosen
+    assert bundled.detail.endswith(" Built in")
+    assert (own.checked, own.problem) == (True, "Bad.")
+    assert own.detail.endswith(str(tmp_path.parent))
+    assert gone.detail.endswith(f"Not found: {Path('/gone/draft')}")
+    assert draft_choices({}, [], [], {})[0].checked

@@ -9,7 +9,7 @@ from app.chat.conversation import ConversationOptions
 from engine.messages import SamplingOptions, Thinking
 
 FULL = ConversationOptions(
-    "Be brief.", 200, SamplingOptions(0.5, 40, 0.9, 0.05, 1.1, 7), "plain", Thinking(False, "high"), True
+    "Be brief.", 200, SamplingOptions(0.5, 40, 0.9, 0.05, 1.1, 7), ("off",), "disk", Thinking(False, "high"), True
 )
 
 

@@ -122,7 +122,7 @@ def test_a_variable_is_of_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("key", ["", "two words", "schlüssel", "a\nb"])
 def test_what_is_no_key_is_refused(key: str) -> None:
-    with pytest.raises(InvalidOption, match="no key"):
+    with pytest.raises(InvalidOption, match="not a key"):
         Endpoint("desk", "https://desk").keep_key(key)
 
 
