@@ -389,7 +389,7 @@ class Titles(QObject):
 
     def _ask(self, conversation: Conversation, messages: Sequence[Message], options: LoadOptions, there: bool) -> None:
         """Ask for a title if nothing has to be loaded for it."""
-        if not there:
+        if not there or options.model != self._settings.model:  # another one may have been chosen meanwhile
             return
         self._question = self._client.ask(
             Generate(

@@ -120,7 +120,7 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
             "mamba",
             {},
             UnsupportedModel,
-            "architecture mamba; choose another model. It runs llama, mistral3, smollm3, qwen2",
+            "architecture mamba; choose another model. It runs deepseek2, gemma2, ",
         ),
         (
             "clip",

@@ -116,7 +116,7 @@ def test_what_answers_is_no_hub(server: HubServer, monkeypatch: pytest.MonkeyPat
     server.add("a/b", {})
     server.repos["a/b"].more = {"siblings": "a sign-in page"}
     hub = Hub()
-    with pytest.raises(HubUnreachable, match="is no hub"):
+    with pytest.raises(HubUnreachable, match="is not a hub"):
         hub.listing("a/b")
     hub.close()
 
