@@ -101,15 +101,6 @@ def test_a_single_draft_is_a_member_beside_lookup(client: EngineClient, target: 
     assert reply.token_ids == plain.token_ids
 
 
-def test_modes_that_take_one_draft_take_the_first_of_their_kinds(
-    client: EngineClient, target: Path, drafts: tuple[str, ...]
-) -> None:
-    client.events.clear()
-    for mode, own in (("dovetail", drafts[0]), ("ghidorah", drafts[3]), ("ppd", drafts[4])):
-        reply = client.answer(PROMPT, target, drafts=drafts, mode=mode, weights="fp32", max_tokens=8)
-        assert (reply.mode, reply.drafts) == (mode, (own,))
-
-
 def test_bad_committees_are_refused(
     client: EngineClient, target: Path, draft: Path, tmp_path: Path, drafts: tuple[str, ...]
 ) -> None:
