@@ -30,7 +30,7 @@ _LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that i
 
 @dataclass(frozen=True)
 class Run:
-    """What a request runs with."""
+    """Model, drafts and places that a request runs with."""
 
     options: LoadOptions  # options of the request, which name a draft if they name a memory
     plan: Plan  # the mode and why, as the user sees it

@@ -314,7 +314,7 @@ class Worth(Schedule):
 
 
 class Asked(Protocol):
-    """What one reply asks of a shared forward: `engine.decoding.sequence.AskedRows`."""
+    """Rows that one reply asks of a shared forward: `engine.decoding.sequence.AskedRows`."""
 
     draft: Draft | None
     chances: Sequence[float]
