@@ -23,7 +23,7 @@ _NONE = Matched()
 
 
 class Chances:
-    """How often guesses of each kind have held.
+    """Shares of the guesses of each kind that have held.
 
     Args:
         weight: Observations that the expected chance counts for.

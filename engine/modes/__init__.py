@@ -64,7 +64,7 @@ def mode_of(kind: str) -> Mode:
 def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> LoadOptions:
     """Return options with the draft and the memory that a mode's name stands for.
 
-    A mode with a draft takes the named drafts, else what ships with the model.
+    A mode with a draft takes the named drafts, else what ships with the model; a memory that is chosen stays.
 
     Args:
         name: ``--mode`` name.
@@ -72,7 +72,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
         planned: Drafts that a plan has for the mode, which are taken as they are.
 
     Raises:
-        InvalidOption: There is no such mode, no draft for it, or it does not take all drafts that are named.
+        InvalidOption: There is no such mode, no draft for it, or it contradicts a named draft or memory.
         CheckpointError: A draft does not exist.
     """
     if name == AUTO:
@@ -85,8 +85,16 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
             auto=AUTO,
             names=either(MODES),
         )
+    if options.memory not in (AUTO, mode.memory) and mode.memory != AUTO:
+        raise InvalidOption(
+            "The mode {mode} stands for the memory {own}: leave out the memory {memory}.",
+            mode=say(mode.title),
+            own=repr(mode.memory),
+            memory=repr(options.memory),
+        )
+    memory = options.memory if mode.memory == AUTO else mode.memory
     if not mode.drafts:
-        return replace(options, drafts=(OFF if mode.drafter is None else name,), memory=mode.memory)
+        return replace(options, drafts=(OFF if mode.drafter is None else name,), memory=memory)
     drafts = tuple(planned)
     if not drafts and (named := named_drafts(options.drafts)):
         from engine.drafting.kinds import kind_of  # which needs torch
@@ -106,7 +114,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
     if not drafts:
         raise InvalidOption(paragraph(say("The mode {mode} cannot run.", mode=say(mode.title)), say(mode.needs)))
     drafts = (LOOKUP.name, *drafts) if mode.takes_several else drafts[:1]
-    return replace(options, drafts=drafts, memory=mode.memory)
+    return replace(options, drafts=drafts, memory=memory)
 
 
 def check_options(given: Mapping[str, object]) -> None:

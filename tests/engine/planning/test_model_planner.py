@@ -143,6 +143,10 @@ def test_names_of_modes_stand_for_a_draft_and_a_memory(tmp_path: Path, monkeypat
         with pytest.raises(InvalidOption, match=f"drafts with {taken} alone: leave out {left}"):
             in_mode(name, both)
     assert in_mode("plain", both).drafts == ("off",)
+    for name, memory in (("lookup", "gpu"), ("dovetail", "disk"), ("llmcad", "disk")):
+        assert in_mode(name, replace(toy, memory=memory)).memory == memory
+    with pytest.raises(InvalidOption, match="Partial offload stands for the memory 'gpu': leave out the memory 'disk'"):
+        in_mode("offload", replace(toy, memory="disk"))
     assert in_mode("ghidorah", toy, ("heads",)).drafts == ("heads",)
 
 
