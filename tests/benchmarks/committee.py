@@ -19,7 +19,6 @@ from typing import Any
 from engine.drafting.committee import Committee, LengthSelector, MajorityCommittee, MergedCommittee
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.lookup import PromptLookup
-from engine.hub.bundled import bundled_drafts
 from engine.messages import DEFAULT_MODEL, ChatMessage, Reply
 from tests.benchmarks.lookup_prompts import PROMPTS
 from tests.support.engine_client import EngineClient, engine_client
@@ -37,11 +36,10 @@ _WAYS = {
 
 
 def answer(client: EngineClient, prompt: str, tokens: int, **options: Any) -> Reply:
-    """A greedy reply with all drafts loaded."""
+    """A greedy reply with the drafts that ship for its mode."""
     return client.answer(
         [ChatMessage("user", prompt)],
         DEFAULT_MODEL,
-        drafts=bundled_drafts(DEFAULT_MODEL),
         max_tokens=tokens,
         stop_loops=True,
         threads=2,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 import psutil
 
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.messages.pipe import receive, send
-from engine.modes import in_mode
+from engine.modes import MODES, in_mode
 from engine.process import serve
 
 
@@ -72,11 +72,12 @@ class TenonChild:
     def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
         """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
         before_s = self._cpu_s()
+        drafts = () if mode in MODES and not MODES[mode].drafts else self._options.drafts
         send(
             self._connection,
             Generate(
                 request_id="benchmark",
-                options=in_mode(mode, self._options),
+                options=in_mode(mode, replace(self._options, drafts=drafts)),
                 messages=(ChatMessage("user", prompt),),
                 max_tokens=max_tokens,
                 sampling=SamplingOptions(temperature=temperature, seed=7),

@@ -142,12 +142,42 @@ def test_names_of_modes_stand_for_a_draft_and_a_memory(tmp_path: Path, monkeypat
     for name, taken, left in (("llmcad", "toy-draft", "toy-head"), ("dovetail", "toy-head", "toy-draft")):
         with pytest.raises(InvalidOption, match=f"drafts with {taken} alone: leave out {left}"):
             in_mode(name, both)
-    assert in_mode("plain", both).drafts == ("off",)
     for name, memory in (("lookup", "gpu"), ("dovetail", "disk"), ("llmcad", "disk")):
         assert in_mode(name, replace(toy, memory=memory)).memory == memory
     with pytest.raises(InvalidOption, match="Partial offload stands for the memory 'gpu': leave out the memory 'disk'"):
         in_mode("offload", replace(toy, memory="disk"))
     assert in_mode("ghidorah", toy, ("heads",)).drafts == ("heads",)
+
+
+@pytest.mark.parametrize(
+    ("mode", "draft"),
+    [
+        *((mode, "off") for mode in MODES if MODES[mode].drafts or MODES[mode].drafter),
+        *((mode, "lookup") for mode in MODES if mode not in ("lookup", "minions")),
+        *((mode, "toy-draft") for mode in MODES if not MODES[mode].drafts),
+    ],
+)
+def test_a_mode_that_does_not_guess_with_the_named_draft_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, draft: str
+) -> None:
+    ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
+    for drafts in ((draft,), ("toy-draft", draft), (draft, "toy-draft")):
+        with pytest.raises(InvalidOption, match=f"contradicts the draft .*{draft}"):
+            in_mode(mode, LoadOptions(model="toy", drafts=drafts))
+
+
+def test_a_mode_agrees_with_a_draft_that_it_stands_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
+    for mode, drafts, taken in (
+        ("plain", ("off",), ("off",)),
+        ("offload", ("off",), ("off",)),
+        ("lookup", ("lookup",), ("lookup",)),
+        ("minions", ("lookup",), ("lookup", "toy-head", "toy-draft")),
+        ("minions", ("lookup", "toy-draft"), ("lookup", "toy-draft")),
+        ("dovetail", ("toy-draft",), ("toy-draft",)),
+        ("auto", ("off",), ("off",)),
+    ):
+        assert in_mode(mode, LoadOptions(model="toy", drafts=drafts)).drafts == taken
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folders: Folders) -> None:
