@@ -30,7 +30,6 @@ from engine.planning.cost_model import (
     lookup_expectation,
     plain_round,
     published_expectation,
-    streamed_round,
 )
 from engine.planning.load_plan import AUTO, FEWER_BITS, NO_GPU, Drafts, LoadPlan, LoadPlanner, choose_format
 from engine.planning.machine_speeds import machine_speeds
@@ -327,9 +326,7 @@ class MachinePlanner:
         """Return the round that a mode's schedule arrives at."""
         if mode.drafts and drafting is not None:
             expected = self._expected(mode, drafts, profile)
-            if mode.drafts_ahead:
-                return streamed_round(target, drafting, expected)
-            return drafted_round(target, drafting, expected, _most_nodes(mode))
+            return drafted_round(target, drafting, expected, _most_nodes(mode), mode.drafts_ahead)
         if mode.looks_up:
             expected = profile.expectation(drafter_key(mode.name), lookup_expectation())
             return drafted_round(target, None, expected)

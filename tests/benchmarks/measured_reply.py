@@ -9,8 +9,10 @@ from types import TracebackType
 
 import psutil
 
+from engine.drafting.kinds import kind_of
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.messages.pipe import receive, send
+from engine.model_file import open_model
 from engine.modes import MODES, in_mode
 from engine.process import serve
 
@@ -72,7 +74,10 @@ class TenonChild:
     def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
         """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
         before_s = self._cpu_s()
-        drafts = () if mode in MODES and not MODES[mode].drafts else self._options.drafts
+        drafts = self._options.drafts
+        if mode in MODES:  # of drafts that are there for several modes, those that it takes
+            drafts = tuple(draft for draft in drafts if kind_of(open_model(draft)).kind in MODES[mode].drafts)
+            drafts = drafts if MODES[mode].takes_several else drafts[:1]
         send(
             self._connection,
             Generate(
