@@ -14,7 +14,6 @@ from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear
 from engine.model.weight_format import weight_format
 from engine.placement.streamed_experts import ExpertRoom, Places, StreamedExperts
 from tests.support.checkpoints import write_checkpoint
-from tests.support.fast_cases import examples
 from tests.support.streams import streamed_experts_decoder
 
 EXPERTS, KEPT, LAYERS = 8, 2, 3
@@ -71,7 +70,7 @@ CALLS = st.lists(
 )
 
 
-@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(CALLS)
 def test_whenever_a_reading_is_stopped_no_place_is_lost_and_all_that_moved_are_told(
     room: ExpertRoom, calls: list[tuple[int, list[int], int | None]]
