@@ -15,7 +15,7 @@ from os import getpid
 
 from engine.advice import read_advice
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
-from engine.file_trouble import file_trouble
+from engine.files import file_trouble
 from engine.hub.endpoints import is_remote
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import (

@@ -22,7 +22,7 @@ from app.storage.schema import SEALED_SINCE, VERSION, version_of
 from app.storage.transaction import mark_damaged, storage_errors
 from app.words import tr
 from engine.errors import StorageError
-from engine.unfinished_file import unfinished_file
+from engine.files import unfinished_file
 
 FOLDER = "backups"
 HEADER = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat2.html#database_header

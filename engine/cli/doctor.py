@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, show_status
-from engine.sizes import readable
+from engine.sentences import readable
 
 if TYPE_CHECKING:
     from engine.messages.machine import MachineReport, Speeds

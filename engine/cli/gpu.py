@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, stopped_by_interrupt
 from engine.errors import AddonUnusable, Cancelled, InvalidOption
-from engine.sizes import readable
+from engine.sentences import readable
 
 if TYPE_CHECKING:
     from engine.gpu_addon.installation import AddonPlan, AddonProgress

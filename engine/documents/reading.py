@@ -9,8 +9,8 @@ from pathlib import Path, PurePath
 from engine.documents.pages import MAX_CHARACTERS, Gap, Problem, Unreadable
 from engine.documents.reader_process import READER, read_beside
 from engine.errors import InvalidOption
+from engine.files import read_file
 from engine.messages import Attachment
-from engine.outside_file import read_file
 from engine.preparer import TookTooLong
 from engine.sentences import figure, mark, paragraph, runs, say
 

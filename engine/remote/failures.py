@@ -21,8 +21,7 @@ from engine.errors import (
     TenonError,
 )
 from engine.hub.endpoints import Endpoint
-from engine.sentences import figure, say
-from engine.sizes import readable
+from engine.sentences import figure, readable, say
 
 _CODES = ("context_length_exceeded", "exceed_context_size_error")
 # vLLM, SGLang, llama.cpp and llama-cpp-python say both numbers, in words of their own.

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.cached_json import read_cached, write_cached
+from engine.files import read_cached, write_cached
 from engine.gguf.tokenizer import merges_by_score
 
 _SUFFIX = ".merges"

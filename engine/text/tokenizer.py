@@ -14,6 +14,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import models
 
 from engine.errors import UnsupportedModel
+from engine.files import read_text_file
 from engine.gguf.generation import end_ids_by_text
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
@@ -21,7 +22,6 @@ from engine.gguf.parts import find_gguf
 from engine.gguf.tokenizer import Vocabulary, merges_by_score
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Role, Thinking, Tool
-from engine.outside_file import read_text_file
 from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.context_window import CutShort

@@ -17,9 +17,9 @@ from tokenizers import AddedToken, Tokenizer
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.families import LINES
 from engine.families.family import TokenizerClass
+from engine.files import read_file, read_text_file
 from engine.gguf.tokenizer import SPLITTINGS, byte_level
 from engine.json_text import read_json
-from engine.outside_file import read_file, read_text_file
 from engine.text.sentence_piece import read_sentence_piece
 
 #: A chat template in a file of its own; models with images had another for it up to transformers 4.51.

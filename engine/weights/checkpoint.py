@@ -26,6 +26,7 @@ from engine.errors import (
     WeightsNotFinite,
 )
 from engine.families.family import SCALES
+from engine.files import read_text_file
 from engine.gguf.files import gguf_name
 from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
@@ -33,7 +34,6 @@ from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.json_text import read_json
-from engine.outside_file import read_text_file
 from engine.sentences import mark
 from engine.weights.direct_reader import Piece, read_pieces
 from engine.weights.safetensors_file import SafetensorsFile, stacks_of

@@ -14,6 +14,7 @@ import pytest
 from engine.cli import main
 from engine.cli.subcommand import size
 from engine.decoding.worth import Worth
+from engine.json_text import from_plain
 from engine.kernels import library
 from engine.messages import ChatMessage
 from engine.messages.machine import MachineReport
@@ -21,7 +22,6 @@ from engine.model.config import read_config
 from engine.model.weight_format import weight_format
 from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
-from engine.plain_data import from_plain
 from engine.planning import hardware
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
