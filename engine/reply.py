@@ -45,11 +45,11 @@ from engine.run import Run
 from engine.sentences import mark, say
 from engine.text.output_form import TokenMask
 from engine.text.preparation import Ready, opening
+from engine.text.reasoning import thought_tokens
 from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
-from engine.text.thoughts import thought_tokens
 from engine.text.tokenizer import TURN_BEGINNINGS
-from engine.verifying.rules import RULES, Verifier
+from engine.verifying import RULES, Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1

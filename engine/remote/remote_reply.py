@@ -29,25 +29,25 @@ from engine.messages import (
     TokensAdded,
 )
 from engine.planning.hardware import own_memory
-from engine.remote.connection import READING_S
-from engine.remote.counts import (
+from engine.remote.connection import READING_S, ContextTooSmall, endless
+from engine.remote.remote_model import RemoteModel
+from engine.remote.stream import (
     LEAST_MS,
+    Told,
     between,
     of_request,
+    pieces,
     read_counters,
     with_llama_timings,
     with_server_mean,
     with_usage,
 )
-from engine.remote.failures import ContextTooSmall, endless
-from engine.remote.remote_model import RemoteModel
-from engine.remote.stream import Told, pieces
 from engine.request import last_question
 from engine.sentences import say
 from engine.text.preparation import opening
+from engine.text.reasoning import thought_tokens
 from engine.text.repetition import LoopWatch, repeated_from
 from engine.text.stop import ReplyText
-from engine.text.thoughts import thought_tokens
 
 #: The mode of such a reply: how it is decoded is the server's affair.
 MODE = "remote"

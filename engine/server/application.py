@@ -29,8 +29,7 @@ from engine.messages import (
 )
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
-from engine.server.chat_completions import ChatCompletions
-from engine.server.completions import Completions
+from engine.server.chat_completions import ChatCompletions, Completions
 from engine.server.connection import HEADER_S, UNREAD_S, most_connections, most_without_request
 from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
 from engine.server.exchange import Exchange, Served

@@ -33,10 +33,9 @@ from engine.messages import (
 from engine.messages.pipe import packed, unpacked
 from engine.preparer import SLOW, Beyond
 from engine.sentences import mark, say
-from engine.text.attached_turns import fit_with_attachments
-from engine.text.context_window import CutShort, check_length
+from engine.text.context_window import CutShort, check_length, fit_with_attachments
 from engine.text.output_form import FORMS, TokenMask, form_grammar
-from engine.text.thoughts import without_thoughts
+from engine.text.reasoning import without_thoughts
 from engine.text.tokenizer import Tokenizer, read_tokenizer
 
 #: Bytes of text that are prepared in this process: 30 ms of a usual processor beside replies that are being written,

@@ -37,7 +37,7 @@ from engine.drafting.fixed_trees import WIDTHS
 from engine.hub.installed import cache_folder, find_model
 from engine.json_text import from_plain
 from engine.kernels import blocks, library
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions, MachineReport
 from engine.model.decoder import Decoder

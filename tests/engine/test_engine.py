@@ -34,7 +34,7 @@ from engine.messages import (
     Unload,
 )
 from engine.model.block import block
-from engine.verifying.rules import RULES
+from engine.verifying import RULES
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.toy import TOY_DRAFT

@@ -136,7 +136,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_what_a_request_may_ask_for_has_bounds"),
     ),
     *_of(
-        "engine/server/completions.py",
+        "engine/server/chat_completions.py",
         "tests/engine/server/test_strangers.py",
         ("not 1 <= len(found) <= _MOST_PROMPTS", "not found", "one request brings prompts without number",
          "test_what_a_request_may_ask_for_has_bounds"),
@@ -218,7 +218,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_a_coding_that_nobody_asked_for_is_refused"),
     ),
     *_of(
-        "engine/remote/failures.py",
+        "engine/remote/connection.py",
         "tests/engine/remote/test_bounds_of_servers.py",
         ("and 0 < value <= MOST_TOKENS else None", "and value <= MOST_TOKENS else None",
          "negative counts of tokens are shown"),
@@ -234,7 +234,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "an error within a stream is passed over", "test_a_stream_that_breaks_off_keeps_its_text test_refusals_are_sentences"),
     ),
     *_of(
-        "engine/remote/counts.py",
+        "engine/remote/stream.py",
         "tests/engine/remote/test_bounds_of_servers.py",
         ("if 0 < tokens <= ms / 1e3 * fastest else None", "if tokens and ms else None", "speeds that cannot be are shown"),
         ("0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps) and ", "",
@@ -249,7 +249,7 @@ MUTANTS: tuple[Mutant, ...] = (
          "a speed over hardly any time is shown", "test_a_speed_over_no_time_is_none"),
     ),
     *_of(
-        "engine/remote/counts.py",
+        "engine/remote/stream.py",
         "tests/engine/remote/test_counts.py",
         ("shared=written > own_tokens", "shared=False", "what others drafted passes for this reply's"),
         ("1 + self.accepted / self.steps", "self.accepted / self.steps", "the token that each step gives is left out"),

@@ -23,7 +23,7 @@ from engine.messages import (
 )
 from engine.server.anthropic_messages import Messages
 from engine.server.chat_completions import ChatCompletions
-from engine.server.completions import Completions
+from engine.server.chat_completions import Completions
 from engine.server.exchange import Served
 from engine.server.fields import Fields
 from engine.server.ollama import OllamaChat, OllamaGenerate
