@@ -126,8 +126,8 @@ class GpuAddon(QObject):
 
     def _ask(self, before: GpuSupport) -> GpuSupport:
         from engine.errors import AddonUnusable
-        from engine.gpu_addon.installation import make_plan
         from engine.gpu_addon.addon import look_for_addons
+        from engine.gpu_addon.installation import make_plan
 
         choice, torch = look_for_addons()
         if not choice.addons:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from app.chat.modes import former_mode
-from app.settings.pending import exported_names
+from app.settings.pages import exported_names
 from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.errors import InvalidOption, StorageError

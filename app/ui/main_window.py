@@ -24,7 +24,7 @@ from app.ui.commands import AppMenu, CommandGroup, Commands, ShortcutTable
 from app.ui.comparison_dialog import Comparisons
 from app.ui.file_drops import FileDrops
 from app.ui.first_run import FirstRun
-from app.ui.help.commands import HelpOpening
+from app.ui.help import HelpOpening
 from app.ui.inspector.dock import InspectorDock
 from app.ui.models.model_news import ModelNews
 from app.ui.notices import DoneNotice, Toast

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
-from app.help.library import Article, about_tenon, help_library
+from app.help import Article, about_tenon, help_library
 from app.ui.parts import Flow, PlainLabel, filled, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
