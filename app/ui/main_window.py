@@ -167,6 +167,7 @@ class MainWindow(QMainWindow):
         page.header.model_button.more_requested.connect(self._show_models)
         page.header.model_button.server_requested.connect(self._add_server)
         page.empty_state.models_wanted.connect(self._show_models)
+        page.empty_state.demonstration_wanted.connect(self.comparisons.demonstrate)
         page.header.model_button.file_requested.connect(self.opener.choose_file)
         page.header.model_button.folder_requested.connect(self.opener.choose_folder)
         page.attaching.models_offered.connect(self.opener.open_models)
