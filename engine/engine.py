@@ -15,7 +15,7 @@ from os import getpid
 
 from engine import messages
 from engine.advice import read_advice
-from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
+from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, PromptTooLong, TenonError, WeightsUnreadable
 from engine.files import file_trouble
 from engine.hub.endpoints import is_remote
 from engine.loaded_model import LoadedModel, load_model
@@ -334,7 +334,10 @@ class Engine:
             self._on_event(messages.ModelUnloaded())
 
     def _fail(self, command: messages.Request, error: TenonError) -> None:
-        """Report an error; if the host's memory was short, also who holds it, and a smaller context."""
+        """Report an error, with a context that would do where one is known and the model has it.
+
+        If the host's memory was short, the report also says who holds it.
+        """
         report = messages.ErrorReport(
             type(error).__name__,
             error.message,
@@ -351,6 +354,11 @@ class Engine:
             # The memory of other programs does not matter if the budget is too small.
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
+        elif isinstance(error, PromptTooLong) and error.allowed is not None:
+            longest = 0 if self._model is None else self._model.target.config.context_length
+            needed = error.allowed.value
+            tokens = min(1 << (needed - 1).bit_length(), longest)
+            report = replace(report, allowed=replace(error.allowed, value=tokens) if needed <= longest else None)
         self._on_event(messages.Failed(command.request_id, report))
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import groupby
 from typing import Generic, TypeVar
 
-from engine.errors import PromptTooLong
+from engine.errors import Allowed, PromptTooLong
 from engine.messages import Attachment, ChatMessage, fenced, with_attachments, with_missing
 from engine.sentences import figure, mark, runs, say, together
 from engine.text.passages import Passage, PassageIndex, within
@@ -106,13 +106,14 @@ def check_length(prompt_tokens: int, context: int, at_least: bool = False) -> No
         at_least: The prompt has more: it was not counted to its end.
 
     Raises:
-        PromptTooLong: with both numbers.
+        PromptTooLong: with both numbers, and a context that would hold the prompt and a reply.
     """
     if prompt_tokens >= context:
         raise PromptTooLong(
             _MUCH_TOO_LONG if at_least else _TOO_LONG,
             prompt_tokens=figure(prompt_tokens, ","),
             context=figure(context, ","),
+            allowed=Allowed("context", prompt_tokens + prompt_tokens // _REPLY_SHARE),
         )
 
 

@@ -168,7 +168,7 @@ def ask_slowly(work: str, question: object, gone: Callable[[], bool]) -> Any:
         ) from None
     if isinstance(found, Failed):
         kind: type[TenonError] = getattr(errors, found.error.kind)
-        raise kind(found.error.message, found.error.details, about=found.error.about)
+        raise kind(found.error.message, found.error.details, found.error.allowed, found.error.about)
     return found
 
 
@@ -178,7 +178,9 @@ def answered(question: bytes, work: Callable[[Any], object]) -> bytes:
         return packed(work(unpacked(question)))
     except TenonError as error:
         kind = type(error).__name__
-        report = ErrorReport(kind, error.message, error.details, error.exit_code, about=error.about)
+        report = ErrorReport(
+            kind, error.message, error.details, error.exit_code, allowed=error.allowed, about=error.about
+        )
         return packed(Failed("", report))
 
 
