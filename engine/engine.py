@@ -355,7 +355,7 @@ class Engine:
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         elif isinstance(error, PromptTooLong) and error.allowed is not None:
-            longest = 0 if self._model is None else self._model.target.config.context_length
+            longest = self._model.target.config.context_length if isinstance(self._model, LoadedModel) else 0
             needed = error.allowed.value
             tokens = min(1 << (needed - 1).bit_length(), longest)
             report = replace(report, allowed=replace(error.allowed, value=tokens) if needed <= longest else None)
