@@ -93,7 +93,7 @@ def _windows_end_with_their_test() -> Iterator[None]:
 @pytest.fixture
 def workspace(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedWorkspace]:
     """A window's workspace with an engine that the test speaks for, on a computer without graphics cards."""
-    monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: ())
+    monkeypatch.setattr("engine.gpu_addon.addon.read_graphics_cards", lambda: ())
     workspace = ScriptedWorkspace()
     yield workspace
     workspace.close()

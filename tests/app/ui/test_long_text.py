@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.attachment import Unsent
 from app.chat.search import phrase_pattern, visible_text
 from app.chat.title import TITLE_CHARACTERS, title_of
-from app.help.library import about_tenon
+from app.help import about_tenon
 from app.ui import form_fields
 from app.ui.form_fields import LONGEST_BLOCK, LongTextEdit
 from app.ui.main_window import MainWindow

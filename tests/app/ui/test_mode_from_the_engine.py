@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.chat import modes
 from app.chat.engine_options import load_options
 from app.chat.modes import plan_rows
-from app.help.facts import HelpFacts
+from app.help import HelpFacts
 from app.ui.main_window import MainWindow
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.fields import NumberField

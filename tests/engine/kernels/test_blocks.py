@@ -17,7 +17,7 @@ from gguf.quants import quantize as gguf_quantize
 from torch import Tensor
 
 from engine.kernels import blocks, library
-from engine.kernels.packing import NotFinite, NotPackable, Packed
+from engine.kernels.library import NotFinite, NotPackable, Packed
 from tests.support.fast_cases import chosen
 from tests.support.matrices import raw_matrix
 

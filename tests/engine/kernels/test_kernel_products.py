@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels import blocks, library
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from tests.support.fast_cases import covering, examples
 from tests.support.matrices import BLOCKS, TYPES, matrix
 

@@ -45,7 +45,7 @@ from engine.training.generation import Turn, Writer
 from engine.training.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
 from engine.training.making import TrainRequest
 from engine.training.trainer import Trainer, read_draft, train, write_draft
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
 from tests.support.fast_cases import chosen, covering
