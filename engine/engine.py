@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from os import getpid
+from typing import TYPE_CHECKING
 
 from engine import messages
 from engine.advice import read_advice
@@ -31,13 +32,14 @@ from engine.planning.hardware import (
 )
 from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import predictions
-from engine.remote.remote_model import RemoteModel
-from engine.remote.remote_reply import RemoteReply
 from engine.reply import ReplyRun
 from engine.request import check_request
 from engine.run import Run, check, forecast, settle
 from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
+
+if TYPE_CHECKING:
+    from engine.remote.remote_model import RemoteModel
 
 _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
@@ -241,6 +243,10 @@ class Engine:
 
     def _serve_remote(self, command: messages.Load | messages.Generate | messages.CountTokens) -> Steps:
         """Run a request for a model of a server."""
+        # Not above: with HTTP they take a tenth of the start of a model that is here.
+        from engine.remote.remote_model import RemoteModel
+        from engine.remote.remote_reply import RemoteReply
+
         load_ms = None
         if not isinstance(command, messages.Load):
             check_request(command if isinstance(command, messages.Generate) else command.request)

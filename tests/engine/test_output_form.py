@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import random
 import re
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from tokenizers import AddedToken
 
-from engine.errors import Cancelled
+from engine.errors import Cancelled, RequestTooLarge
 from engine.messages import ChatMessage, Failed, OutputForm, Tool, ToolUse
 from engine.text.output_form import FORMS, TokenMask, form_grammar
 from engine.text.reply_parts import ReplyParts
@@ -242,7 +244,7 @@ NASTY = Tool(
 )
 
 
-def written(tokenizer: Tokenizer, mask: TokenMask, then: Callable[[int], None] = lambda at: None) -> str:
+def written(tokenizer: Tokenizer, mask: TokenMask, then: Callable[[int], object] = lambda at: None) -> str:
     """Write the first text that a mask allows; call a function after each token."""
     reply: list[int] = []
     while (allowed := mask.allowed()) is not None and not {*np.flatnonzero(allowed)} <= tokenizer.end_ids:
@@ -264,6 +266,37 @@ def test_a_form_goes_on_after_its_process_has_ended(llama_folder: Path, tmp_path
 
     assert written(tokenizer, TokenMask(tokenizer, places, *grammar), end) == '"a longer text"'
     assert re.fullmatch(REGEX.text, written(tokenizer, other))
+
+
+def test_a_form_goes_on_after_its_process_died_while_it_was_asked(llama_folder: Path, tmp_path: Path) -> None:
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    mask = TokenMask(tokenizer, places, *form_grammar(tokenizer, OutputForm("schema", '{"const": "a longer text"}')))
+
+    def die(at: int) -> None:
+        if at == 2:
+            process = suspended()
+            threading.Timer(0.2, process.kill).start()
+
+    assert written(tokenizer, mask, die) == '"a longer text"'
+
+
+def test_a_process_of_forms_that_stays_away_ends_the_reply(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.text.output_form._AGAIN_S", 0.3)
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    mask = TokenMask(tokenizer, places, *form_grammar(tokenizer, REGEX))
+    with pytest.raises(RequestTooLarge, match="holds the reply to its form ended, and was not there again"):
+        written(tokenizer, mask, lambda at: suspended() if at == 2 else None)
+    assert re.fullmatch(REGEX.text, written(tokenizer, TokenMask(tokenizer, places, *form_grammar(tokenizer, REGEX))))
+
+
+def suspended() -> psutil.Process:
+    """The process of forms, which answers no more."""
+    assert FORMS._running is not None
+    process = psutil.Process(FORMS._running[0].pid)
+    process.suspend()
+    return process
 
 
 def test_after_the_form_the_text_ends_however_often_it_is_asked(llama_folder: Path, tmp_path: Path) -> None:
