@@ -57,7 +57,7 @@ def _bench(options: argparse.Namespace) -> int:
     measure_report(lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"))
     if options.modes is None or "ghidorah" in options.modes:
         _calibrate(wanted)
-    plan = model_planner(wanted, untried=True).plan
+    plan = model_planner(wanted).plan
     planned = {mode.mode: mode.drafts for mode in plan.modes if not mode.refusal}
     modes = {name: _asked(name, wanted, planned.get(name, ())) for name in options.modes or planned}
     events: queue.Queue[Event] = queue.Queue()
@@ -98,7 +98,7 @@ def _calibrate(wanted: LoadOptions) -> None:
     from engine.planning.planner import model_planner
     from engine.training.calibration import TreeRequest, run
 
-    planner = model_planner(wanted, untried=True)
+    planner = model_planner(wanted)
     mode = planner.plan.mode("ghidorah")
     if mode.refusal or any(width.measured for width in mode.widths):
         return

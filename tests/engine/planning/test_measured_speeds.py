@@ -1,0 +1,146 @@
+"""One figure for each mode: as measured here, else as predicted; and all who show it or choose by it read that one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.cli import main
+from engine.messages import LoadOptions, PromptKind
+from engine.modes import MODES
+from engine.placement import ResidentPlan
+from engine.planning import planner as planner_module
+from engine.planning.cost_model import KINDS
+from engine.planning.machine_planner import MachinePlan
+from engine.planning.planner import ModelPlanner, model_planner
+from engine.planning.profile import Profile, Spoken
+from engine.run import forecast, planned, settle
+from tests.support.checkpoints import write_checkpoint
+from tests.support.machines import CONFIGS, machine, write_outline
+
+RESIDENT = ResidentPlan.of(12)
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoadOptions]:
+    """A model with a bundled draft, on a machine that is this one."""
+    from engine import run
+
+    for module in (planner_module, run):
+        monkeypatch.setattr(module, "read_report", lambda: machine("laptop-8gb"))
+    draft = str(write_checkpoint(tmp_path / "draft"))
+    monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (draft,))
+    folder = write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
+    yield LoadOptions(model=str(folder), weights="fp32")
+
+
+def measure(
+    options: LoadOptions, speeds: dict[str, float], busy: bool = False, kinds: tuple[PromptKind, ...] = KINDS
+) -> None:
+    """Measure modes: two standard prompts of each kind, as `engine.benchmark` has them."""
+    planner = model_planner(options)
+    for name, speed in speeds.items():
+        mode, drafts = MODES[name], planner.drafts_of(MODES[name])
+        for kind in 2 * kinds:
+            spoken = Spoken(60, 60 / speed, busy)
+            planner.learn((), "fp32", RESIDENT, mode, drafts, {}, kind, spoken=spoken)
+
+
+def figures(plan: MachinePlan) -> dict[str, float]:
+    return {mode.mode: round(mode.tokens_per_second, 1) for mode in plan.modes if mode.tokens_per_second}
+
+
+def test_what_was_measured_is_the_figure_of_all_places_and_their_order_is_autos(
+    model: LoadOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = {"plain": 30.0, "lookup": 35.7, "dovetail": 30.6, "minions": 32.0}
+    measure(model, measured)
+    plan = model_planner(model).plan
+    assert {name: figures(plan)[name] for name in measured} == measured
+    assert all(plan.mode(name).measured and not plan.mode(name).busy for name in measured)
+    window = forecast(model)
+    assert [mode.mode for mode in window.modes if mode.measured] == ["lookup", "minions", "dovetail", "plain"]
+    assert (window.chosen, window.modes[0].mode, window.modes[0].passed_over) == ("lookup", "lookup", "")
+    assert window.reason == "Auto: lookup, measured at 36 tok/s, 1.2 times plain (all in memory)."
+    assert settle(model).plan.mode == "lookup"
+    assert main(["plan", "--model", model.model, "--weights", "fp32", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [mode["mode"] for mode in told["modes"]] == [mode.mode for mode in window.modes]
+    assert [mode["tokens_per_second"] for mode in told["modes"]] == [mode.tokens_per_second for mode in window.modes]
+    assert told["chosen"] == window.chosen
+
+
+@pytest.mark.parametrize(
+    ("speeds", "chosen", "why"),
+    [
+        ({"plain": 30.0, "lookup": 30.3, "dovetail": 9.0}, "plain", "not faster than the mode taken by more"),
+        ({"plain": 30.0, "lookup": 29.0, "dovetail": 9.0}, "plain", ""),
+        ({"plain": 1.0, "lookup": 1.1}, "lookup", "taken once replies have shown"),
+        ({"plain": 1.0, "lookup": 1.1, "dovetail": 9.0, "minions": 9.5}, "dovetail", "one draft only"),
+    ],
+)
+def test_a_mode_that_is_first_and_not_taken_says_why(
+    model: LoadOptions, speeds: dict[str, float], chosen: str, why: str
+) -> None:
+    measure(model, speeds)
+    plan = forecast(model)
+    assert plan.chosen == chosen
+    ahead = [mode.mode for mode in plan.modes].index(chosen)
+    assert all(mode.passed_over for mode in plan.modes[:ahead])
+    assert not any(mode.passed_over for mode in plan.modes[ahead:])
+    assert why in plan.modes[0].passed_over
+
+
+def test_a_plan_with_a_named_draft_names_the_mode_that_a_question_runs_in(model: LoadOptions) -> None:
+    measure(model, {"plain": 30.0, "lookup": 35.7, "dovetail": 25.0})
+    (draft,) = (one.name for one in model_planner(model).drafts)
+    for drafts in ((draft,), ("lookup", draft), ("lookup",), ("off",)):
+        options = replace(model, drafts=drafts)
+        plan = planned(options, model_planner(options))
+        assert plan.chosen == settle(options).plan.mode
+        first = plan.modes[0]
+        assert bool(first.passed_over) == (first.mode != plan.chosen)
+
+
+def test_a_measurement_counts_once_every_kind_of_text_was_there_and_quiet_ones_before_busy_ones(
+    model: LoadOptions,
+) -> None:
+    measure(model, {"plain": 10.0}, kinds=KINDS[:2])
+    assert not model_planner(model).plan.mode("plain").measured
+    measure(model, {"plain": 10.0}, busy=True)
+    plain = model_planner(model).plan.mode("plain")
+    assert (plain.measured, plain.busy, plain.tokens_per_second) == (True, True, pytest.approx(10.0))
+    measure(model, {"plain": 20.0})
+    measure(model, {"plain": 5.0}, busy=True)
+    plain = model_planner(model).plan.mode("plain")
+    assert (plain.measured, plain.busy, plain.tokens_per_second) == (True, False, pytest.approx(20.0))
+    # What is said of before is the prediction from the machine's speeds alone.
+    assert (
+        plain.predicted_per_second == model_planner(model, machine("laptop-8gb")).plan.mode("plain").tokens_per_second
+    )
+
+
+def test_a_model_in_memory_follows_what_was_measured_since(model: LoadOptions) -> None:
+    run = settle(model)
+    assert run.plan.mode == "lookup"
+    for name, speed in {"plain": 30.0, "lookup": 38.0, "dovetail": 40.0}.items():
+        for kind in 2 * KINDS:
+            spoken = Spoken(60, 60 / speed)
+            drafts = run.planner.drafts_of(MODES[name])
+            run.planner.learn((), "fp32", RESIDENT, MODES[name], drafts, {}, kind, spoken=spoken)
+    # The draft is not in memory, and loading it anew for a twentieth is not worth it.
+    again = run.settled(model)
+    assert again is not None
+    assert (again.plan.mode, again.plan.reason[:27]) == ("lookup", "The mode in memory goes on:")
+    measure(model, {"plain": 50.0})
+    run.planner.outdated = True
+    again = run.settled(model)
+    assert again is not None
+    assert (again.plan.mode, again.drafts) == ("plain", ())
+    measure(model, {"dovetail": 80.0})
+    run.planner.outdated = True
+    assert run.settled(model) is None
