@@ -145,7 +145,8 @@ class ReplyRun:
             self._reply.begin(thought)
             if thought and self._mask is not None:
                 self._mask.await_thought()
-        self._emit(PlanChosen(self._request.request_id, self._plan))
+        modes = self._planner.plan.taking(self._plan.mode, self._plan.reason).message
+        self._emit(PlanChosen(self._request.request_id, self._plan, modes, self._model.report.places))
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
         mode = self._mode

@@ -170,10 +170,6 @@ class ModePrediction:
     # Speed while it decodes: as measured here on the standard prompts, else predicted. All who show it or choose by
     # it take this one
     tokens_per_second: float | None = None
-    measured: bool = False  # it was measured
-    busy: bool = False  # other programs kept the machine busy meanwhile, so that it will be measured again
-    predicted_per_second: float | None = None  # the same as predicted before this model was measured
-    passed_over: str = ""  # why ``auto`` leaves it although it is not slower than the mode taken; else empty
     # Predicted time to the first token of a reply to `PlanReport.prompt_tokens`
     first_token_s: float | None = None
     # By device: ``host``, and a GPU's name as torch has it
@@ -188,6 +184,10 @@ class ModePrediction:
     placement: dict[str, str | int] | None = None  # places of the layers, as plain types
     drafts: tuple[str, ...] = ()  # names of its drafts
     draft_devices: tuple[str, ...] = ()  # devices of the drafts, as torch calls them
+    measured: bool = False  # the speed was measured
+    busy: bool = False  # other programs kept the machine busy meanwhile, so that it will be measured again
+    predicted_per_second: float | None = None  # the same as predicted before this model was measured
+    passed_over: str = ""  # why ``auto`` leaves it although it is not slower than the mode taken; else empty
 
 
 @dataclass(frozen=True)

@@ -54,14 +54,14 @@ _NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU la
 _NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
 _FITS = mark("It is for models larger than memory, and this one fits.")
 _NOT_TRIED = mark(
-    "It may be faster, and is taken once replies have shown what its draft is worth here: measure every mode, or choose "
-    "the draft."
+    "It may be faster, and is taken once replies have shown what its draft is worth here: measure every mode, or "
+    "choose the draft."
 )
 _VOTES_ALONE = mark("It has one draft only, whose own mode does the same.")
 _HARDLY_FASTER = mark("It is not faster than the mode taken by more than speeds differ from one time to the next.")
 _LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that is faster than plain.")
 _GUESSED = mark("Its speed is a guess, because this machine was never measured.")
-_NOT_ASKED = mark("It is not what the chosen draft makes.")
+_NOT_ASKED = mark("Another one was chosen, or is in memory already.")
 _NO_ROOM = mark("It needs {least} of memory even when its layers are read from the disk, and {free} are free.")
 _NO_ROOM_BESIDE_DRAFT = mark(
     "It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,17 +15,17 @@ from engine.placement import ResidentPlan
 from engine.planning import planner as planner_module
 from engine.planning.cost_model import KINDS
 from engine.planning.machine_planner import MachinePlan
-from engine.planning.planner import ModelPlanner, model_planner
-from engine.planning.profile import Profile, Spoken
+from engine.planning.planner import model_planner
+from engine.planning.profile import Spoken
 from engine.run import forecast, planned, settle
 from tests.support.checkpoints import write_checkpoint
-from tests.support.machines import CONFIGS, machine, write_outline
+from tests.support.machines import machine
 
 RESIDENT = ResidentPlan.of(12)
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoadOptions]:
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoadOptions:
     """A model with a bundled draft, on a machine that is this one."""
     from engine import run
 
@@ -35,7 +34,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoadOptio
     draft = str(write_checkpoint(tmp_path / "draft"))
     monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (draft,))
     folder = write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
-    yield LoadOptions(model=str(folder), weights="fp32")
+    return LoadOptions(model=str(folder), weights="fp32")
 
 
 def measure(
