@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.cli import main
-from engine.messages import LoadOptions, PromptKind
+from engine.decoding.statistics import ReplyClock
+from engine.messages import LoadOptions, ModePrediction, PromptKind
 from engine.modes import MODES
 from engine.placement import ResidentPlan
 from engine.planning import planner as planner_module
 from engine.planning.cost_model import KINDS
-from engine.planning.machine_planner import MachinePlan
+from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
 from engine.planning.planner import model_planner
-from engine.planning.profile import Spoken
+from engine.planning.profile import Profile, Spoken
 from engine.run import forecast, planned, settle
 from tests.support.checkpoints import write_checkpoint
-from tests.support.machines import machine
+from tests.support.machines import machine, machine_names, plan_machine, small_draft, target
 
 RESIDENT = ResidentPlan.of(12)
 
@@ -143,3 +145,55 @@ def test_a_model_in_memory_follows_what_was_measured_since(model: LoadOptions) -
     measure(model, {"dovetail": 80.0})
     run.planner.outdated = True
     assert run.settled(model) is None
+
+
+@pytest.mark.parametrize("name", machine_names())
+@pytest.mark.parametrize("slower", [0.6, 1.0, 2.5])
+def test_a_measurement_makes_no_prediction_worse(name: str, slower: float) -> None:
+    """Replay machines that are slower than they say: with one mode measured, the others have no larger error."""
+    report, draft = machine(name), small_draft()
+    options = LoadOptions(weights="q8_0", context=512)
+
+    def plan(profile: Profile) -> MachinePlan:
+        return plan_machine(report, target("llama-7b"), draft, options, profiles=lambda weights: profile)
+
+    before = plan(Profile())
+    runs = [mode for mode in before.modes if mode.load is not None and mode.tokens_per_second]
+    truth = {mode.mode: (mode.tokens_per_second or 0.0) / slower for mode in runs}
+
+    def error(mode: ModePrediction) -> float:
+        return abs(math.log((mode.tokens_per_second or 0.0) / truth[mode.mode]))
+
+    for told in runs:
+        assert told.load is not None
+        kept = MODES[told.mode]
+        key = drafter_of(kept, {}, kept.taken([draft]))
+        profile = Profile()
+        for kind in KINDS:
+            profile = profile.with_spoken(told.load.placement, key, kind, Spoken(60, 60 / truth[told.mode]))
+        after = plan(profile)
+        for mode in runs:
+            if after.mode(mode.mode).placement == mode.placement:
+                assert error(after.mode(mode.mode)) <= error(mode) + 1e-6, (told.mode, mode.mode)
+        assert error(after.mode(told.mode)) < 1e-6
+
+
+def test_plain_is_compared_where_its_layers_would_be_without_the_draft() -> None:
+    report = machine("laptop-8gb")
+    facts, draft, options = target("llama-13b"), small_draft(), LoadOptions(weights="q4_k_m")
+    planner = MachinePlanner(report, facts, [draft], options)
+    plain, ahead = (planner.plan().mode(name).load for name in ("plain", "llmcad"))
+    assert plain is not None
+    assert ahead is not None
+    assert plain.placement.key != ahead.placement.key  # the draft has taken memory of some layers
+    share = planner.share_of(plain, ahead)
+    assert share < 1.0
+    clock, behind = ReplyClock(), ReplyClock(plain_share=share)
+    for one in (clock, behind):
+        one.prompt_done()
+        one.recalled_plain_s = 0.2
+        one.emitted(40)
+        one.target_forwards = 20
+        one._last_token = (one._prompt_done or 0.0) + 8.0
+    speeds = [one.timings().plain_per_second or 0.0 for one in (clock, behind)]
+    assert speeds[1] > speeds[0]
