@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from app.words import mark
+from engine.json_text import from_plain
 from engine.messages import (
     Event,
     Finished,
@@ -22,7 +23,6 @@ from engine.messages import (
     StatisticsUpdated,
     Timings,
 )
-from engine.plain_data import from_plain
 
 # Of a longer reply the latest are kept.
 _MOST_SAMPLES = 4_096
