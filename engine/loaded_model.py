@@ -234,6 +234,10 @@ class LoadedModel:
         there = self._whole and not self._checkpoint.changed and self._gpu_answers()
         return self._settled(options) if there else None
 
+    def settle_anew(self) -> None:
+        """Forget what requests run with, because a reply has taught the planner something."""
+        self._settled.cache_clear()
+
     def _gpu_answers(self) -> bool:
         """Return whether the GPU is still there, if target or drafts compute on it."""
         device = self.link.device

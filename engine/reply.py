@@ -24,6 +24,7 @@ from engine.model.sampling import LoggedSampler, MaskedSampler
 from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.probes.host import OtherWork
+from engine.planning.profile import Spoken
 from engine.request import begun_thought, last_question
 from engine.run import Run
 from engine.sentences import mark, say
@@ -128,13 +129,15 @@ class ReplyRun:
             self._reply.begin(thought)
             if thought and self._mask is not None:
                 self._mask.await_thought()
-        self._emit(messages.PlanChosen(self._request.request_id, self._plan))
+        modes = self._planner.plan.taking(self._plan.mode, self._plan.reason).message
+        self._emit(messages.PlanChosen(self._request.request_id, self._plan, modes, self._model.report.places))
         if not RULES[self._request.verify].lossless:
             self._emit(messages.Notice(self._request.request_id, say(_LOSSY)))
         mode = self._mode
         values = self._values()
         cost = self._recalled_cost(mode.drafting_name(values))
         self._clock.recalled_plain_s = self._plain_s(cost)
+        self._clock.plain_share = self._planner.plain_share(self._model.plan)
         self._chances = self._model.match_chances.of_another_reply()
         sequence = self._model.sequences.open(self._prompt)
         drafters = self._drafters(sequence, values)
@@ -183,10 +186,13 @@ class ReplyRun:
         """Refine the predictions for the model's next replies, if this reply is like them and was not disturbed."""
         if loop_start(self._reply.token_ids) is not None:
             return
-        model = self._model
+        model, timings = self._model, self._clock.timings()
         self._chances.keep()
         repeats = model.placement.repeats
-        if not self._busy:
+        spoken = None
+        if self._request.prompt_kind is not None and self._reply.stop_reason and timings.predicted_ms > 0:
+            spoken = Spoken(timings.predicted_n - 1, timings.predicted_ms / 1e3, self._busy)
+        if spoken is not None or not self._busy:
             self._planner.learn(
                 [record for record in self._clock.rounds if not record.beside],
                 model.report.weights,
@@ -197,7 +203,9 @@ class ReplyRun:
                 self._request.prompt_kind,
                 self._chances if self._mode.finds_matches(self._values()) else None,
                 None if repeats is None else repeats.take(),
+                spoken,
             )
+            model.settle_anew()
 
     def _values(self) -> Values:
         return self._mode.values(self._request.options.mode_options)

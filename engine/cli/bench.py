@@ -57,7 +57,7 @@ def _bench(options: argparse.Namespace) -> int:
     measure_report(lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"))
     if options.modes is None or "ghidorah" in options.modes:
         _calibrate(wanted)
-    plan = model_planner(wanted, untried=True).plan
+    plan = model_planner(wanted).plan
     planned = {mode.mode: mode.drafts for mode in plan.modes if not mode.refusal}
     # Of the drafts that are there for all modes, a plan has those of each mode.
     words = tuple(draft for draft in wanted.drafts if draft not in named_drafts(wanted.drafts))
@@ -103,7 +103,7 @@ def _calibrate(wanted: LoadOptions) -> None:
     from engine.planning.planner import model_planner
     from engine.training.calibration import TreeRequest, run
 
-    planner = model_planner(wanted, untried=True)
+    planner = model_planner(wanted)
     mode = planner.plan.mode("ghidorah")
     if mode.refusal or any(width.measured for width in mode.widths):
         return

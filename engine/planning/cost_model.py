@@ -156,7 +156,7 @@ class TargetCost:
         self._position = position
         self._packed = weights.packed
         self._computing_s = cache(self._computed_s)  # of few widths, asked for in each kind of prompt
-        self._known = bool(measured)
+        self.known = bool(measured)  # True if forwards were measured
         self._curve = Curve(self.predicted_s, measured)
 
     def forward_s(self, width: int) -> float:
@@ -173,7 +173,7 @@ class TargetCost:
     @property
     def loop_s(self) -> float:
         """Seconds of a round beside forward and draft."""
-        operators = _LOOP_BESIDE_MEASURED if self._known else _LOOP_OPERATORS
+        operators = _LOOP_BESIDE_MEASURED if self.known else _LOOP_OPERATORS
         return operators * self._speeds.host.operator_s
 
     def waiting_s(self, width: int) -> float:

@@ -28,12 +28,12 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("echo")
 def test_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -> None:
     assert modes.mode_title("echo") == "Echo"
-    told = replace(plan(), modes=(*plan().modes, ModePrediction("echo", tokens_per_second=99.0)))
-    rows = plan_rows(told, {})
+    told = replace(plan(), modes=(*plan().modes, ModePrediction("echo", predicted_per_second=99.0)))
+    rows = plan_rows(told)[-1:]
     assert (rows[0].title, rows[0].predicted) == ("Echo", 99.0)
 
     workspace = window.page._workspace
-    assert "Echo" in [row.title for row in workspace.inspection.plan()]
+    assert "Echo" in [row.title for row in plan_rows(workspace.inspection.plan(None))]
     assert "`echo`" in HelpFacts("", "").words("mode-names")
     dialog = SettingsDialog(window._theme, workspace, window)
     qtbot.addWidget(dialog)

@@ -17,6 +17,7 @@ from engine.modes import MEMORY_TITLES, MODES, in_mode
 from engine.placement import ResidentPlan
 from engine.planning import planner as planner_module
 from engine.planning.planner import ModelPlanner, model_planner
+from engine.planning.profile import Profile
 from engine.run import settle
 from tests.support.checkpoints import write_assistant, write_checkpoint
 from tests.support.fast_cases import covering
@@ -45,10 +46,11 @@ Folders = Callable[[str], str]
 
 @pytest.fixture
 def ships(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Lets a draft ship for every model."""
+    """Lets a draft ship for every model, which replies have tried."""
 
     def become(draft: str) -> None:
         monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (draft,))
+        monkeypatch.setattr(Profile, "knows_draft", lambda profile, digest: True)
 
     return become
 
@@ -60,7 +62,7 @@ def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(
     draft = folders("llama-1b")
     ships(draft)
     options = LoadOptions(model=folders("llama-7b"), weights="q8_0")
-    planner = model_planner(options, untried=True)
+    planner = model_planner(options)
     run = settle(options, planner)
     plan = run.plan
     # Of the modes that this build has.
@@ -77,7 +79,7 @@ def test_a_draft_that_does_not_pay_is_not_loaded_unless_it_is_named(
     draft = folders("llama-1b")
     ships(draft)
     options = LoadOptions(model=folders("llama-7b"))
-    run = settle(options, model_planner(options, untried=True))
+    run = settle(options)
     assert (run.plan.mode, run.drafts) == ("lookup", ())
     named = settle(replace(options, drafts=(draft,)))
     assert (named.plan.mode, [one.name for one in named.drafts]) == ("llmcad", [draft])
@@ -252,15 +254,16 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (small,))
     # By itself the format is the one that was measured to be fastest here, and what replies teach is of one format.
     options = LoadOptions(model=model, weights="fp32")
-    first = model_planner(options)
-    assert first.drafts == ()
-    assert first.plan.mode("dovetail").refusal
+    first = model_planner(options).plan
+    assert first.mode("dovetail").drafts == (small,)
+    assert (first.modes[0].mode, first.chosen) == ("dovetail", "lookup")
+    assert first.modes[0].passed_over.startswith("It may be faster, and is taken once replies have shown")
     explicit = settle(replace(options, drafts=(small,)))
     assert explicit.planner.plan.mode("dovetail").drafts == (small,)
     explicit.planner.learn(drafted(7), "fp32", ResidentPlan.of(12), explicit.mode, explicit.drafts, {}, "chat")
     explicit.planner.learn(drafted(0), "fp32", ResidentPlan.of(12), MODES["plain"], (), {}, None)
     later = model_planner(options)
-    assert later.plan.mode("dovetail").drafts == (small,)
+    assert later.plan.mode("dovetail").passed_over == ""
     assert later.plan.profiled
     run = settle(options, later)
     assert (run.plan.mode, [draft.name for draft in run.drafts]) == ("dovetail", [small])
