@@ -31,29 +31,20 @@ _WORDS = {OFF: mark("Off"), "lookup": MODES["lookup"].title}
 
 @dataclass(frozen=True)
 class Choice:
-    """A row of a menu.
+    """A row of a menu."""
 
-    Attributes:
-        key: Value that is told when it is chosen, such as `LoadOptions.model` or ``--memory`` take; empty for none.
-        title: First line.
-        detail: Second line, empty for none.
-        checked: True for the one in use.
-        icon: File name of an icon instead of the check mark.
-        leads_on: True if the popup stays, because other rows follow this choice.
-        problem: Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet.
-        speed: Mode that it comes to, whose speed stands at the right end of the first line; None where not known.
-        times: That speed as a multiple of plain decoding's; None where that says nothing.
-    """
-
+    # Value that is told when it is chosen, such as `LoadOptions.model` or ``--memory`` take; empty for none
     key: str
-    title: str
-    detail: str = ""
-    checked: bool = False
-    icon: str = ""
-    leads_on: bool = False
+    title: str  # first line
+    detail: str = ""  # second line, empty for none
+    checked: bool = False  # True for the one in use
+    icon: str = ""  # file name of an icon instead of the check mark
+    leads_on: bool = False  # True if the popup stays, because other rows follow this choice
+    # Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet
     problem: str = ""
+    # Mode that it comes to, whose speed stands at the right end of the first line; None where not known
     speed: ModePrediction | None = None
-    times: float | None = None
+    times: float | None = None  # that speed as a multiple of plain decoding's; None where that says nothing
 
     @property
     def second_line(self) -> str:
@@ -250,22 +241,14 @@ def former_mode(name: object, model: str, drafts: Sequence[str] = ()) -> LoadOpt
 
 @dataclass(frozen=True)
 class PlanRow:
-    """A mode.
+    """A mode."""
 
-    Attributes:
-        name: ``--mode`` name.
-        title: Name in the window.
-        predicted: Tokens per second that were predicted, None where nothing was.
-        measured: Tokens per second as they were measured here, None where they were not.
-        reason: The reason why it cannot run; empty where it can.
-        note: The reason why it was not taken although it is not slower than the mode taken; else empty.
-    """
-
-    name: str
-    title: str
-    predicted: float | None = None
-    measured: float | None = None
-    reason: str = ""
+    name: str  # ``--mode`` name
+    title: str  # name in the window
+    predicted: float | None = None  # tokens per second that were predicted, None where nothing was
+    measured: float | None = None  # tokens per second as they were measured here, None where they were not
+    reason: str = ""  # the reason why it cannot run; empty where it can
+    # The reason why it was not taken although it is not slower than the mode taken; else empty
     note: str = ""
 
     @property
