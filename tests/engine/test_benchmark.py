@@ -34,7 +34,6 @@ from engine.messages import (
     Timings,
 )
 from engine.modes import in_mode
-from engine.planning.planner import UNTRIED_DRAFT
 from engine.planning.probes import host
 from engine.planning.profile import read_profile
 from tests.support.machines import CONFIGS, write_outline
@@ -197,7 +196,7 @@ def test_bench_and_plan_on_the_command_line(
     assert main([*toy, "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     fastest = max(plan["modes"], key=lambda mode: mode["tokens_per_second"] or 0.0)
-    assert plan["reason"].endswith(UNTRIED_DRAFT) == (fastest["mode"] == "dovetail")
+    assert bool(fastest["passed_over"]) == (fastest["mode"] != plan["chosen"])
     assert main(["plan", *model, "--machine", str(remote / "config.json")]) == 2
     assert "tenon doctor --json" in capsys.readouterr().err
 
