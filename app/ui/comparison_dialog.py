@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.bridge.workspace import Workspace
 from app.chat.comparison import Agreement, Trial, ran_title
-from app.chat.modes import Choice, mode_title
+from app.chat.modes import Choice, mode_title, plan_rows
 from app.ui import figures
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ChoiceList
@@ -257,7 +257,7 @@ class ComparisonDialog(RingedDialog):
             tr("After the %n message(s) before it in the chat.", n=turns), self, kind="small", wrap=True
         )
         self.context.setVisible(turns > 0)
-        rows = workspace.inspection.plan()
+        rows = plan_rows(workspace.plans.chosen)
         modes = [
             Choice(AUTO, mode_title(AUTO)),
             *(Choice(row.name, row.title, problem=row.reason) for row in rows),

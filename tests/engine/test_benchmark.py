@@ -97,13 +97,16 @@ def test_each_mode_gets_a_row_and_the_profile_its_figures(engine: Running, llama
     assert set(profile.yields["lookup"]) == {"any", "chat", "code"}
 
 
-def test_what_was_measured_on_a_busy_machine_is_marked_and_not_kept(
+def test_what_was_measured_on_a_busy_machine_is_marked_and_teaches_no_prediction(
     engine: Running, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host, "share_of_others", lambda begin, end: 0.3)
     (row,) = finished(run(engine, LoadOptions(model=str(llama_folder)), "plain")).rows
     assert row.busy
-    assert not (cache_folder() / "profiles").exists()
+    (kept,) = (cache_folder() / "profiles").iterdir()
+    profile = read_profile(kept)
+    assert not profile.known
+    assert all(reply.busy for kinds in profile.spoken.values() for replies in kinds.values() for reply in replies)
 
 
 def test_a_reply_that_goes_round_in_a_circle_is_not_kept(
