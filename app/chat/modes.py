@@ -258,9 +258,9 @@ class PlanRow:
 
 
 def plan_rows(plan: PlanReport | None) -> list[PlanRow]:
-    """Return the modes in the plan's order, then those that it does not have; all modes while there is no plan."""
+    """Return the modes in the plan's order, those that it does not have, and those that cannot run."""
     planned = {} if plan is None else {mode.mode: mode for mode in plan.modes}
-    return [
+    rows = [
         PlanRow(
             known.mode,
             mode_title(known.mode),
@@ -271,3 +271,4 @@ def plan_rows(plan: PlanReport | None) -> list[PlanRow]:
         )
         for known in (*planned.values(), *(ModePrediction(name) for name in MODES if name not in planned))
     ]
+    return sorted(rows, key=lambda row: bool(row.reason))

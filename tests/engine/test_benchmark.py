@@ -34,7 +34,6 @@ from engine.messages import (
     Timings,
 )
 from engine.modes import in_mode
-from engine.planning.planner import UNTRIED_DRAFT
 from engine.planning.probes import host
 from engine.planning.profile import read_profile
 from tests.support.machines import CONFIGS, write_outline
@@ -98,13 +97,16 @@ def test_each_mode_gets_a_row_and_the_profile_its_figures(engine: Running, llama
     assert set(profile.yields["lookup"]) == {"any", "chat", "code"}
 
 
-def test_what_was_measured_on_a_busy_machine_is_marked_and_not_kept(
+def test_what_was_measured_on_a_busy_machine_is_marked_and_teaches_no_prediction(
     engine: Running, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host, "share_of_others", lambda begin, end: 0.3)
     (row,) = finished(run(engine, LoadOptions(model=str(llama_folder)), "plain")).rows
     assert row.busy
-    assert not (cache_folder() / "profiles").exists()
+    (kept,) = (cache_folder() / "profiles").iterdir()
+    profile = read_profile(kept)
+    assert not profile.known
+    assert all(reply.busy for kinds in profile.spoken.values() for replies in kinds.values() for reply in replies)
 
 
 def test_a_reply_that_goes_round_in_a_circle_is_not_kept(
@@ -197,7 +199,7 @@ def test_bench_and_plan_on_the_command_line(
     assert main([*toy, "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     fastest = max(plan["modes"], key=lambda mode: mode["tokens_per_second"] or 0.0)
-    assert plan["reason"].endswith(UNTRIED_DRAFT) == (fastest["mode"] == "dovetail")
+    assert bool(fastest["passed_over"]) == (fastest["mode"] != plan["chosen"])
     assert main(["plan", *model, "--machine", str(remote / "config.json")]) == 2
     assert "tenon doctor --json" in capsys.readouterr().err
 

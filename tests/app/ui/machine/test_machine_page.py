@@ -239,6 +239,7 @@ def test_a_reply_that_runs_is_not_disturbed(
 
 def test_it_is_copied_as_text(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace, gpu=True)
+    workspace.plans.ask(page.options())
     answer(workspace, as_measured(plan(gpu=True), {"dovetail": 14.2, "plain": 5.9}))
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     text = QGuiApplication.clipboard().text()
