@@ -304,11 +304,11 @@ def prose_text(markdown: str, between: str = "\n") -> str:
 
 
 def _line(block: QTextBlock) -> str:
-    text = block.text().replace("\u2028", "\n")
     items: QTextList | None = block.textList()
     if items is None:
-        return text
+        return block.text().replace("\u2028", "\n")
     shape = items.format()
     mark = "-" if shape.style() in _BULLETS else items.itemText(block)
     mark += _TASKS.get(block.blockFormat().marker(), "")
-    return f"{'  ' * (shape.indent() - 1)}{mark} {text}"
+    before = f"{'  ' * (shape.indent() - 1)}{mark} "
+    return before + block.text().replace("\u2028", "\n" + " " * len(before))
