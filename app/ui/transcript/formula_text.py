@@ -1,4 +1,4 @@
-"""Markdown into a document: formulas are pictures that stand on the baseline, a line that ends is a line that breaks."""
+"""Markdown into a document: formulas are pictures that stand on the baseline, and a line that ends breaks."""
 
 from __future__ import annotations
 

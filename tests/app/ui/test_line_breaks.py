@@ -1,4 +1,4 @@
-"""A line that ends in a reply is a line that breaks, in all that is prose; elsewhere Markdown's marks mean what they do."""
+"""A line that ends in a reply breaks there, in all that is prose."""
 
 from __future__ import annotations
 

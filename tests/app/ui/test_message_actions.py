@@ -41,7 +41,8 @@ def f():
 > said"""
 PLAIN = """Head
 
-Two bold words, a link and code, on two lines.
+Two bold words, a link and code,
+on two lines.
 
 - one
   1. deep
