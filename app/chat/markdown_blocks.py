@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from enum import Enum
-from math import inf
+from sys import maxsize
 
 # Marks that close a formula, by those that open it.
 FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
@@ -154,29 +154,6 @@ class BlockSplitter:
             return True
         return _THINK_OPEN.startswith(partial) or (len(partial) < 3 and not partial.strip("`~"))
 
-    def _part(self, line: str) -> str:
-        """Take the beginning of a very long line as a block that ends within it, and return the rest."""
-        while len(line) > self._longest_line(line):
-            longest = self._longest_line(line)
-            space = -1 if self._kind is BlockKind.CODE else line.rfind(" ", longest - _NEAR, longest)
-            end = space if space > 0 else longest
-            self._take(line[:end])
-            if self._kind not in (BlockKind.CODE, BlockKind.QUOTE):
-                self._close()
-                self._kind = BlockKind.PARAGRAPH
-            self._go_on(" " if space > 0 else "")
-            self._in_line = True
-            line = line[end + (space > 0) :]
-        return line
-
-    def _longest_line(self, line: str) -> float:
-        if self._kind is BlockKind.CODE:
-            return _LONGEST_CODE
-        if self._kind in (BlockKind.FORMULA, BlockKind.THINK) or (self._kind is BlockKind.TABLE and "|" in line):
-            return inf
-        marked = not self._in_line and (line.lstrip().startswith(_THINK_OPEN) or _FORMULA.match(line))
-        return inf if marked else _LONGEST
-
     def _reset(self) -> None:
         self._kind: BlockKind | None = None
         self._joined: str | None = None
@@ -218,6 +195,29 @@ class BlockSplitter:
         self._joined, self._columns = joined, columns
         if kind is BlockKind.TABLE:
             self._lines = head
+
+    def _part(self, line: str) -> str:
+        """Take the beginning of a very long line as a block that ends within it, and return the rest."""
+        while len(line) > self._longest_line(line):
+            longest = self._longest_line(line)
+            space = -1 if self._kind is BlockKind.CODE else line.rfind(" ", longest - _NEAR, longest)
+            end = space if space > 0 else longest
+            self._take(line[:end])
+            if self._kind not in (BlockKind.CODE, BlockKind.QUOTE):
+                self._close()
+                self._kind = BlockKind.PARAGRAPH
+            self._go_on(" " if space > 0 else "")
+            self._in_line = True
+            line = line[end + (space > 0) :]
+        return line
+
+    def _longest_line(self, line: str) -> int:
+        if self._kind is BlockKind.CODE:
+            return _LONGEST_CODE
+        if self._kind in (BlockKind.FORMULA, BlockKind.THINK) or (self._kind is BlockKind.TABLE and "|" in line):
+            return maxsize
+        marked = not self._in_line and (line.lstrip().startswith(_THINK_OPEN) or _FORMULA.match(line))
+        return maxsize if marked else _LONGEST
 
     def _close(self, closed: bool = True) -> None:
         kind = self._kind

@@ -40,7 +40,7 @@ KINDS: dict[str, Callable[[int], str]] = {
     "rules": lambda n: "---\n" * (n // 4),
     "thoughts": lambda n: "<think>" + "word\n\n" * (n // 6) + "</think>done",
 }
-_END_S = 20.0  # an act that takes longer is not waited for
+_END_S = 15.0  # an act that takes longer is not waited for
 _STREAMED = 200  # pieces
 
 
@@ -95,6 +95,9 @@ def measure(kind: str, size: int) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     page = window.page
     act("opened", lambda: page.open(chat), 1.5)
+    begun = perf_counter()
+    while not page.transcript.views[-1].blocks.settled and perf_counter() - begun < 3 * _END_S:
+        act("read", lambda: None, 2.0)
     column, bar = page.transcript, page.transcript.verticalScrollBar()
 
     def scroll() -> None:

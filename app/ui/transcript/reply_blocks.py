@@ -219,12 +219,14 @@ class ReplyBlocks(QWidget):
         self.sections: list[Section] = [Section([], [])]  # the last one is still written
         self._splitter = BlockSplitter()
         self.text: str = ""  # the Markdown so far
+        self.has_code: bool = False  # True if a block is code
         self._fed = 0  # characters of it that are parsed
         self._complete = False
         self._caret: bool | None = None
         self._caret_in: ProseBlock | CodeBlock | None = None
         self._fitted: tuple[int, int] | None = None
         self._width = -1
+        self._held: list[Section] = []  # those that have widgets
         self._placed = 0  # number of sections that stand where they belong
         self._seen: tuple[int, int] | None = None  # from where to where it is in view, in px
         self._spent = 0  # work of this turn of the event loop
@@ -253,11 +255,6 @@ class ReplyBlocks(QWidget):
     def settled(self) -> bool:
         """True if all of the text is parsed and what is near the view is made of widgets."""
         return self._fed == len(self.text) and not self._builder.isActive()
-
-    @property
-    def has_code(self) -> bool:
-        """True if a block is code."""
-        return any(block.kind is BlockKind.CODE for section in self.sections for block in section.blocks)
 
     def code_above(self, bottom: int) -> str | None:
         """Return the last code that begins above a place in px, else the first, or None without any."""
@@ -292,7 +289,9 @@ class ReplyBlocks(QWidget):
             for widget in self.widgets[min(1, len(first.widgets)) :]:
                 _discard(widget)
             self.sections = [Section(first.blocks[:1], first.widgets[:1])]
+            self._held = self.sections[:]
             self._placed = 0
+            self.has_code = False
         self.text = text
         if len(text) - self._fed <= _FED:
             self._splitter.feed(text[self._fed :])
@@ -425,8 +424,9 @@ class ReplyBlocks(QWidget):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._drop_far(0)
-        for widget in self.widgets:
-            widget.restyle()
+        for held in self._held:
+            for widget in held.widgets:
+                widget.restyle()
         for section in self.sections:
             section.width = -1
         self._fitted = None
@@ -478,15 +478,18 @@ class ReplyBlocks(QWidget):
 
     def _drop_far(self, room: float) -> None:
         """Give up the widgets that are further from the view than that, in px."""
-        for section in self.sections if self._seen is not None else ():
+        for section in self._held if self._seen is not None else ():
             far = section.top > self._seen[1] + room or section.top + section.height < self._seen[0] - room
             if section.widgets and far and section is not self._chosen and _can_drop(section):
                 for widget in section.widgets:
                     _discard(widget)
                 section.widgets = []
+        self._held = [section for section in self._held if section.widgets]
 
     def _build(self, section: Section) -> None:
         """Make the widgets that a section lacks."""
+        if section.blocks and not section.widgets:
+            self._held.append(section)
         for at in range(len(section.widgets), len(section.blocks)):
             section.widgets.append(self._make(section.blocks[at]))
             if section.parts and at < len(section.parts) and not isinstance(section.widgets[at], RuleBlock):
@@ -601,6 +604,8 @@ class ReplyBlocks(QWidget):
         """Make sections of the finished blocks of the last one; what is left is the last one."""
         blocks, widgets = section.blocks, section.widgets
         self.sections.pop()
+        section.widgets = []  # others have them now
+        self._held = [one for one in self._held if one is not section]
         begin, size = 0, 0
         for at, block in enumerate(islice(blocks, fixed)):
             size += _work(block)
@@ -617,7 +622,9 @@ class ReplyBlocks(QWidget):
             sum(len(block.text) for block in blocks if block.kind in _PROSE),
         )
         self.sections.append(section)
-        if widgets and not section.built:
+        self.has_code = self.has_code or any(block.kind is BlockKind.CODE for block in blocks)
+        if widgets:
+            self._held.append(section)
             self._build(section)
 
     def _make(self, block: Block) -> BlockWidget:
@@ -654,9 +661,8 @@ class ReplyBlocks(QWidget):
     @Slot()
     def _forget_heights(self) -> None:
         """Forget the heights of blocks that are widgets: one changed its height."""
-        for section in self.sections:
-            if section.widgets:
-                section.width = -1
+        for section in self._held:
+            section.width = -1
         self._placed = 0
         self._tell_height()
 
@@ -666,9 +672,11 @@ class ReplyBlocks(QWidget):
 
 
 def _can_drop(section: Section) -> bool:
-    """Return True if nothing is lost with the widgets: no keyboard is in them, nothing is selected."""
+    """Return True if nothing is lost with the widgets: no keyboard, no selection, no unfolded thoughts."""
     focus = QApplication.focusWidget()
     if focus is not None and any(widget is focus or widget.isAncestorOf(focus) for widget in section.widgets):
+        return False
+    if any(isinstance(widget, ThoughtBlock) and widget.selectables() for widget in section.widgets):
         return False
     return all(part.copies is None for widget in section.widgets for part in widget.selectables())
 
