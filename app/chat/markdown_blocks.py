@@ -8,9 +8,11 @@ text is cut into pieces, the blocks are the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from enum import Enum
+from sys import maxsize
 
 # Marks that close a formula, by those that open it.
 FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
@@ -28,7 +30,13 @@ _FORMULA = re.compile(
 )
 _THINK_OPEN = "<think>"
 _THINK_CLOSE = "</think>"
-_LONGEST_LIST = 4_000
+# A block that is longer is parted, so that each part is laid out in a few ms. In characters, but for lines of code and
+# cells of a table.
+_LONGEST = 2_000
+_LONGEST_CODE, _MOST_LINES = 8_000, 200
+_ENOUGH_LINES = 120  # before a line that seems to begin something
+_MOST_CELLS = 160
+_NEAR = 200  # so much earlier a long line is parted at a space
 
 
 class BlockKind(Enum):
@@ -45,15 +53,16 @@ class BlockKind(Enum):
     THINK = "think"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a reply."""
+    """One block of a reply, or a part of a long one."""
 
     kind: BlockKind
     text: str  # Markdown; for code, formulas and thoughts what lies between their marks
     # First word after a code fence; the mark that opened a formula, empty where that is part of it
     language: str = ""
     closed: bool = True  # False for a fence, a formula or a thought whose end has not come
+    joined: str | None = None  # text between it and the block before, if it is a further part of the same
 
     @property
     def source(self) -> str:
@@ -63,6 +72,16 @@ class Block:
         if self.kind is BlockKind.FORMULA and self.language:
             return f"{self.language}\n{self.text}\n{FORMULA_ENDS[self.language]}"
         return self.text
+
+
+def joined_text(parts: Iterable[tuple[str, str | None]]) -> str:
+    """Join texts, each with what stands before it: None is an empty line."""
+    words: list[str] = []
+    for text, joined in parts:
+        if words:
+            words.append("\n\n" if joined is None else joined)
+        words.append(text)
+    return "".join(words)
 
 
 def split_cells(line: str) -> list[str]:
@@ -96,7 +115,8 @@ class BlockSplitter:
         """Take more text."""
         *lines, self._partial = (self._partial + text).split("\n")
         for line in lines:
-            self._take(line.rstrip("\r"))
+            self._take(self._part(line.rstrip("\r")))
+        self._partial = self._part(self._partial)
 
     def finish(self) -> None:
         """Freeze the tail at the end of the text."""
@@ -122,6 +142,8 @@ class BlockSplitter:
     def _may_become_mark(self, partial: str) -> bool:
         if self._kind is BlockKind.CODE:
             return not partial.strip(self._fence[0])
+        if self._in_line:
+            return False
         if self._kind is BlockKind.PARAGRAPH and "|" in self._lines[-1]:
             return not partial.strip("|-: ")
         if self._kind is BlockKind.FORMULA:
@@ -134,12 +156,15 @@ class BlockSplitter:
 
     def _reset(self) -> None:
         self._kind: BlockKind | None = None
+        self._joined: str | None = None
+        self._in_line = False  # True if the next line is the rest of one that was parted
         self._lines: list[str] = []
         self._blank = False
         self._fence = ""
         self._indent = 0
         self._language = ""
         self._size = 0
+        self._columns = 0
 
     def _open(self, kind: BlockKind, line: str | None = None) -> None:
         self._kind = kind
@@ -147,8 +172,52 @@ class BlockSplitter:
             self._append(line)
 
     def _append(self, line: str) -> None:
+        if self._full(line):
+            self._go_on("\n")
         self._lines.append(line)
-        self._size += len(line)
+        self._size += len(line) + 1
+
+    def _full(self, line: str) -> bool:
+        if self._kind is BlockKind.CODE:
+            begins = line[:1].strip() and not (self._lines and self._lines[-1].strip())
+            most = _ENOUGH_LINES if begins else _MOST_LINES
+            return self._size > _LONGEST_CODE or len(self._lines) >= most
+        if self._kind is BlockKind.TABLE:
+            return len(self._lines) > 2 and len(self._lines) * self._columns > _MOST_CELLS
+        return self._size > _LONGEST and self._kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE)
+
+    def _go_on(self, joined: str) -> None:
+        """End the block and begin another one with the same marks."""
+        kind, fence, indent, language, head = self._kind, self._fence, self._indent, self._language, self._lines[:2]
+        columns = self._columns
+        self._close()
+        self._kind, self._fence, self._indent, self._language = kind, fence, indent, language
+        self._joined, self._columns = joined, columns
+        if kind is BlockKind.TABLE:
+            self._lines = head
+
+    def _part(self, line: str) -> str:
+        """Take the beginning of a very long line as a block that ends within it, and return the rest."""
+        while len(line) > self._longest_line(line):
+            longest = self._longest_line(line)
+            space = -1 if self._kind is BlockKind.CODE else line.rfind(" ", longest - _NEAR, longest)
+            end = space if space > 0 else longest
+            self._take(line[:end])
+            if self._kind not in (BlockKind.CODE, BlockKind.QUOTE):
+                self._close()
+                self._kind = BlockKind.PARAGRAPH
+            self._go_on(" " if space > 0 else "")
+            self._in_line = True
+            line = line[end + (space > 0) :]
+        return line
+
+    def _longest_line(self, line: str) -> int:
+        if self._kind is BlockKind.CODE:
+            return _LONGEST_CODE
+        if self._kind in (BlockKind.FORMULA, BlockKind.THINK) or (self._kind is BlockKind.TABLE and "|" in line):
+            return maxsize
+        marked = not self._in_line and (line.lstrip().startswith(_THINK_OPEN) or _FORMULA.match(line))
+        return maxsize if marked else _LONGEST
 
     def _close(self, closed: bool = True) -> None:
         kind = self._kind
@@ -159,13 +228,16 @@ class BlockSplitter:
         if kind is not BlockKind.CODE:
             text = text.strip() if kind in (BlockKind.FORMULA, BlockKind.THINK) else text.strip("\n")
         if text or kind is BlockKind.CODE:
-            self.frozen.append(Block(kind, text, self._language, whole))
+            self.frozen.append(Block(kind, text, self._language, whole, self._joined))
         self._reset()
 
     # --- lines ------------------------------------------------------------------------------------------------
 
     def _take(self, line: str) -> None:
-        if self._kind is BlockKind.CODE:
+        if self._in_line:
+            self._in_line = False
+            self._append(f"> {line}" if self._kind is BlockKind.QUOTE else line)
+        elif self._kind is BlockKind.CODE:
             self._take_code(line)
         elif self._kind is BlockKind.THINK:
             self._take_thought(line)
@@ -299,12 +371,10 @@ class BlockSplitter:
         if item and self._kind is not BlockKind.QUOTE:
             top = len(item[1]) < 2
             if self._kind is BlockKind.LIST:
-                if top and self._size > _LONGEST_LIST:
-                    self._close()
-                    self._open(BlockKind.LIST, line)
-                else:
-                    self._blank = False
-                    self._append(line)
+                if top and self._size > _LONGEST:
+                    self._go_on("\n")
+                self._blank = False
+                self._append(line)
                 return True
             if len(item[1]) < 4 and (self._kind is not BlockKind.PARAGRAPH or not _late_number(line)):
                 self._close()
@@ -326,6 +396,7 @@ class BlockSplitter:
         self._lines.pop()
         self._close()
         self._open(BlockKind.TABLE, header)
+        self._columns = len(split_cells(header))
         self._append(line)
         return True
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QFontMetricsF,
-    QGuiApplication,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -281,13 +280,15 @@ class CodeBlock(QFrame):
     """A frame with a head and the code."""
 
     height_changed = Signal()
+    copy_requested = Signal()  # of the code that begins here, which may go on in further blocks
 
     def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
-        self.setProperty("kind", "card")
+        self.setProperty("kind", "card" if block.joined is None else "card-part")
         self.language = block.language  # the word after the fence
+        self.joined = block.joined  # None unless it goes on with the code above it
         self._final = False
         self._completed: str | None = None  # what was shown when the whole of it was coloured
         self._drafted: list[Stretch] = []
@@ -300,6 +301,7 @@ class CodeBlock(QFrame):
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)
         self._hidden = ElidedLabel(self._head, kind="bad")
+        self._head.setVisible(block.joined is None)
         row = QHBoxLayout(self._head)
         filled(row, label, self._hidden, STRETCH, self._copy, margins=(12, 0, 2, 0), spacing=12)
         self._text = CodeText(theme, block.language, self)
@@ -402,11 +404,11 @@ class CodeBlock(QFrame):
         )
 
     def _head_height(self) -> int:
-        return self.theme.type.px(_HEAD_PX)
+        return self.theme.type.px(_HEAD_PX) if self.joined is None else 0
 
     @Slot()
     def _copy_code(self) -> None:
-        QGuiApplication.clipboard().setText(self._code)
+        self.copy_requested.emit()
         self._show_copied(True)
         self._timer.start()
 

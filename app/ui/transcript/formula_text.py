@@ -1,6 +1,8 @@
-"""Formulas within text: taken out before the Markdown is read, put back as pictures that stand on the baseline."""
+"""Markdown into a document: formulas are pictures that stand on the baseline, and a line that ends breaks."""
 
 from __future__ import annotations
+
+import re
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSizeF
 from PySide6.QtGui import (
@@ -15,6 +17,7 @@ from PySide6.QtGui import (
 
 from app.chat.formula import Formula, FormulaPlace, FormulaShape, find_formulas
 from app.ui.theme.theme import TextStyle, Theme
+from app.ui.transcript.text_marks import in_utf16
 
 _KIND = QTextFormat.ObjectTypes.UserObject.value + 1
 _LATEX = QTextFormat.Property.UserProperty.value + 1
@@ -26,6 +29,14 @@ FORMULA_SCALE = 1.1  # formulas' letters are smaller than most interface fonts' 
 
 
 _LINE_ENDS = dict.fromkeys((0x2028, 0x2029, 0xFDD0, 0xFDD1), "\n")  # in a document
+# After each line of the Markdown that Qt may join to the next one. It is a space to Markdown, beside which marks of
+# emphasis still open and close; Unicode holds it equal to the other, which is left to a text that has it.
+_BREAK, _SAME_SPACE = "\u2001", "\u2003"
+# Not after a fence, a rule, the line under a heading or a table's head, a row of a table, and a link's definition.
+_LINE_END = re.compile(
+    r"^(?![ \t>]*(?:```|~~~|[-=*_:| \t]+$|\||\[[^\]\n]+\]:))(.*?(?:[^\s\\]|\\\\))\\?[ \t]*\n(?=[ \t>]*[^\s>])",
+    re.MULTILINE,
+)
 OBJECT = "\ufffc"  # what stands for an image, or for another object, in a document's text
 
 
@@ -108,13 +119,29 @@ def set_markdown(
     Images are looked for in what Qt has read, and not in the Markdown: what was taken out of it may have made one.
     """
     marked, formulas = without_formulas(markdown)
-    document.setMarkdown(marked, features)
-    images_as_links(document)
+    _read(document, marked, features)
     if formulas and document.toPlainText().count(OBJECT) != len(formulas):
-        document.setMarkdown(_cleaned(markdown), features)  # one stood where Markdown shows nothing, in an address
-        images_as_links(document)
+        _read(document, _cleaned(markdown), features)  # one stood where Markdown shows nothing, in an address
         return []
     return formulas
+
+
+def _read(document: QTextDocument, markdown: str, features: QTextDocument.MarkdownFeature) -> None:
+    """Put Markdown into a document. Qt makes a paragraph or an item of a hard break, and a space of a soft one."""
+    marked = _LINE_END.sub(rf"\1{_BREAK}\n", markdown.replace(_BREAK, _SAME_SPACE))
+    document.setMarkdown(marked, features)
+    images_as_links(document)
+    text = document.toRawText() if _BREAK in marked else ""
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    places = in_utf16(text, [match.span() for match in re.finditer(f"{_BREAK} ?", text)])
+    for start, end in reversed(places):
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        kind = cursor.charFormat()
+        between = " " if kind.fontFixedPitch() else "\u2028"
+        cursor.insertText(between if end - start == 2 else "", kind)
+    cursor.endEditBlock()
 
 
 def place_formulas(document: QTextDocument, formulas: list[tuple[str, Formula]], theme: Theme) -> frozenset[Formula]:

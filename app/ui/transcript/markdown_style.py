@@ -26,7 +26,7 @@ from PySide6.QtGui import (
     QTextListFormat,
 )
 
-from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_cells
+from app.chat.markdown_blocks import Block, BlockKind, joined_text, split_blocks, split_cells
 from app.ui.parts import InertDocument
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import set_markdown, with_formulas
@@ -271,11 +271,8 @@ def _style_fragments(cursor: QTextCursor, block: QTextBlock, theme: Theme, headi
 
 def plain_text(markdown: str) -> str:
     """Plain text of a reply: code as it is, tables as tab-separated lines."""
-    splitter = BlockSplitter()
-    splitter.feed(markdown)
-    splitter.finish()
-    parts = [_block_text(block) for block in splitter.frozen]
-    return "\n\n".join(part for part in parts if part)
+    parts = [(_block_text(block), block.joined) for block in split_blocks(markdown)]
+    return joined_text(part for part in parts if part[0])
 
 
 def _block_text(block: Block) -> str:
@@ -287,7 +284,8 @@ def _block_text(block: Block) -> str:
         return block.source
     if block.kind is BlockKind.TABLE:
         head, _, *body = block.text.split("\n")
-        return "\n".join("\t".join(prose_text(cell) for cell in split_cells(row)) for row in (head, *body))
+        rows = body if block.joined else (head, *body)  # a further part has the head once more
+        return "\n".join("\t".join(prose_text(cell) for cell in split_cells(row)) for row in rows)
     return prose_text(block.text, between="\n" if block.kind is BlockKind.LIST else "\n\n")
 
 
@@ -304,11 +302,11 @@ def prose_text(markdown: str, between: str = "\n") -> str:
 
 
 def _line(block: QTextBlock) -> str:
-    text = block.text().replace("\u2028", "\n")
     items: QTextList | None = block.textList()
     if items is None:
-        return text
+        return block.text().replace("\u2028", "\n")
     shape = items.format()
     mark = "-" if shape.style() in _BULLETS else items.itemText(block)
     mark += _TASKS.get(block.blockFormat().marker(), "")
-    return f"{'  ' * (shape.indent() - 1)}{mark} {text}"
+    before = f"{'  ' * (shape.indent() - 1)}{mark} "
+    return before + block.text().replace("\u2028", "\n" + " " * len(before))

@@ -16,6 +16,7 @@ from app.ui.parts import LabelledButton
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
+from app.ui.transcript.reply import ReplyView
 from app.words import tr
 
 _MARGIN_PX = 12
@@ -276,6 +277,7 @@ class MessageColumn(QScrollArea):
         line = self._theme.type.line_height(TextStyle.READING)
         self._follow = bar.maximum() - value <= line and not self._span.newer
         self._place_jump()
+        self._show_seen()
         if self._wanting_above(_AHEAD) or self._wanting_below(_AHEAD):
             self._builder.start()
         self._trimmer.start()
@@ -286,6 +288,7 @@ class MessageColumn(QScrollArea):
         bar.setValue(bar.maximum())
         self._arranging = False
         self._place_jump()
+        self._show_seen()
 
     def top_view(self) -> tuple[MessageView, int] | None:
         """Return the message at the top of the view, and how far below the edge it begins (negative: above)."""
@@ -390,6 +393,8 @@ class MessageColumn(QScrollArea):
         width = self._column_width()
         left = (self.width() - width) // 2
         top = _TOP_PX
+        reply = keep[0] if keep is not None and isinstance(keep[0], ReplyView) else None
+        anchor = reply.anchor(-keep[1]) if reply is not None and keep is not None else (None, 0)
         for view in self.message_views.all:
             height = view.fit(width)
             view.setGeometry(left, top, width, height)
@@ -399,9 +404,17 @@ class MessageColumn(QScrollArea):
         if self._follow:
             bar.setValue(bar.maximum())
         elif keep is not None:
-            bar.setValue(keep[0].y() - keep[1])
+            bar.setValue(keep[0].y() + (reply.place_of(anchor) if reply is not None else -keep[1]))
         self._arranging = False
         self._place_jump()
+        self._show_seen()
+
+    def _show_seen(self) -> None:
+        """Let replies make widgets of what is in view."""
+        top = self.verticalScrollBar().value()
+        for view in self.message_views.all:
+            if isinstance(view, ReplyView):
+                view.see(top - view.y(), top + self._view_height() - view.y())
 
     @Slot()
     def _restyle(self) -> None:

@@ -12,9 +12,11 @@ from shiboken6 import isValid
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
+from app.chat.markdown_blocks import joined_text
 from app.ui.theme.theme import Theme, animation_ms
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.reply_blocks import Section
 from app.ui.transcript.selectable import Selectable, SelectableText, SelectableWhole
 
 _BLINK_MS = 530
@@ -233,6 +235,7 @@ class TranscriptSelection(QObject):
         self._views = views
         self._watched: QWidget | None = None  # the block that has the keyboard
         self._origin: Selectable | None = None  # the block that a drag began in
+        self._whole: MessageView | None = None  # the message that is selected as a whole
         self._scroller = QTimer(self, interval=_SCROLL_MS)
         self._scroller.timeout.connect(self._scroll)
         QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
@@ -252,10 +255,21 @@ class TranscriptSelection(QObject):
         for one in parts:
             one.select_all()
         self._share(parts)
+        self._whole = view
 
     def text(self) -> str:
         """Return the selected text, as Markdown if whole blocks are selected."""
-        return "\n\n".join(text for part in self._all() if (text := part.selected_source()))
+        if isinstance(self._whole, ReplyView) and isValid(self._whole):
+            return joined_text((s.text(), s.joined) for s in self._whole.blocks.sections if s.blocks)
+        found: list[tuple[str, str | None]] = []
+        between: list[tuple[str, str | None]] = []  # what is no widget, after what is selected
+        for part in (part for view in self._views.all for part in _all_parts(view)):
+            if isinstance(part, Section):
+                between.append((part.text(), part.joined))
+            elif text := part.selected_source():
+                found += [*(between if found else ()), (text, part.joined)]
+                between = []
+        return joined_text(found)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handle the pointer, and the keys of the block that has the keyboard."""
@@ -338,6 +352,7 @@ class TranscriptSelection(QObject):
             yield from _parts(view)
 
     def _clear(self, but: Selectable | None = None) -> None:
+        self._whole = None
         for part in self._all():
             part.copies = None
             if part is not but:
@@ -371,11 +386,18 @@ class TranscriptSelection(QObject):
 
 def _parts(view: MessageView) -> Iterator[Selectable]:
     """Yield the blocks of a message that can be selected, in order."""
-    if isinstance(view, OwnMessage):
-        found: list[Selectable] = [view.body]
-    else:
-        found = [part for widget in view.blocks.widgets for part in widget.selectables()]
-    yield from (part for part in found if not part.isHidden())
+    yield from (part for part in _all_parts(view) if not isinstance(part, Section))
+
+
+def _all_parts(view: MessageView) -> Iterator[Selectable | Section]:
+    """Yield the same, and the sections between them that are no widgets."""
+    for section in () if isinstance(view, OwnMessage) else view.blocks.sections:
+        if not section.widgets and section.blocks:
+            yield section
+        for widget in section.widgets:
+            yield from (part for part in widget.selectables() if not part.isHidden())
+    if isinstance(view, OwnMessage) and not view.body.isHidden():
+        yield view.body
 
 
 def _part_of(watched: QObject) -> Selectable | None:

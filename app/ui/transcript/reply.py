@@ -20,7 +20,7 @@ from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.bubble import MessageEditor
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
-from app.ui.transcript.reply_blocks import ReplyBlocks
+from app.ui.transcript.reply_blocks import ReplyBlocks, Section
 from app.ui.transcript.status_strip import StatusStrip, fit_finished_foot, fit_live_foot, reply_status
 from app.words import tr
 from engine.messages import ErrorReport
@@ -362,6 +362,20 @@ class ReplyView(QWidget):
             top = fit_finished_foot(self.theme, self.strip, self.buttons, width, top)
         self._fitted = (width, top)
         return top
+
+    def see(self, top: int, bottom: int) -> None:
+        """Make widgets of what is from here to there, in px."""
+        self.blocks.see(top - self.blocks.y(), bottom - self.blocks.y())
+
+    def anchor(self, y: int) -> tuple[Section | None, int]:
+        """Return what stands at a place in px, and how far below its top that is."""
+        inside = self.blocks.y() < y < self.blocks.y() + self.blocks.height()
+        return self.blocks.anchor(y - self.blocks.y()) if inside else (None, y)
+
+    def place_of(self, anchor: tuple[Section | None, int]) -> int:
+        """Return where an anchor stands now, in px."""
+        section, distance = anchor
+        return distance if section is None else self.blocks.y() + section.top + distance
 
     @Slot()
     def _changed(self) -> None:

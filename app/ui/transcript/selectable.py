@@ -24,6 +24,7 @@ class SelectableText(_Text):
 
     # Makes the text to copy instead of this block's selection, while a selection reaches over several blocks
     copies: Callable[[], str] | None = None
+    joined: str | None = None  # text between it and the block before, if it goes on with that
 
     def whole_source(self) -> str:
         """Source that is copied for the whole text."""
@@ -73,6 +74,7 @@ class SelectableWhole(QFrame):
     """A block that is selected as one."""
 
     copies: Callable[[], str] | None = None  # function that makes the text to copy, as with a text
+    joined: str | None = None  # as with a text
     selected = False  # True if it is selected; it is painted accordingly
 
     def whole_source(self) -> str:

@@ -12,6 +12,7 @@ from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.prose import ProseBlock, ThoughtBlock
 from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.reply_blocks import SearchedWidget
 from app.ui.transcript.table import TableBlock
 from tests.support.scripted_workspace import ScriptedWorkspace
 
@@ -52,7 +53,7 @@ def test_every_place_is_marked_and_counted(window: MainWindow, workspace: Script
     own, reply = window.page.transcript.views
     assert isinstance(own, OwnMessage)
     assert isinstance(reply, ReplyView)
-    found = {type(widget): widget.found for widget in reply.blocks._searched()}
+    found = {type(widget): widget.found for widget in reply.blocks.widgets if isinstance(widget, SearchedWidget)}
     assert found == {ThoughtBlock: 0, ProseBlock: 2, TableBlock: 1, CodeBlock: 2}
     assert bar.said.text() == "1 of 6"
     assert current_place(window) == (own.message.id, 0)

@@ -42,7 +42,8 @@ def f():
 > said"""
 PLAIN = """Head
 
-Two bold words, a link and code, on two lines.
+Two bold words, a link and code,
+on two lines.
 
 - one
   1. deep

@@ -1,0 +1,228 @@
+"""A reply of any length costs what is seen: widgets are counted, and pieces of work measured in characters."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from app.chat.markdown_blocks import BlockKind, BlockSplitter, joined_text, split_blocks
+from app.chat.search import phrase_pattern
+from app.ui.main_window import MainWindow
+from app.ui.transcript import reply_blocks
+from app.ui.transcript.markdown_style import plain_text
+from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.reply_blocks import ReplyBlocks
+from app.ui.transcript.selectable import SelectableText
+from tests.benchmarks.long_replies import KINDS
+from tests.support.scripted_workspace import ScriptedWorkspace
+
+PARAGRAPHS = [f"paragraph number {number}" for number in range(3_000)]
+_MOST = 120  # widgets: what fits into five heights of the window
+_UNPARTED = {"formulas": 0, "thoughts": 60_000}
+
+
+def opened(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, text: str) -> ReplyView:
+    window.page.open(workspace.add_conversation("Long", 0, "q", text))
+    view = window.page.transcript.views[-1]
+    assert isinstance(view, ReplyView)
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    return view
+
+
+def first_seen(window: MainWindow, view: ReplyView) -> str:
+    """The text at the upper edge of the view."""
+    top = window.page.transcript.verticalScrollBar().value() - view.y() - view.blocks.y()
+    widget = next(widget for widget in view.blocks.widgets if widget.y() + widget.height() > top)
+    part = widget.selectables()[0]
+    assert isinstance(part, SelectableText)
+    return part.toPlainText()
+
+
+# --- parts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_block_is_long(kind: str) -> None:
+    blocks = split_blocks(KINDS[kind](60_000))
+    most = {BlockKind.CODE: 8_300, BlockKind.THINK: 60_000}
+    assert max(len(block.text) - most.get(block.kind, 2_300) for block in blocks) <= 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_are_the_same_however_the_text_comes(kind: str) -> None:
+    text = KINDS[kind](30_000)
+    splitter = BlockSplitter()
+    for start in range(0, len(text), 7):
+        splitter.feed(text[start : start + 7])
+    splitter.finish()
+    assert splitter.frozen == split_blocks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a line of a poem\n" * 999 + "end",
+        "word " * 4_000 + "end",
+        "x" * 9_000,
+        "- an item\n" * 999 + "- end",
+        "\n\n".join(PARAGRAPHS),
+    ],
+    ids=["lines", "words", "one word", "list", "paragraphs"],
+)
+def test_parts_make_the_text(text: str) -> None:
+    assert joined_text((block.text, block.joined) for block in split_blocks(text)) == text
+
+
+def test_parts_of_code_and_tables_are_one_in_plain_text(qtbot: QtBot) -> None:
+    code = "\n".join(f"line {number}" for number in range(900))
+    assert plain_text(f"```\n{code}\n```") == code
+    rows = [f"{number}\tx" for number in range(500)]
+    table = "|a|b|\n|-|-|\n" + "\n".join(f"|{number}|x|" for number in range(500))
+    assert plain_text(table) == "\n".join(["a\tb", *rows])
+
+
+def test_code_is_parted_before_a_line_that_begins_something() -> None:
+    function = "def f():\n" + "    x = 1\n" * 9 + "\n"
+    parts = split_blocks(f"```py\n{function * 60}```")
+    assert len(parts) > 3
+    assert all(part.text.startswith("def") for part in parts)
+
+
+# --- widgets --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", ["short paragraphs", "code blocks", "rows of a table", "lines of code", "rules", "lines"]
+)
+def test_what_is_near_the_view_is_made_of_widgets(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    turns: list[int] = []
+    build_seen = ReplyBlocks._build_seen
+
+    def watched(blocks: ReplyBlocks) -> None:
+        before = blocks._spent
+        build_seen(blocks)
+        turns.append(blocks._spent - before)
+
+    monkeypatch.setattr(ReplyBlocks, "_build_seen", watched)
+    view = opened(qtbot, window, workspace, KINDS[kind](40_000))
+    bar = window.page.transcript.verticalScrollBar()
+    assert bar.maximum() > 3 * window.height()
+    for place in (bar.maximum(), bar.maximum() // 2, bar.maximum() // 3, 0, bar.maximum()):
+        bar.setValue(place)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        assert 0 < len(view.blocks.widgets) < _MOST
+        top = bar.value() - view.y() - view.blocks.y()
+        seen = [w for w in view.blocks.widgets if w.y() < top + window.height() / 2 and w.y() + w.height() > top]
+        assert seen
+    assert max(turns) < 4 * reply_blocks._WORK
+
+
+def test_a_long_text_is_parsed_in_pieces(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fed: list[int] = []
+    feed = BlockSplitter.feed
+    monkeypatch.setattr(BlockSplitter, "feed", lambda splitter, text: (fed.append(len(text)), feed(splitter, text))[1])
+    view = opened(qtbot, window, workspace, "word " * 40_000)
+    assert sum(fed) == 200_000
+    assert max(fed) <= reply_blocks._FED
+    assert view.text == "word " * 40_000
+
+
+def test_what_is_read_stays_when_heights_change(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    view = opened(qtbot, window, workspace, "\n\n".join(f"{text} " * 30 for text in PARAGRAPHS[:400]))
+    bar = window.page.transcript.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    before = first_seen(window, view)
+    for width in (700, 1_000):
+        window.resize(width, 700)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        number = int(first_seen(window, view).split()[2])
+        assert abs(number - int(before.split()[2])) <= 2
+
+
+def test_a_reply_that_streams_below_leaves_what_is_read(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    chat = workspace.turns.send(None, "Go")
+    window.page.open(chat)
+    workspace.stream(chat, "\n\n".join(PARAGRAPHS[:300]))
+    view = window.page.transcript.views[-1]
+    assert isinstance(view, ReplyView)
+    qtbot.waitUntil(lambda: bool(view.text) and view.blocks.settled)
+    bar = window.page.transcript.verticalScrollBar()
+    bar.setValue(900)
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    before = first_seen(window, view)
+    for start in range(300, 1_500, 100):
+        workspace.stream(chat, "\n\n" + "\n\n".join(PARAGRAPHS[start : start + 100]))
+        qtbot.wait(40)
+        assert len(view.blocks.widgets) < _MOST
+    assert first_seen(window, view) == before
+    workspace.finish(chat)
+    window.page.transcript.jump_to_latest()
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    last = view.blocks.widgets[-1].selectables()[0]
+    assert isinstance(last, SelectableText)
+    assert last.toPlainText() == PARAGRAPHS[1_499]
+
+
+# --- what reaches over it -------------------------------------------------------------------------------------
+
+
+def test_all_of_it_is_copied(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    text = "\n\n".join(PARAGRAPHS)
+    view = opened(qtbot, window, workspace, text)
+    part = view.blocks.widgets[-1].selectables()[0]
+    part.setFocus()
+    qtbot.keyClick(part, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(part, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == text
+
+
+def test_a_selection_holds_what_is_no_widget_between_its_ends(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    view = opened(qtbot, window, workspace, "\n\n".join(PARAGRAPHS))
+    bar = window.page.transcript.verticalScrollBar()
+    bar.setValue(0)
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    first = view.blocks.widgets[1].selectables()[0]
+    assert isinstance(first, SelectableText)
+    qtbot.mousePress(first.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(0, 8))
+    bar.setValue(bar.maximum())
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    last = view.blocks.widgets[-1].selectables()[0]
+    assert isinstance(last, SelectableText)
+    window.page.transcript.selection._drag(last.mapToGlobal(QPoint(last.width(), 8)))
+    assert window.page.transcript.selection.text() == "\n\n".join(PARAGRAPHS[1:])
+    assert len(view.blocks.widgets) < 2 * _MOST
+
+
+def test_a_search_goes_to_what_is_no_widget(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    view = opened(qtbot, window, workspace, "\n\n".join(PARAGRAPHS))
+    finder = window.find_in_chat.finder
+    finder.search(phrase_pattern("paragraph number 1234"))
+    assert finder.total == 1
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    marked = [w for w in view.blocks.widgets if isinstance(w, SelectableText) and w.toPlainText() == PARAGRAPHS[1_234]]
+    assert len(marked) == 1
+    bar = window.page.transcript.verticalScrollBar()
+    top = marked[0].y() + view.blocks.y() + view.y() - bar.value()
+    assert 0 <= top < window.height()
+
+
+def test_another_size_of_text_makes_few_widgets_anew(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    view = opened(qtbot, window, workspace, "\n\n".join(PARAGRAPHS))
+    height = view.height()
+    window.page.transcript._theme.set_scale(1.5)
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    assert len(view.blocks.widgets) < _MOST
+    assert view.height() > 1.2 * height
