@@ -336,7 +336,7 @@ class Vocabulary:
         Raises:
             ValueError: A merge makes no token, which would crash the library; it refuses one of unknown halves.
         """
-        merges = self._value("merges")
+        merges = list(self._value("merges"))
         if no_text := _without_text(merges):
             merges = [merge for merge in merges if merge not in no_text]
         pairs = [(merge[:at], merge[at + 1 :]) for merge in merges for at in (merge.index(" ", 1),)]
