@@ -124,4 +124,4 @@ def _drafter(model: DraftModel, wanted: Drafting) -> Drafter:
     """Make a drafter of dynamic trees by level, or of branches that are paced."""
     if isinstance(wanted.growth, Pacing):
         return PacedTree(model, wanted.growth, wanted.drafted)
-    return DraftModelDrafter(model, wanted.growth)
+    return DraftModelDrafter(model, wanted.growth, wanted.reading_s)
