@@ -10,7 +10,7 @@ import torch
 
 from engine.drafting.kind import DraftKind
 from engine.errors import InvalidOption
-from engine.hub.bundled import bundled_drafts, paired_drafts
+from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions, MachineReport, Plan, PlanReport
 from engine.messages.machine import Gpu
@@ -19,7 +19,7 @@ from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
 from engine.planning.hardware import held_device_bytes, read_report
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan
-from engine.planning.planner import ModelPlanner, model_planner, reason_with_drafts
+from engine.planning.planner import ModelPlanner, model_planner, own_drafts, reason_with_drafts
 from engine.sentences import either, mark, say
 
 # Modes without any draft, by memory.
@@ -179,7 +179,7 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     planner.opened.check_tokenizer()
     taken = settle(auto, planner).plan
     plan = planner.plan
-    untried = not auto.drafts and len(planner.drafts) < len(bundled_drafts(options.model))
+    untried = not auto.drafts and len(planner.drafts) < len(own_drafts(planner.opened))
     if untried:
         plan = model_planner(auto, report, this_machine=True, untried=True).plan
     if not planner.plan.chosen:

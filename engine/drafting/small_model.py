@@ -97,7 +97,7 @@ class ModelDraft(DraftKind):
     def check(self, target: OpenedModel) -> None:
         """Check that its tokens are the target's."""
         if target is not self.opened and not have_one_vocabulary(target.metadata, self.opened.metadata):
-            check_pair(target.tokenizer, self.opened.tokenizer)
+            check_pair(target.vocabulary, self.opened.vocabulary)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""

@@ -38,6 +38,7 @@ from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan, MachinePlanner
 from engine.planning.machine_speeds import read_room
 from engine.planning.model_facts import TargetFacts, target_facts
+from engine.planning.pairs import installed_drafts
 from engine.planning.profile import Profile, drafter_key, keep_profile, profile_path, read_profile
 from engine.sentences import mark, paragraph, say
 
@@ -148,6 +149,11 @@ class ModelPlanner:
         return profile_path(cache_folder(), self._hardware, self._target.digest, weights)
 
 
+def own_drafts(opened: OpenedModel) -> tuple[str, ...]:
+    """Return the drafts that a model has without anybody naming them: bundled ones, and installed ones that fit it."""
+    return (*bundled_drafts(opened.reference), *installed_drafts(opened.place))
+
+
 def _drafter(mode: Mode, mode_options: Mapping[str, OptionValue], drafts: Sequence[DraftKind]) -> str:
     return drafter_key(mode.drafting_name(mode_options), *(draft.digest for draft in drafts))
 
@@ -161,15 +167,15 @@ def model_planner(
 ) -> ModelPlanner:
     """Plan a model for this machine or another one.
 
-    The drafts are those named. If none are, a bundled draft of the model counts if replies have shown what it is
-    worth here.
+    The drafts are those named. If none are, one of the model's own (`own_drafts`) counts if replies have shown what it
+    is worth here.
 
     Args:
         options: Model, draft and other settled options.
         report: Report of the machine; None for this one, with the speeds that are kept for it.
         find: Finds a model's folder, with at least its config.json, by name.
         this_machine: True if the report is of this machine, so that measurements of replies here count.
-        untried: True if every bundled draft counts.
+        untried: True if every one of the model's own drafts counts.
 
     Raises:
         CheckpointError: The model does not exist or cannot be used, or a draft that was asked for is another
@@ -182,7 +188,7 @@ def model_planner(
     machine = read_report() if report is None else report
     named = named_drafts(options.drafts)
     drafts: list[DraftKind] = []
-    for name in named or bundled_drafts(options.model):
+    for name in named or own_drafts(opened):
         draft = open_model(name, find)
         if any(draft.place == other.opened.place for other in drafts):
             raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=name)
