@@ -51,6 +51,7 @@ class Drafter(Protocol):
         Raises:
             LeftAlone: Reading all of it would take longer than the reply is likely to gain.
         """
+        return
 
     def propose(self, shape: DraftShape) -> Draft:
         """Draft at most this shape after every token observed so far; the last of them is the root."""

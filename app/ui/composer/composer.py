@@ -18,7 +18,7 @@ from app.words import tr
 from engine.modes import AUTO, MEMORY_TITLES
 
 OPEN_FOLDER = "open-draft-folder"
-OPEN_FILE = "open-draft-file"
+OPEN_DRAFT_FILE = "open-draft-file"
 MEMORY = "memory"
 _MOST_WORDS_PX = 260
 _BAR_PX = (56, 4)
@@ -177,7 +177,7 @@ class DraftButton(QAbstractButton):
         return [
             *drafts,
             Choice(OPEN_FOLDER, tr("Choose a folder..."), "", icon="folder-open"),
-            Choice(OPEN_FILE, tr("Choose a file..."), "", icon="folder-plus"),
+            Choice(OPEN_DRAFT_FILE, tr("Choose a file..."), "", icon="folder-plus"),
             Choice(MEMORY, tr("Memory..."), memory, icon="chevron-right", leads_on=True),
         ]
 
@@ -185,7 +185,7 @@ class DraftButton(QAbstractButton):
     def _choose(self, key: str) -> None:
         if key == OPEN_FOLDER:
             self.folder_requested.emit()
-        elif key == OPEN_FILE:
+        elif key == OPEN_DRAFT_FILE:
             self.file_requested.emit()
         elif key == MEMORY:
             self.memories_requested.emit()
