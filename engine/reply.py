@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import repeat
 from math import inf
 
+from engine import messages
 from engine.advice import settled_sampler
 from engine.decoding.costs import Costs
 from engine.decoding.loop import Decoding, Hooks
@@ -20,23 +21,6 @@ from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
 from engine.errors import Cancelled, InvalidOption
 from engine.loaded_model import LoadedModel
-from engine.messages import (
-    Event,
-    Finished,
-    Generate,
-    Memory,
-    Notice,
-    PlanChosen,
-    PrefillProgress,
-    Reply,
-    RoundRecord,
-    RoundTexts,
-    StatisticsUpdated,
-    TextDrafted,
-    Timings,
-    TokenLogprob,
-    TokensAdded,
-)
 from engine.model.sampling import LoggedSampler, MaskedSampler
 from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
@@ -46,11 +30,11 @@ from engine.run import Run
 from engine.sentences import figure, mark, say
 from engine.text.output_form import TokenMask
 from engine.text.preparation import Ready, opening
+from engine.text.reasoning import thought_tokens
 from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
-from engine.text.thoughts import thought_tokens
 from engine.text.tokenizer import TURN_BEGINNINGS
-from engine.verifying.rules import RULES, Verifier
+from engine.verifying import RULES, Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1
@@ -83,10 +67,10 @@ class ReplyRun:
     def __init__(
         self,
         model: LoadedModel,
-        request: Generate,
+        request: messages.Generate,
         run: Run,
         load_ms: float | None,
-        emit: Callable[[Event], None],
+        emit: Callable[[messages.Event], None],
         check: Callable[[], None],
     ) -> None:
         self._model = model
@@ -109,7 +93,7 @@ class ReplyRun:
         reasoning = None if template is None or request.raw_prompt is not None else template.reasoning
         self._mask: TokenMask | None = None
         self._log: LoggedSampler | None = None
-        self._logprobs: list[TokenLogprob] = []
+        self._logprobs: list[messages.TokenLogprob] = []
         decode: Callable[[Sequence[int]], str] = model.tokenizer.decode
         reader = None
         if template is not None and reasoning is not None:
@@ -158,9 +142,9 @@ class ReplyRun:
             self._reply.begin(thought)
             if thought and self._mask is not None:
                 self._mask.await_thought()
-        self._emit(PlanChosen(self._request.request_id, self._plan))
+        self._emit(messages.PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
-            self._emit(Notice(self._request.request_id, say(_LOSSY)))
+            self._emit(messages.Notice(self._request.request_id, say(_LOSSY)))
         mode = self._mode
         values = self._values()
         cost = self._recalled_cost(mode.drafting_name(values))
@@ -184,7 +168,7 @@ class ReplyRun:
         self._update_statistics()
         self._busy = self._others.busy
         self._learn()
-        self._emit(Finished(self._request.request_id, self._finished()))
+        self._emit(messages.Finished(self._request.request_id, self._finished()))
 
     def _check_tokens(self) -> None:
         """Refuse ids of the request that are no tokens of the model."""
@@ -280,7 +264,7 @@ class ReplyRun:
         tokens = min(self._request.max_tokens or inf, _USUAL_REPLY)
         return inf if plain_s is None else max(_UNNOTICED_S, _SAVED * plain_s * tokens)
 
-    def _leave_losing_drafts(self, timings: Timings) -> None:
+    def _leave_losing_drafts(self, timings: messages.Timings) -> None:
         count, speed, plain = timings.predicted_n, timings.predicted_per_second, timings.plain_per_second
         if (
             count < _TRIED
@@ -294,13 +278,13 @@ class ReplyRun:
             drafter.give_up(say(_LEFT, speed=figure(speed, ".1f"), plain=figure(plain, ".1f")))
 
     def _notice(self, sentence: str) -> None:
-        self._emit(Notice(self._request.request_id, sentence))
+        self._emit(messages.Notice(self._request.request_id, sentence))
 
     def _prefilled(self, done: int, total: int) -> None:
         begun, first = self._reading = self._reading or (time.perf_counter(), done)
         seconds = time.perf_counter() - begun
-        left_s = seconds / (done - first) * (total - done) if seconds >= _READING_SHOWN_S else None
-        self._emit(PrefillProgress(self._request.request_id, done, total, left_s))
+        left_s = seconds / (done - first) * (total - done) if done > first and seconds >= _READING_SHOWN_S else None
+        self._emit(messages.PrefillProgress(self._request.request_id, done, total, left_s))
 
     def _emitted(self, tokens: Sequence[int], drafted: int) -> None:
         first = len(self._reply.token_ids) - len(tokens)
@@ -321,9 +305,9 @@ class ReplyRun:
         self._last_unconfirmed = now
         text = self._reply.preview(tokens)
         if text:
-            self._emit(TextDrafted(self._request.request_id, text))
+            self._emit(messages.TextDrafted(self._request.request_id, text))
 
-    def _logged(self, tokens: Sequence[int]) -> list[TokenLogprob]:
+    def _logged(self, tokens: Sequence[int]) -> list[messages.TokenLogprob]:
         """Return log-probabilities of emitted tokens, if they are wanted."""
         if self._log is None:
             return []
@@ -334,20 +318,22 @@ class ReplyRun:
             first = at == 0 and not self._follows
             top = tuple((said(token, first), value) for token, value in pick.top)
             if pick.token_id not in ends:
-                found.append(TokenLogprob(said(pick.token_id, first), pick.logprob, top))
+                found.append(messages.TokenLogprob(said(pick.token_id, first), pick.logprob, top))
         return found
 
-    def _show(self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[TokenLogprob] = ()) -> None:
+    def _show(
+        self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[messages.TokenLogprob] = ()
+    ) -> None:
         """Send tokens, ``drafted`` of them from the draft, and the text that they complete."""
         if tokens or text:
-            event = TokensAdded(self._request.request_id, text, tuple(tokens), drafted, tuple(logprobs))
+            event = messages.TokensAdded(self._request.request_id, text, tuple(tokens), drafted, tuple(logprobs))
             self._emit(event)
 
     def _update_statistics(self) -> None:
         timings = self._timings()
         self._leave_losing_drafts(timings)
         self._emit(
-            StatisticsUpdated(
+            messages.StatisticsUpdated(
                 self._request.request_id,
                 self._plan.mode,
                 timings,
@@ -358,11 +344,11 @@ class ReplyRun:
             )
         )
 
-    def _timings(self) -> Timings:
+    def _timings(self) -> messages.Timings:
         thought = thought_tokens(self._reply.text, self._reply.ends)
         return replace(self._clock.timings(), thought_n=thought)
 
-    def _take_rounds(self) -> tuple[RoundRecord, ...]:
+    def _take_rounds(self) -> tuple[messages.RoundRecord, ...]:
         """Return the rounds since the last event, with the texts of their tokens if that is wanted."""
         rounds = self._clock.take_rounds(self._request.round_texts)
         if not self._request.round_texts:
@@ -376,7 +362,7 @@ class ReplyRun:
         return tuple(
             replace(
                 record,
-                texts=RoundTexts(
+                texts=messages.RoundTexts(
                     root=texts.text_in(written, record.position - begins - 1),
                     drafted=tuple(map(texts.text, record.tokens)),
                     emitted=said(record.position - begins, record.emitted),
@@ -385,8 +371,8 @@ class ReplyRun:
             for record in rounds
         )
 
-    def _finished(self) -> Reply:
-        return Reply(
+    def _finished(self) -> messages.Reply:
+        return messages.Reply(
             text=self._reply.text,
             prompt_ids=tuple(self._prompt),
             token_ids=tuple(self._reply.token_ids),
@@ -414,7 +400,7 @@ class ReplyRun:
             return None
         return (0, *self._reply.ends)[repeated_from(self._reply.token_ids)]
 
-    def _memory(self) -> Memory:
+    def _memory(self) -> messages.Memory:
         link = self._model.link
         peaks = {} if link.device.type == "cpu" else {str(link.device): device_peak_bytes(link.device)}
         return replace(
