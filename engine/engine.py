@@ -18,7 +18,9 @@ from engine import messages
 from engine.advice import read_advice
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, PromptTooLong, TenonError, WeightsUnreadable
 from engine.files import file_trouble
+from engine.freed_memory import give_back_memory
 from engine.hub.endpoints import is_remote
+from engine.kernels import layer, sampling
 from engine.loaded_model import LoadedModel, load_model
 from engine.model_file import open_model
 from engine.placement.device import is_full
@@ -107,7 +109,6 @@ class Engine:
                 return
             elif isinstance(command, messages.Unload):
                 self._unload()
-                self._planner = None  # holds the model's tokenizer
             elif isinstance(command, messages.Request):
                 self._scheduler.add(command.request_id, self._serve(command))
                 self._step()
@@ -278,10 +279,13 @@ class Engine:
         """Report life while work goes on that reports nothing by itself: a pass of a large model may take minutes."""
         before = (0, 0)
         while not self._closing.wait(_SIGN_OF_LIFE_S):
-            model = self._model
-            read_bytes = model.placement.disk_read_bytes if isinstance(model, LoadedModel) else 0
-            if before != (before := (self._steps, read_bytes)):
+            if before != (before := (self._steps, self._disk_read_bytes())):
                 self._on_event(messages.Working())
+
+    def _disk_read_bytes(self) -> int:
+        """Return the bytes read for forwards; no name here outlives the call, else an unloaded model would stay."""
+        model = self._model
+        return model.placement.disk_read_bytes if isinstance(model, LoadedModel) else 0
 
     def _check_stop(self) -> None:
         """Raise `Cancelled` if the running request is to stop."""
@@ -335,8 +339,12 @@ class Engine:
         if self._model is not None:
             self._model.release()
             self._model = None
+            self._scheduler.end_drafting()
+            layer.forget_scratch()
+            sampling.forget_scratch()
             gc.collect()
             give_back_device_memory()
+            give_back_memory()
             self._on_event(messages.ModelUnloaded())
 
     def _fail(self, command: messages.Request, error: TenonError) -> None:

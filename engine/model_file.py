@@ -102,6 +102,12 @@ class OpenedModel:
         """Its tokenizer."""
         return Tokenizer(self.place, read_end_ids(self.place), cache_folder())
 
+    @property
+    def vocabulary(self) -> Tokenizer | Vocabulary:
+        """Its tokens: a GGUF file's head lists them, so that no tokenizer has to be built, which may take seconds."""
+        metadata = None if "tokenizer" in vars(self) else self.metadata
+        return self.tokenizer if metadata is None else Vocabulary(metadata)
+
     def check_tokenizer(self) -> None:
         """Refuse a GGUF file whose tokenizer loading refuses; no time goes into the merges of SentencePiece's.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from itertools import repeat
+from math import inf
 
 from engine import messages
 from engine.advice import settled_sampler
@@ -27,7 +28,7 @@ from engine.planning.probes.host import OtherWork
 from engine.planning.profile import Spoken
 from engine.request import begun_thought, last_question
 from engine.run import Run
-from engine.sentences import mark, say
+from engine.sentences import figure, mark, say
 from engine.text.output_form import TokenMask
 from engine.text.preparation import Ready, opening
 from engine.text.reasoning import thought_tokens
@@ -38,6 +39,17 @@ from engine.verifying import RULES, Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1
+# The first pieces of a prompt are small, and slower than the others.
+_READING_SHOWN_S = 1.0
+# Tokens of a usual reply, the share of plain decoding's time that a draft saves at best, and seconds that count for
+# nothing: so long may a draft read a prompt.
+_USUAL_REPLY, _SAVED, _UNNOTICED_S = 400, 0.5, 0.5
+# A reply goes on without its drafts if it has less than this share of plain decoding's speed after so many tokens, and
+# has lost so many seconds.
+_LOSING, _TRIED, _LOST_S = 0.5, 30, 2.0
+_LEFT = mark(
+    "The reply goes on without the draft: with it, it had {speed} tokens per second, and plain decoding has {plain}."
+)
 _LOSSY = mark("Typical acceptance is lossy: the reply may differ from what the model alone would say.")
 
 
@@ -70,6 +82,8 @@ class ReplyRun:
         self._run, self._planner, self._plan, self._mode = run, run.planner, run.plan, run.mode
         loaded = {draft.reference: draft for draft in model.drafts}
         self._drafts = [loaded[draft.name] for draft in run.drafts]
+        self._drafting: list[FallbackDrafter] = []
+        self._reading: tuple[float, int] | None = None  # when the prompt's reading began, and the tokens there then
         self._chances = model.match_chances
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
@@ -240,22 +254,45 @@ class ReplyRun:
             self._mode.finds_matches(values),
             self._unconfirmed,
             lambda: sequence.cache,
+            self._reading_s(),
         )
         texts = dict(zip(self._model.drafts, sequence.drafts, strict=True))
-        return [
-            Member(
-                draft.reference,
-                draft.kind,
-                FallbackDrafter(texts[draft](wanted), draft.link, self._notice, self._model.is_apart(draft.link)),
-            )
+        self._drafting = [
+            FallbackDrafter(texts[draft](wanted), draft.link, self._notice, self._model.is_apart(draft.link))
             for draft in self._drafts
         ]
+        return [
+            Member(draft.reference, draft.kind, drafter)
+            for draft, drafter in zip(self._drafts, self._drafting, strict=True)
+        ]
+
+    def _reading_s(self) -> float:
+        """Return the seconds that a draft may take to read the prompt: a reply of usual length saves no more."""
+        plain_s = self._clock.recalled_plain_s
+        tokens = min(self._request.max_tokens or inf, _USUAL_REPLY)
+        return inf if plain_s is None else max(_UNNOTICED_S, _SAVED * plain_s * tokens)
+
+    def _leave_losing_drafts(self, timings: messages.Timings) -> None:
+        count, speed, plain = timings.predicted_n, timings.predicted_per_second, timings.plain_per_second
+        if (
+            count < _TRIED
+            or not speed
+            or not plain
+            or speed >= _LOSING * plain
+            or count / speed - count / plain < _LOST_S
+        ):
+            return
+        for drafter in self._drafting:
+            drafter.give_up(say(_LEFT, speed=figure(speed, ".1f"), plain=figure(plain, ".1f")))
 
     def _notice(self, sentence: str) -> None:
         self._emit(messages.Notice(self._request.request_id, sentence))
 
     def _prefilled(self, done: int, total: int) -> None:
-        self._emit(messages.PrefillProgress(self._request.request_id, done, total))
+        begun, first = self._reading = self._reading or (time.perf_counter(), done)
+        seconds = time.perf_counter() - begun
+        left_s = seconds / (done - first) * (total - done) if done > first and seconds >= _READING_SHOWN_S else None
+        self._emit(messages.PrefillProgress(self._request.request_id, done, total, left_s))
 
     def _emitted(self, tokens: Sequence[int], drafted: int) -> None:
         first = len(self._reply.token_ids) - len(tokens)
@@ -301,11 +338,13 @@ class ReplyRun:
             self._emit(event)
 
     def _update_statistics(self) -> None:
+        timings = self._timings()
+        self._leave_losing_drafts(timings)
         self._emit(
             messages.StatisticsUpdated(
                 self._request.request_id,
                 self._plan.mode,
-                self._timings(),
+                timings,
                 self._memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
                 context_limit=self._model.plan.context,

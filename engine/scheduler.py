@@ -204,6 +204,12 @@ class Scheduler:
 
         return self._drafting.submit(run)
 
+    def end_drafting(self) -> None:
+        """End the thread that drafts, which has scratch memory of its own; the next draft begins another."""
+        if self._drafting is not None:
+            self._drafting.shutdown()
+            self._drafting = None
+
     def _hold_back(self) -> None:
         """Let the newest request wait without its cache if memory is short; the others try again."""
         newest = max(self._computing, key=self._open.index)

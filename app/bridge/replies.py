@@ -45,7 +45,7 @@ class Replies(QObject):
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content at the end
     text_changed = Signal(object)  # Message, at each piece of its text
     unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text in place of the last
-    prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
+    prefill_progress = Signal(int, int, float, object)  # conversation id, message id, fraction, seconds left or None
     told = Signal(int, object)  # message id, Event of its request
     asked = Signal()  # a reply is wanted: what only waits for a quiet moment gives way
     completed = Signal(int)  # conversation id: its reply came to its end, and no other waits
@@ -239,7 +239,7 @@ class Replies(QObject):
             self.unconfirmed_changed.emit(reply.conversation_id, reply.id, event.text)
         elif isinstance(event, PrefillProgress):
             fraction = event.done_tokens / event.total_tokens if event.total_tokens > 0 else 0.0
-            self.prefill_progress.emit(reply.conversation_id, reply.id, min(fraction, 1.0))
+            self.prefill_progress.emit(reply.conversation_id, reply.id, min(fraction, 1.0), event.seconds_left)
         else:
             changed = reply_after(reply, event, self._model.context)
             if changed is not reply:

@@ -115,7 +115,11 @@ class Decoding:
         """Go on with the results of the forward for the rows that were asked for."""
         if asked.draft is not None:
             self._verify(asked, asked.draft)
-        elif self._reading is not None and self._reading.take(asked):
+        elif self._reading is not None:
+            ended = self._reading.take(asked)
+            self._recipe.drafter.read_prompt(len(self._sequence.token_ids))
+            if not ended:
+                return
             self._clock.prompt_done()
             self._verdict = self._recipe.verifier.verify(_NOTHING, asked.logits, self._position, self._text)
             emitted, goes_on = _take(self._verdict.tokens, self._reply)

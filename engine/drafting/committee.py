@@ -304,6 +304,11 @@ class Committee(Drafter):
         self.wants_hidden = any(map(self._listens, range(len(self._members))))
         return least
 
+    def read_prompt(self, end: int) -> None:
+        """Let each member read the prompt up to a position."""
+        for member in self._members:
+            member.drafter.read_prompt(end)
+
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Judge the members by what was emitted, and pass it on to each of them with its own rows."""
         if self._drafts:

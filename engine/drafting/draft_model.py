@@ -6,22 +6,31 @@ Source: Leviathan et al. 2023 for the idea; the tree is drafted by masking as in
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from math import inf
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.drafting.drafter import Drafter
+from engine.drafting.drafter import Drafter, LeftAlone
 from engine.drafting.trees import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
 from engine.model.token_tree import Draft, DraftShape, Probes, followed
 from engine.placement.device import Link
+from engine.sentences import figure, mark, say
 
 # Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
 _CHUNK = 256
+# Pieces from this size on show how long a long prompt takes: smaller ones wait for the weights.
+_LARGE_PIECE = 64
 _NO_PROBES = Probes()
+_NOT_READ = mark(
+    "The draft is left out of this reply: it would take {seconds} s to read the prompt's {tokens} tokens, and is not "
+    "likely to save as much."
+)
 
 
 class DraftModel:
@@ -54,6 +63,7 @@ class DraftModel:
         self._cache = decoder.new_cache(self._context + LARGEST_TREE, to_device=link.to_device)
         self.text: list[int] = []  # every token so far; the last one is the root
         self._cached: list[int] = []
+        self._row_s = 0.0  # seconds of reading a token in a large piece; 0 before one was read
 
     @property
     def room(self) -> int:
@@ -103,6 +113,23 @@ class DraftModel:
             tokens = self.text[start : min(start + _CHUNK, end)]
             self.run(tokens, range(start, start + len(tokens)), logit_rows=slice(0, 0))
             self._commit(range(len(tokens)), tokens)
+
+    def read_prompt(self, end: int, most_s: float) -> None:
+        """Read the text up to a position, unless reading all of it takes too long.
+
+        Args:
+            end: Tokens that the target has read.
+            most_s: Most seconds of reading the rest of the text.
+
+        Raises:
+            LeftAlone: It would take longer.
+        """
+        if (left_s := self.missing * self._row_s) > most_s:
+            raise LeftAlone(say(_NOT_READ, tokens=figure(self.missing, ","), seconds=figure(left_s, ".0f")))
+        count, begun = end - len(self._cached), time.perf_counter()
+        self.read(end)
+        if count >= _LARGE_PIECE:
+            self._row_s = (time.perf_counter() - begun) / count
 
     def read_root(self) -> Tensor:
         """Return the (V,) log-probabilities after the root, read together with the few tokens missing before it."""
@@ -169,28 +196,29 @@ class DraftModelDrafter(Drafter):
     Args:
         model: The draft.
         limits: Limits on the size of its trees.
+        reading_s: Most seconds of reading a prompt.
     """
 
-    def __init__(self, model: DraftModel, limits: TreeShape) -> None:
+    def __init__(self, model: DraftModel, limits: TreeShape, reading_s: float = inf) -> None:
         self._model = model
         self._limits = limits
-        self._fresh_prompt = False
+        self._reading_s = reading_s
         self._row_of: dict[tuple[int, int], int] = {}
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Keep what the cache and the prompt share."""
         self._model.reset(prompt)
         self._row_of = {}
-        self._fresh_prompt = True
         return len(prompt)
 
+    def read_prompt(self, end: int) -> None:
+        """Read the prompt with the target, so that the second token does not wait for it."""
+        if self._limits.depth <= self._model.room:
+            self._model.read_prompt(end, self._reading_s)
+
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Keep the rows of nodes that turned out right. The prompt is read here, once the first token is out."""
+        """Keep the rows of nodes that turned out right."""
         self._model.extend(tokens, self._rows_along(tokens))
-        if self._fresh_prompt:
-            self._fresh_prompt = False
-            if self._limits.depth <= self._model.room:
-                self._model.read(len(self._model.text) - 1)
 
     def propose(self, shape: DraftShape) -> Draft:
         """Draft a dynamic tree of the continuations that the draft finds likeliest.

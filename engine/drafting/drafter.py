@@ -11,6 +11,10 @@ from torch import Tensor
 from engine.model.token_tree import Draft, DraftShape
 
 
+class LeftAlone(Exception):
+    """A drafter costs this reply more than it saves; the text is a sentence for the user."""
+
+
 class Drafter(Protocol):
     """Guesses the tokens that come next.
 
@@ -40,6 +44,14 @@ class Drafter(Protocol):
             Number of the prompt's first tokens whose hidden rows the drafter does not need, or all of them if it
             needs no rows. The target reads the rest again even if its own cache holds it.
         """
+
+    def read_prompt(self, end: int) -> None:
+        """Read the prompt up to a position, which the target has read now; most drafters have nothing to read.
+
+        Raises:
+            LeftAlone: Reading all of it would take longer than the reply is likely to gain.
+        """
+        return
 
     def propose(self, shape: DraftShape) -> Draft:
         """Draft at most this shape after every token observed so far; the last of them is the root."""

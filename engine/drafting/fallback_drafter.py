@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from engine.drafting.drafter import Drafter, NoDrafter
+from engine.drafting.drafter import Drafter, LeftAlone, NoDrafter
 from engine.errors import WeightsNotFinite
 from engine.kernels.library import NotFinite
 from engine.model.token_tree import Draft, DraftShape
@@ -50,6 +50,10 @@ class FallbackDrafter(Drafter):
         """Begin a reply of the drafter; after a failure no rows are needed."""
         return self._try(lambda drafter: drafter.reset(prompt), len(prompt))
 
+    def read_prompt(self, end: int) -> None:
+        """Let the drafter read the prompt up to a position."""
+        self._try(lambda drafter: drafter.read_prompt(end), None)
+
     def propose(self, shape: DraftShape) -> Draft:
         """Return the drafter's draft, or an empty one after a failure."""
         return self._try(lambda drafter: drafter.propose(shape), Draft())
@@ -78,19 +82,21 @@ class FallbackDrafter(Drafter):
             answer = call(self._drafter)
             self.wants_hidden = self._drafter.wants_hidden
             return answer
+        except LeftAlone as reason:
+            self.give_up(str(reason))
         except (RuntimeError, MemoryError, NotFinite, WeightsNotFinite) as error:
             # Torch raises the first one when a device is lost, when it is full, or when a kernel fails there.
             if isinstance(error, (NotFinite, WeightsNotFinite)):
-                self._give_up(
+                self.give_up(
                     say(
                         "The draft's weights are damaged, so the reply goes on without it: download it again, or "
                         "choose another one."
                     )
                 )
             elif isinstance(error, MemoryError) or is_full(error):
-                self._give_up(say("The draft ran out of memory, so the reply goes on without it."))
+                self.give_up(say("The draft ran out of memory, so the reply goes on without it."))
             else:
-                self._give_up(
+                self.give_up(
                     say(
                         "The draft stopped working, so the reply goes on without it ({reason}).",
                         reason=first_line(error),
@@ -98,7 +104,10 @@ class FallbackDrafter(Drafter):
                 )
         return otherwise
 
-    def _give_up(self, sentence: str) -> None:
+    def give_up(self, sentence: str) -> None:
+        """Draft nothing from now on, and say why; once is enough."""
+        if self._drafter is None:
+            return
         self._drafter = None
         self.wants_hidden = True  # rows that it would have taken are to be dropped
         self._failed(sentence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 from engine.drafting.drafter import Drafter
@@ -89,6 +90,8 @@ class Drafting:
     drafted: Callable[[Sequence[int]], None]
     # Cache of the target for the text, or None if no draft reads it
     cache: Callable[[], KVCache] | None = None
+    # Seconds that a draft may take to read the prompt: the reply is not likely to save more
+    reading_s: float = inf
 
 
 DraftText = Callable[[Drafting], Drafter]

@@ -379,18 +379,20 @@ class PacedTree(Drafter):
         self._fresh_prompt = True
         return len(prompt)
 
+    def read_prompt(self, end: int) -> None:
+        """Read with the target what was not read while it waited for its weights."""
+        if self._model.room > 0:
+            self._model.read(end)
+
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Learn from the verdict, and keep what was drafted below it. The prompt is read here at the latest."""
+        """Learn from the verdict, and keep what was drafted below it."""
         drafted, correct = self._tree.outcome(tokens)
         if drafted:
             self._threshold.observe(self._confidence, drafted, correct)
         rows, kept, rest = self._tree.follow(tokens)
         self._tree = rest if self._model.extend(tokens, rows, kept) else self._empty()
-        if self._fresh_prompt:
-            self._fresh_prompt = False
-            if self._model.room > 0:
-                self._model.read(len(self._model.text) - 1)
-        elif self._draft.scores:
+        self._fresh_prompt = False
+        if self._draft.scores:
             self._promised = _MEMORY * self._promised + sum(map(math.exp, self._draft.scores))
             self._accepted = _MEMORY * self._accepted + len(tokens) - 1
         self._draft = Draft()

@@ -97,7 +97,7 @@ class ModelDraft(DraftKind):
     def check(self, target: OpenedModel) -> None:
         """Check that its tokens are the target's."""
         if target is not self.opened and not have_one_vocabulary(target.metadata, self.opened.metadata):
-            check_pair(target.tokenizer, self.opened.tokenizer)
+            check_pair(target.vocabulary, self.opened.vocabulary)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
@@ -124,4 +124,4 @@ def _drafter(model: DraftModel, wanted: Drafting) -> Drafter:
     """Make a drafter of dynamic trees by level, or of branches that are paced."""
     if isinstance(wanted.growth, Pacing):
         return PacedTree(model, wanted.growth, wanted.drafted)
-    return DraftModelDrafter(model, wanted.growth)
+    return DraftModelDrafter(model, wanted.growth, wanted.reading_s)

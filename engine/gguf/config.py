@@ -179,7 +179,7 @@ def _experts(file: GgufValues) -> dict[str, Any]:
 def read_end_ids(metadata: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the tokens that end a reply: those that the metadata names, and those whose text says so."""
     tokens = metadata.get("tokenizer.ggml.tokens")
-    texts = tokens if isinstance(tokens, (list, Strings)) else []
+    texts = list(tokens) if isinstance(tokens, (list, Strings)) else []
 
     def named(key: str) -> int | None:
         index = metadata.get(f"tokenizer.ggml.{key}_token_id")

@@ -22,7 +22,6 @@ import struct
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -71,29 +70,24 @@ class GgufHeader:
 
 
 class Strings(Sequence[str]):
-    """Strings of an array, made when one is asked for: plans need none of the 300,000 of a vocabulary."""
+    """Strings of an array, made anew each time: 300,000 of a vocabulary take 30 MB, and plans need none of them."""
 
     def __init__(self, data: bytes, count: int) -> None:
         self._data, self._count = data, count  # each string's length and bytes; number of the strings
-
-    @cached_property
-    def _made(self) -> list[str]:
-        data, at, read_length, made = self._data, 0, struct.Struct("<Q").unpack_from, []
-        for _ in range(self._count):
-            start = at + 8
-            at = start + read_length(data, at)[0]
-            # Tokens may be parts of characters, and two of them must not become the same text.
-            made.append(data[start:at].decode("utf-8", "surrogateescape"))
-        return made
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, index: Any) -> Any:
-        return self._made[index]
+        return list(self)[index]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
+        data, at, read_length = self._data, 0, struct.Struct("<Q").unpack_from
+        for _ in range(self._count):
+            start = at + 8
+            at = start + read_length(data, at)[0]
+            # Tokens may be parts of characters, and two of them must not become the same text.
+            yield data[start:at].decode("utf-8", "surrogateescape")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Strings) and self._data == other._data

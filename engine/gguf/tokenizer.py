@@ -322,6 +322,10 @@ class Vocabulary:
         if self._kind == "llama" and len(self._value("scores")) < len(self._tokens):
             raise ValueError("there are fewer scores than tokens")
 
+    def tokens(self) -> dict[int, str]:
+        """Return the text of each token that the tokenizer knows, by its id."""
+        return {index: token for token, index in self._ids.items()}
+
     def _spelled(self, token: str) -> tuple[int, ...]:
         """Return the tokens that stand for the bytes of a token."""
         if token in self._ids:
@@ -336,7 +340,7 @@ class Vocabulary:
         Raises:
             ValueError: A merge makes no token, which would crash the library; it refuses one of unknown halves.
         """
-        merges = self._value("merges")
+        merges = list(self._value("merges"))
         if no_text := _without_text(merges):
             merges = [merge for merge in merges if merge not in no_text]
         pairs = [(merge[:at], merge[at + 1 :]) for merge in merges for at in (merge.index(" ", 1),)]

@@ -138,6 +138,12 @@ _kept = _Kept()
 _kept_for_halves = _Kept()
 
 
+def forget_scratch() -> None:
+    """Free the scratch memory of this thread."""
+    vars(_kept).clear()
+    vars(_kept_for_halves).clear()
+
+
 def stores(addresses: Sequence[ctypes.Array[ctypes.c_void_p]]) -> ctypes.Array[ctypes.c_void_p]:
     """Return the caches of a forward's texts, for the library.
 

@@ -29,6 +29,11 @@ _kept = _Kept()
 _FEW = 8
 
 
+def forget_scratch() -> None:
+    """Free the scratch memory of this thread, and let go of the last logits."""
+    vars(_kept).clear()
+
+
 def sample(
     logits: Tensor,
     row: int,

@@ -150,6 +150,7 @@ class PrefillProgress:
     request_id: str
     done_tokens: int
     total_tokens: int
+    seconds_left: float | None = None  # until all of it is read, at the speed so far; None before that is known
 
 
 @dataclass(frozen=True)

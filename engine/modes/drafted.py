@@ -91,7 +91,10 @@ GHIDORAH = Mode(
     growth=searched_trees,
     options=(WIDTH, nodes(63), AS_PUBLISHED),
     drafts=("medusa",),
-    needs=mark("It needs Medusa heads as its draft: choose heads that were made for this model."),
+    needs=mark(
+        "It needs Medusa heads that were trained for this very model, and no small model can take their place: "
+        "look for some on the Models page, or take Dovetail or lookup."
+    ),
 )
 
 # Parallel Prompt Decoding: trained embeddings in the model's own forward ask it which tokens come further on.
@@ -111,7 +114,10 @@ PPD = Mode(
     options=(WIDTH, nodes(31), LOOK_UP, AS_PUBLISHED),
     drafts=("prompt-tokens",),
     placements=("offload", "resident"),
-    needs=mark("It needs prompt tokens as its draft: choose a set that was trained for this model."),
+    needs=mark(
+        "It needs prompt tokens that were trained for this very model, and no small model can take their place: "
+        "look for some on the Models page, or take Dovetail or lookup."
+    ),
 )
 
 

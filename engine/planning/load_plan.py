@@ -75,6 +75,14 @@ _SOME_ON_GPU = mark("drafts on the GPU and the CPU, {where}")
 _SHORT_OF_MEMORY = mark(
     "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."
 )
+_BUDGET_LEAST = mark(
+    "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the "
+    "budget to {enough} or more, which gives a context of {context} tokens, or choose a smaller model."
+)
+_BUDGET_ROOMY = mark(
+    "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the "
+    "budget to {roomy} for a context of {wanted} tokens, to {enough} or more for {context}, or choose a smaller model."
+)
 _NEEDS_RESIDENT = mark("{resident} for {name} weights and {context} tokens of context")
 _NEEDS = mark(
     "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "
@@ -295,7 +303,8 @@ class LoadPlanner:
         )
         budget, memory = self._options.ram_budget_bytes, self._report.memory
         if budget is not None and budget_is_free(self._report, budget) and least <= memory.available_bytes:
-            return _budget_refused(budget, memory.process_bytes, needs, least)
+            roomy = taken + ResidentPlan.of(self._config.layers).host(replace(sizes, context=self._wanted)).total
+            return _budget_refused(budget, memory, needs, (context, least), (self._wanted, roomy))
         return OutOfMemory(
             "The model needs {needs}, but free are {budget}: close other programs, or choose a "
             "smaller model, smaller weights or a smaller context.",
@@ -479,19 +488,34 @@ def _taken(drafts: Sequence[DraftPlan]) -> tuple[int, int]:
     return sum(draft.size_bytes for draft in drafts) - there, there
 
 
-def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:
-    """Return the error for a budget smaller than the process and the least of the model, with one that would do."""
-    steps = math.ceil((own_bytes + least_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES)
-    enough = steps * _BUDGET_STEP_BYTES
+def _budget_refused(
+    budget_bytes: int, memory: HostMemory, needs: str, least: tuple[int, int], wanted: tuple[int, int]
+) -> OutOfMemory:
+    """Return the error for a budget smaller than the process and the least of the model, with one that would do.
+
+    Args:
+        budget_bytes: The budget.
+        memory: The host's memory.
+        needs: Bytes that the model needs, in words.
+        least: Tokens of the smallest context, and bytes that the model needs with it.
+        wanted: The same for the context that it has if memory allows it.
+    """
+    own_bytes = memory.process_bytes
+    enough, roomy = (
+        math.ceil((own_bytes + size_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES) * _BUDGET_STEP_BYTES
+        for _, size_bytes in (least, wanted)
+    )
+    has_room = wanted[1] <= memory.available_bytes and wanted[0] > least[0]
     return OutOfMemory(
-        "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, "
-        "and the model {needs}. Set the budget to {enough} or more, or choose a smaller "
-        "model.",
+        _BUDGET_ROOMY if has_room else _BUDGET_LEAST,
         budget_bytes=_gigabytes(budget_bytes),
         own_bytes=readable(own_bytes),
         needs=needs,
         enough=_gigabytes(enough),
-        allowed=Allowed("ram_budget_bytes", enough),
+        context=figure(least[0], ","),
+        roomy=_gigabytes(roomy),
+        wanted=figure(wanted[0], ","),
+        allowed=Allowed("ram_budget_bytes", roomy if has_room else enough),
     )
 
 

@@ -88,6 +88,19 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
     return tuple(found)
 
 
+def installed_drafts(place: Path) -> tuple[str, ...]:
+    """Return the installed drafts of which `pairs` has found that they fit a model, the smallest first.
+
+    Args:
+        place: Folder or file of the model.
+    """
+    known = _read(cache_folder() / "pairs.json")
+    candidates = _candidates() if known else []
+    identity = next((one.identity() for one in candidates if one.location == place), "")
+    fits = [one for one in candidates if one.model and known.get(f"{identity} {one.identity()}", "") is None]
+    return tuple(str(one.location) for one in sorted(fits, key=lambda one: one.size_bytes))
+
+
 def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield each draft with a sentence that says why it does not fit a model and the mode that it makes; one is empty.
 

@@ -40,6 +40,7 @@ from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
 from engine.planning.machine_speeds import read_room
 from engine.planning.model_facts import TargetFacts, target_facts
+from engine.planning.pairs import installed_drafts
 from engine.planning.profile import Profile, Spoken, keep_profile, profile_path, read_profile
 
 Find = Callable[[str], Path]
@@ -168,6 +169,11 @@ class ModelPlanner:
         return profile_path(cache_folder(), self._hardware, self._target.digest, weights)
 
 
+def own_drafts(opened: OpenedModel) -> tuple[str, ...]:
+    """Return the drafts that a model has without anybody naming them: bundled ones, and installed ones that fit it."""
+    return (*bundled_drafts(opened.reference), *installed_drafts(opened.place))
+
+
 def model_planner(
     options: LoadOptions,
     report: MachineReport | None = None,
@@ -176,7 +182,7 @@ def model_planner(
 ) -> ModelPlanner:
     """Plan a model for this machine or another one.
 
-    The drafts are those named, else the bundled ones of the model, which ``auto`` takes once replies have shown what
+    The drafts are those named, else the model's own (`own_drafts`), which ``auto`` takes once replies have shown what
     they are worth here.
 
     Args:
@@ -196,11 +202,15 @@ def model_planner(
     machine = read_report() if report is None else report
     named = named_drafts(options.drafts)
     drafts: list[DraftKind] = []
-    for name in named or bundled_drafts(options.model):
-        draft = open_model(name, find)
-        if any(draft.place == other.opened.place for other in drafts):
-            raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=name)
-        drafts.append(read_draft(draft, target.config))
+    for name in named or own_drafts(opened):
+        try:
+            draft = open_model(name, find)
+            if any(draft.place == other.opened.place for other in drafts):
+                raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=name)
+            drafts.append(read_draft(draft, target.config))
+        except (CheckpointError, InvalidOption):
+            if named:  # nobody asked for one of the model's own, which may have gone or been damaged since it was tried
+                raise
     for each in drafts if named else ():
         if each.kind != ModelDraft.kind:  # its tokenizer and the target's may not be here
             check_draft(each, opened, drafts)

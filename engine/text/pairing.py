@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import DraftMismatch
+from engine.gguf.tokenizer import Vocabulary
 from engine.sentences import mark
 from engine.text.tokenizer import Tokenizer
 
@@ -37,10 +38,10 @@ def have_one_vocabulary(target: Mapping[str, Any] | None, draft: Mapping[str, An
     return target is not None and draft is not None and all(target.get(key) == draft.get(key) for key in _TOKENS)
 
 
-def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
+def check_pair(target: Tokenizer | Vocabulary, draft: Tokenizer | Vocabulary) -> None:
     """Refuse a draft whose tokens are not the target's.
 
-    Only the tokenizers are compared. Rows by which either model's matrices are padded beyond them name no token,
+    Only the tokens are compared. Rows by which either model's matrices are padded beyond them name no token,
     so models that differ in their padding alone are a pair. GGUF files spell some of SentencePiece's spaces as spaces,
     and some give two tokens one text, which says nothing of the second.
 

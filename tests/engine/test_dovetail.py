@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from engine.decoding.worth import Worth
 from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.kernels import library
 from engine.messages import Cancel, Finished, Notice, PlanChosen
+from engine.model.token_tree import Draft, DraftShape
 from tests.support.checkpoints import VARIANTS, all_experts, write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -126,6 +128,28 @@ def test_a_draft_that_fails_in_mid_reply_is_left_behind(
     assert calls == 2
     # The next reply has it again.
     assert client.answer(PROMPT, llama_folder, **options).timings.acceptance_rate == 1.0
+
+
+def test_a_draft_that_loses_seconds_is_left_in_mid_reply(
+    client: EngineClient, llama_folder: Path, draft: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    propose, calls = DraftModelDrafter.propose, 0
+
+    def slow(drafter: DraftModelDrafter, shape: DraftShape) -> Draft:
+        nonlocal calls
+        calls += 1
+        time.sleep(0.15)
+        return propose(drafter, shape)
+
+    plain = client.answer(PROMPT, llama_folder, mode="plain", weights="fp32", max_tokens=60, draft=str(draft))
+    before = len(client.seen(Notice))
+    monkeypatch.setattr(DraftModelDrafter, "propose", slow)
+    monkeypatch.setattr(Worth, "shape", lambda self: DraftShape(1))
+    reply = client.answer(PROMPT, llama_folder, mode="dovetail", weights="fp32", max_tokens=60, draft=str(draft))
+    (notice,) = [one for one in client.seen(Notice)[before:] if "no GPU" not in one.text]
+    assert "goes on without the draft" in notice.text
+    assert calls < 45
+    assert reply.token_ids == plain.token_ids
 
 
 def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def _vocabulary(file: Path, short: bool) -> dict[str, Any]:
         and (not short or index < _SHORT or kinds[index] != TokenType.NORMAL or len(text) == 1)
     ]
     for key in ("tokens", "token_type", "scores"):
-        if (values := metadata.get(f"tokenizer.ggml.{key}")) is not None:
+        if values := list(metadata.get(f"tokenizer.ggml.{key}", ())):
             metadata[f"tokenizer.ggml.{key}"] = [values[index] for index in kept]
     ids = {old: new for new, old in enumerate(kept)}
     for key in [key for key in metadata if key.endswith("_token_id")]:

@@ -376,6 +376,7 @@ class ModelMenus(QObject):
         draft.draft_chosen.connect(workspace.choose_draft)
         draft.memory_chosen.connect(workspace.choose_memory)
         draft.folder_requested.connect(self._choose_draft_folder)
+        draft.file_requested.connect(self._choose_draft_file)
         draft.closed.connect(drafts.stop_looking)
         drafts.changed.connect(self._more_known)
         workspace.plans.answered.connect(self._more_known)
@@ -415,3 +416,9 @@ class ModelMenus(QObject):
         folder = QFileDialog.getExistingDirectory(self._page, tr("Choose a draft's folder"))
         if folder:
             self._workspace.choose_draft(folder)
+
+    @Slot()
+    def _choose_draft_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self._page, tr("Choose a draft's file"), "", tr("Models (*.gguf)"))
+        if path:
+            self._workspace.choose_draft(path)

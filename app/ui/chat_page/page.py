@@ -445,10 +445,12 @@ class ChatPage(QWidget):
         if conversation_id == self.current:
             self.transcript.show_unconfirmed(message_id, text)
 
-    @Slot(int, int, float)
-    def _prefill_progress(self, conversation_id: int, message_id: int, fraction: float) -> None:
+    @Slot(int, int, float, object)
+    def _prefill_progress(
+        self, conversation_id: int, message_id: int, fraction: float, seconds_left: float | None
+    ) -> None:
         if conversation_id == self.current:
-            self.transcript.set_prefill(message_id, fraction)
+            self.transcript.set_prefill(message_id, fraction, seconds_left)
 
     @Slot(int)
     def _conversation_replaced(self, conversation_id: int) -> None:

@@ -18,6 +18,7 @@ from app.words import tr
 from engine.modes import AUTO, MEMORY_TITLES
 
 OPEN_FOLDER = "open-draft-folder"
+OPEN_DRAFT_FILE = "open-draft-file"
 MEMORY = "memory"
 _MOST_WORDS_PX = 260
 _BAR_PX = (56, 4)
@@ -77,6 +78,7 @@ class DraftButton(QAbstractButton):
     draft_chosen = Signal(str)
     memory_chosen = Signal(str)
     folder_requested = Signal()
+    file_requested = Signal()
     menu_requested = Signal()
     memories_requested = Signal()
     closed = Signal()
@@ -175,6 +177,7 @@ class DraftButton(QAbstractButton):
         return [
             *drafts,
             Choice(OPEN_FOLDER, tr("Choose a folder..."), "", icon="folder-open"),
+            Choice(OPEN_DRAFT_FILE, tr("Choose a file..."), "", icon="folder-plus"),
             Choice(MEMORY, tr("Memory..."), memory, icon="chevron-right", leads_on=True),
         ]
 
@@ -182,6 +185,8 @@ class DraftButton(QAbstractButton):
     def _choose(self, key: str) -> None:
         if key == OPEN_FOLDER:
             self.folder_requested.emit()
+        elif key == OPEN_DRAFT_FILE:
+            self.file_requested.emit()
         elif key == MEMORY:
             self.memories_requested.emit()
         elif self._lists_memories:

@@ -21,7 +21,7 @@ from app.ui.transcript.bubble import MessageEditor
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks, Section
-from app.ui.transcript.status_strip import StatusStrip, fit_finished_foot, fit_live_foot, reply_status
+from app.ui.transcript.status_strip import Prefill, StatusStrip, fit_finished_foot, fit_live_foot, reply_status
 from app.words import tr
 from engine.messages import ErrorReport
 
@@ -197,7 +197,7 @@ class ReplyView(QWidget):
         self.model_change: ModelChange | None = None
         self.editor: MessageEditor | None = None
         self._engine = engine
-        self._prefill: float | None = None
+        self._prefill: Prefill | None = None
         self._last = False
         self._before = ""
         self._drafted_shown = False
@@ -277,9 +277,9 @@ class ReplyView(QWidget):
         if self.message.state in (MessageState.QUEUED, MessageState.WAITING):
             self._show_strip()
 
-    def set_prefill(self, fraction: float) -> None:
-        """Share of the prompt that is read."""
-        self._prefill = fraction
+    def set_prefill(self, fraction: float, seconds_left: float | None = None) -> None:
+        """Share of the prompt that is read, and seconds until all of it is."""
+        self._prefill = Prefill(fraction, seconds_left)
         self._show_strip()
 
     def set_last(self, last: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
@@ -64,8 +65,15 @@ class ReplyStatus:
         return "\n".join([self.text, *(figure.help for figure in self.figures if figure.help)])
 
 
-def reply_status(message: Message, engine: EngineState, prefill: float | None) -> ReplyStatus:
-    """Return the content of a reply's strip; ``prefill`` is the share of the prompt that is read, None before that."""
+class Prefill(NamedTuple):
+    """A prompt that is being read."""
+
+    fraction: float  # share that is read
+    seconds_left: float | None = None  # until all of it is; None before that is known
+
+
+def reply_status(message: Message, engine: EngineState, prefill: Prefill | None) -> ReplyStatus:
+    """Return the content of a reply's strip; ``prefill`` is None before the prompt is read."""
     live = message.state is MessageState.STREAMING
     shown = speed_figures(message.statistics, live) if message.statistics else ()
     if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
@@ -85,7 +93,7 @@ def reply_status(message: Message, engine: EngineState, prefill: float | None) -
     return ReplyStatus(False, "", "", shown)
 
 
-def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
+def waiting_phrase(engine: EngineState, prefill: Prefill | None) -> str:
     """Phrase for the time before the first token."""
     if engine.phase in (EnginePhase.STARTING, EnginePhase.STOPPED):
         return tr("Warming up")
@@ -93,8 +101,9 @@ def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
         if engine.fraction is None:
             return tr("Loading the model")
         return tr("Loading the model, {percent}", percent=figures.percent(engine.fraction))
-    if prefill is not None and prefill < 1.0:
-        return tr("Reading the prompt, {percent}", percent=figures.percent(prefill))
+    if prefill is not None and prefill.fraction < 1.0:
+        said = tr("Reading the prompt, {percent}", percent=figures.percent(prefill.fraction))
+        return said if prefill.seconds_left is None else f"{said}, {figures.time_left(prefill.seconds_left)}"
     return tr("Reading the prompt")
 
 

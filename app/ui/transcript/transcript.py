@@ -181,11 +181,11 @@ class Transcript(MessageColumn):
         if reply is not None:
             reply.show_unconfirmed(text)
 
-    def set_prefill(self, message_id: int, fraction: float) -> None:
-        """Share of the prompt that is read."""
+    def set_prefill(self, message_id: int, fraction: float, seconds_left: float | None = None) -> None:
+        """Share of the prompt that is read, and seconds until all of it is."""
         reply = self.message_views.reply(message_id)
         if reply is not None:
-            reply.set_prefill(fraction)
+            reply.set_prefill(fraction, seconds_left)
 
     def selected_phrase(self) -> str:
         """Return the selected text of a message if it is short and on one line."""

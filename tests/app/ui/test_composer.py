@@ -150,7 +150,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     assert button.popup is not None
     titles = [choice.title for choice in button.popup.choices]
     assert titles[:4] == ["Automatic", "Off", "Lookup", "smollm2-draft"]
-    assert titles[-2:] == ["Choose a folder...", "Memory..."]
+    assert titles[-3:] == ["Choose a folder...", "Choose a file...", "Memory..."]
     details = " ".join(choice.detail for choice in button.popup.choices)
     assert all(f"{paper}: " in details for paper in ("Dovetail", "Ghidorah", "PPD"))
     button.popup.choose("off")

@@ -238,6 +238,13 @@ def test_the_strip_says_what_happens(
     assert view.strip.status.text == words
 
 
+def test_the_strip_says_how_long_the_prompt_takes(qtbot: QtBot, theme: Theme) -> None:
+    view = ReplyView(theme, Message(1, 1, "assistant", "", 0.0, MessageState.WAITING), READY)
+    qtbot.addWidget(view)
+    view.set_prefill(0.4, 37.2)
+    assert view.strip.status.text == "Reading the prompt, 40 %, 37 s left"
+
+
 def test_the_strip_shows_figures_that_do_not_jitter(qtbot: QtBot, theme: Theme) -> None:
     message = Message(1, 1, "assistant", "x", 0.0, MessageState.STREAMING, statistics())
     view = ReplyView(theme, message, READY)

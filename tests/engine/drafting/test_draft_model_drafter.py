@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from engine.decoding.sequence import Target, TokenSequence
+from engine.decoding.statistics import ReplyClock
 from engine.drafting.draft_model import DraftModel, DraftModelDrafter
+from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.trees import TreeShape
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
@@ -95,6 +97,37 @@ def test_a_seed_gives_one_text_with_and_without_the_draft(llama_folder: Path) ->
             for nodes in (0, 12)
         ]
         assert texts[0] == texts[1]
+
+
+def test_the_prompt_is_read_before_the_first_token(llama_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = load_decoder(llama_folder)
+    counted = Counted(decoder)
+    drafter, prompt = drafter_for(counted, CHAIN), PROMPT * 3
+    before: list[int] = []
+    emitted = ReplyClock.emitted
+
+    def note(clock: ReplyClock, tokens: int) -> None:
+        before.append(counted.rows)
+        emitted(clock, tokens)
+
+    monkeypatch.setattr(ReplyClock, "emitted", note)
+    tokens, _ = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter, prompt, 10, 5)
+    assert before[0] == len(prompt)
+    assert before[1] - before[0] <= 5  # the root and the nodes that were run
+    assert tokens == greedy(decoder, torch.tensor(prompt), 10)
+
+
+def test_a_prompt_that_costs_more_than_it_saves_is_not_read(llama_folder: Path) -> None:
+    decoder = load_decoder(llama_folder)
+    counted, said = Counted(decoder), []
+    link, prompt = Link(torch.device("cpu")), [*range(3, 203)]
+    model = DraftModel(counted, decoder.config.vocabulary_size, 2 * CONTEXT, link, lambda: None)
+    drafter = FallbackDrafter(DraftModelDrafter(model, CHAIN, reading_s=1e-6), link, said.append)
+    tokens, timings = run_reply(TokenSequence(Target(decoder), 2 * CONTEXT), drafter, prompt, 10)
+    assert (timings.draft_n, len(said)) == (0, 1)
+    assert "left out of this reply" in said[0]
+    assert counted.rows < len(prompt)
+    assert tokens == greedy(decoder, torch.tensor(prompt), 10)
 
 
 def test_the_next_reply_reads_only_what_is_new(llama_folder: Path) -> None:
@@ -203,7 +236,7 @@ def test_reading_a_prompt_can_be_cancelled(llama_folder: Path) -> None:
     drafter = drafter_for(decoder, CHAIN, check)
     drafter.reset(PROMPT)
     with pytest.raises(Cancelled):
-        drafter.observe([5], None)
+        drafter.read_prompt(len(PROMPT))
     tokens, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter, PROMPT, 20)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 20)
     assert timings.acceptance_rate == 1.0

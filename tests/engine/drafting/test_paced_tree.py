@@ -197,6 +197,8 @@ def test_the_prompt_is_read_while_the_target_reads_it(llama_folder: Path) -> Non
         drafter.reset(PROMPT)
         assert drafter.draft_ahead() == pacing.draft_ahead
         counted.rows = 0
+        drafter.read_prompt(len(PROMPT))
+        assert counted.rows == rows
         drafter.observe([40], None)
         assert counted.rows == rows
 

@@ -98,6 +98,20 @@ def test_a_budget_too_small_for_streaming_is_refused_with_the_least_that_would_d
     assert planned(deep, own_bytes=3_000_000, ram_budget_bytes=allowed.value, **request).context == 64
 
 
+@pytest.mark.parametrize(("free_bytes", "context"), [(16_000_000_000, 8192), (300_000_000, 256)])
+def test_the_budget_that_is_offered_gives_a_whole_context_where_memory_has_it(
+    config: ModelConfig, free_bytes: int, context: int
+) -> None:
+    wide = replace(config, context_length=32768, kv_heads=4, head_dim=512)
+    own = {"weights": "fp32", "own_bytes": 3_000_000, "free_bytes": free_bytes}
+    with pytest.raises(OutOfMemory, match=rf"{context:,}\b") as refused:
+        planned(wide, ram_budget_bytes=3_100_000, **own)
+    allowed = refused.value.allowed
+    assert allowed is not None
+    assert "256" in refused.value.message
+    assert planned(wide, ram_budget_bytes=allowed.value, **own).context >= context
+
+
 def test_a_budget_that_its_group_has_needs_no_reserve_beside_it(
     config: ModelConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

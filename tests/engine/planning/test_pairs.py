@@ -9,9 +9,12 @@ from engine.hub import bundled
 from engine.hub.installed import cache_folder
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
-from engine.messages import DraftPair
-from engine.planning.pairs import pairs
-from tests.support.checkpoints import train_tokenizer, write_checkpoint
+from engine.messages import DraftPair, LoadOptions
+from engine.model_file import open_model
+from engine.planning.pairs import draft_problems, pairs
+from engine.planning.planner import model_planner, own_drafts
+from tests.support.checkpoints import reference_model, train_tokenizer, write_checkpoint
+from tests.support.gguf_files import write_gguf
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +46,37 @@ def test_each_draft_fits_or_has_its_reason(three: Path) -> None:
     assert table["small"] == DraftPair("target", "small", "draft", "")
     assert table["other"].kind == "draft"
     assert "is missing in the model" in str(table["other"].problem)
+
+
+def test_an_installed_draft_that_fits_is_the_model_s_own(three: Path) -> None:
+    target = open_model("target")
+    assert own_drafts(target) == ()  # nobody has looked yet
+    found()
+    (small,) = own_drafts(target)
+    assert Path(small).name == "small"
+    planner = model_planner(LoadOptions(model="target"), untried=True)
+    assert [draft.name for draft in planner.drafts] == [small]
+    assert planner.plan.mode("dovetail").tokens_per_second
+    assert not model_planner(LoadOptions(model="target")).drafts  # auto waits until replies have shown its worth
+
+
+def test_files_of_other_vocabularies_are_told_apart_without_their_tokenizers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = train_tokenizer()
+    other.add_tokens(["<another>"])
+    model = reference_model("qwen3")
+    for name, tokenizer in (("target", train_tokenizer()), ("same", train_tokenizer()), ("other", other)):
+        write_gguf(model, tmp_path / f"{name}.gguf", tokenizer=tokenizer)
+
+    def build(*arguments: object) -> None:
+        raise AssertionError("a tokenizer was built")
+
+    monkeypatch.setattr("engine.model_file.Tokenizer", build)
+    drafts = [str(tmp_path / f"{name}.gguf") for name in ("same", "other")]
+    same, another = draft_problems(LoadOptions(model=str(tmp_path / "target.gguf")), drafts)
+    assert same[1:] == ("", "dovetail")
+    assert "another vocabulary" in another[1]
 
 
 def test_what_was_worked_out_is_kept_until_a_file_changes(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
