@@ -1,6 +1,6 @@
 """Finding articles: SQLite's full-text search over all of them, in memory, by a question's words.
 
-Small words are left out, and mistyped ones put right.
+Small words are left out, and mistyped ones put right. A Chinese character is a word of its own.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 
+from engine.sentences import language
+
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "help"
 _HEAD = re.compile(r"^## (?P<title>.+?) \{#(?P<name>[a-z-]+)\}$", re.MULTILINE)
 _KEYWORDS = "Keywords: "
 _PLACEHOLDER = re.compile(r"\{(?:(?P<kind>[a-z]+):)?(?P<name>[a-z_-]+)\}")
-_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*|--[a-z][a-z-]+")
+_CHINESE = "\u3400-\u9fff"
+_WORD = re.compile(rf"[{_CHINESE}]|[^\W_{_CHINESE}]+(?:[-.'][^\W_{_CHINESE}]+)*|--[a-z][a-z-]+")
 _SHORT = 4  # shorter words are too alike to be put right
 _ALIKE = 0.75
 
@@ -31,6 +34,11 @@ _STOP_WORDS = """
     thanks that that's the their them then there these they thing things this those through to too try trying up us
     use used uses using very want wants was way we well were what what's when where where's which while who why will
     with without won't would yes you your
+    aber alle als am an auf aus bei bitte da das dass dein dem den der des die dir doch du durch ein eine einem
+    einen einer eines er es etwas für geht gibt hat habe hier ich ihr im in ist ja kann kannst kein keine können man
+    mehr mein meine meinem meinen meiner mich mir mit muss nach nicht noch nur oder ohne schon sein sich sie sind so
+    um und uns vom von vor warum was wenn wer werden wie wieder will wird wo zu zum zur über
+    的 了 吗 呢 是 我 你 您 在 有 和 与 或 把 被 这 那 个 什 么 怎 样 能 可 以 不 会 要 吧 啊 请 为 用 到 里
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
@@ -106,14 +114,16 @@ class Article:
         return _PLACEHOLDER.sub(lambda found: word_for(found["kind"] or "", found["name"]), self.body)
 
 
-def read_articles(folder: Path = FOLDER) -> tuple[Article, ...]:
-    """Every article, section by section.
+def read_articles(spoken: str = "en") -> tuple[Article, ...]:
+    """Every article in a language, section by section; in English if there are none in it.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: a file does not begin with its section's name, or an article without its keywords.
     """
-    return tuple(article for path in sorted(folder.glob("*.md")) for article in _read(path))
+    folder = FOLDER / spoken
+    paths = sorted((folder if folder.is_dir() else FOLDER).glob("*.md"))
+    return tuple(article for path in paths for article in _read(path))
 
 
 def _read(path: Path) -> list[Article]:
@@ -204,7 +214,7 @@ class HelpLibrary:
         except sqlite3.OperationalError:
             index.close()
             return None
-        rows = ((one.name, one.title, ", ".join(one.keywords), one.body) for one in self.articles)
+        rows = ((one.name, *map(_apart, (one.title, ", ".join(one.keywords), one.body))) for one in self.articles)
         index.executemany("INSERT INTO help VALUES (?, ?, ?, ?)", rows)
         return index
 
@@ -221,10 +231,19 @@ class HelpLibrary:
         return set(words_of(" ".join((article.title, *article.keywords, article.body))))
 
 
-@cache
+def _apart(text: str) -> str:
+    """Put room around each Chinese character: SQLite's tokenizer takes a run of them for one word."""
+    return re.sub(f"([{_CHINESE}])", r" \1 ", text)
+
+
 def help_library() -> HelpLibrary:
-    """Return the articles that ship with Tenon, read at the first call."""
-    return HelpLibrary(read_articles())
+    """Return the articles that ship with Tenon, in the window's language, read at the first call."""
+    return _library(language())
+
+
+@cache
+def _library(spoken: str) -> HelpLibrary:
+    return HelpLibrary(read_articles(spoken))
 
 
 def about_tenon(text: str) -> bool:

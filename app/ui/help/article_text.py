@@ -15,6 +15,7 @@ from app.settings.settings import Settings
 from app.ui.commands import Commands
 from app.version import version
 from app.words import tr
+from engine.sentences import figure
 
 # The kinds of placeholders that become links, and the schemes of these.
 COMMAND, SETTING, ARTICLE = "do", "setting", "article"
@@ -62,7 +63,7 @@ class ArticleText:
             workspace.model_store.offers.catalogue(),
             workspace.model_store.forecasts.known,
             workspace.model_store.recommended(),
-            tuple((setting_titles()[name], f"{number.value:g}") for name, number in in_force.items()),
+            tuple((tr(setting_titles()[name]), figure(number.value, "g")) for name, number in in_force.items()),
         )
 
 

@@ -17,7 +17,6 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.prose import ProseBlock
 from app.words import tr
-from engine.sentences import language
 
 _COLUMN_PX = 720
 _MOST_FOUND = 12
@@ -99,11 +98,7 @@ class HelpPage(PlacePage):
         self.contents = Contents(theme, library, self)  # every article's title
         self.contents.link_activated.connect(self._follow)
         self.body.link_activated.connect(self._follow)
-        self._in_english = PlainLabel(
-            tr("The articles of the help are in English for now."), self, kind="sub", wrap=True
-        )
-        self._in_english.setVisible(language() != "en")
-        for part in (self.search, self._in_english, self._heading, self.contents, self.body):
+        for part in (self.search, self._heading, self.contents, self.body):
             self.column.addWidget(part)
         self.head.addWidget(self.back)
         self.column.addStretch(1)
@@ -200,7 +195,7 @@ class HelpPage(PlacePage):
         margins = self.column.contentsMargins()
         room = self.width() - 2 * margins.left()  # the scroll bar stands in the right margin
         width = max(200, min(self._theme.type.px(_COLUMN_PX), room))
-        for part in (self.search, self._heading, self._in_english):
+        for part in (self.search, self._heading):
             part.setFixedWidth(width)
         self.body.content_changed()
         self.body.setFixedSize(width, self.body.fit(width))
