@@ -1,10 +1,9 @@
-"""Secrets in the system's keyring, each by the name of its account."""
+"""Secrets in the system's keyring, each by the name of its account.
+
+The library is imported where one is wanted: it takes a twentieth of a start, and most starts need no secret.
+"""
 
 from __future__ import annotations
-
-import keyring
-from keyring.backends import fail
-from keyring.errors import PasswordDeleteError
 
 _SERVICE = "tenon"
 
@@ -15,6 +14,9 @@ class NoKeyring(Exception):
 
 def find_secret(account: str) -> str | None:
     """Return the secret that is kept, or None without one or behind a locked keyring."""
+    import keyring
+    from keyring.backends import fail
+
     if isinstance(keyring.get_keyring(), fail.Keyring):
         return None
     try:
@@ -25,6 +27,8 @@ def find_secret(account: str) -> str | None:
 
 def keep_secret(account: str, secret: str) -> None:
     """Keep a secret in the place of an older one. Raises NoKeyring."""
+    import keyring
+
     try:
         keyring.set_password(_SERVICE, account, secret)
     except Exception as error:  # keyring's own errors, and those of the libraries below it
@@ -33,6 +37,9 @@ def keep_secret(account: str, secret: str) -> None:
 
 def forget_secret(account: str) -> bool:
     """Remove a secret; False where there was none. Raises NoKeyring."""
+    import keyring
+    from keyring.errors import PasswordDeleteError
+
     try:
         keyring.delete_password(_SERVICE, account)
     except PasswordDeleteError:

@@ -7,6 +7,7 @@ import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
@@ -120,12 +121,19 @@ class LoadedModel:
         memory = read_host_memory()
         checkpoint, config = opened.checkpoint, opened.config
         check()
-        self.tokenizer = opened.tokenizer
-        self.token_texts = TokenTexts(self.tokenizer)  # texts of its tokens, each by itself
-        # Preparer of requests before their turn
-        self.preparation = Preparation(self.tokenizer, opened.place, cache_folder())
+        beside = ThreadPoolExecutor(1, "tenon-tokenizer")
+        tokenizer = beside.submit(lambda: opened.tokenizer)  # while the disk is waited for
+        beside.shutdown(wait=False)
+        if drafts or plan.placement.streams:  # drafts are compared with it, and readers must not outlive its errors
+            tokenizer.result()
         for draft in drafts:
             check_draft(draft, opened, drafts)
+
+        def check_load() -> None:
+            check()
+            if tokenizer.done():
+                tokenizer.result()
+
         size_bytes = weight_bytes(config, plan.weights)
         if size_bytes >= _LARGE_BYTES:
             prefer_fastest(plan.weights, cache_folder(), check)
@@ -141,9 +149,13 @@ class LoadedModel:
             cache_folder(),
             not is_others(checkpoint.folder),
             progress,
-            check,
+            check_load,
         )
         placed = plan.placement.load(source)
+        self.tokenizer = tokenizer.result()
+        self.token_texts = TokenTexts(self.tokenizer)  # texts of its tokens, each by itself
+        # Preparer of requests before their turn
+        self.preparation = Preparation(self.tokenizer, opened.place, cache_folder())
         self.placement = placed.placement  # placement of the target's weights
         self._at_home = placed.at_home
         # False if the layers left the GPU and did not reach the host.
@@ -221,6 +233,10 @@ class LoadedModel:
         """
         there = self._whole and not self._checkpoint.changed and self._gpu_answers()
         return self._settled(options) if there else None
+
+    def settle_anew(self) -> None:
+        """Forget what requests run with, because a reply has taught the planner something."""
+        self._settled.cache_clear()
 
     def _gpu_answers(self) -> bool:
         """Return whether the GPU is still there, if target or drafts compute on it."""

@@ -211,6 +211,8 @@ class Preparer:
                 continue
             try:
                 answer = connection.recv_bytes(left + 1)
+            except ConnectionError:  # its process ended with a question unread
+                raise
             except OSError as error:  # longer than that
                 raise TookTooMuch from error
             kind, answer = answer[:1], answer[1:]

@@ -10,7 +10,7 @@ import torch
 
 from engine.drafting.kind import DraftKind
 from engine.errors import InvalidOption
-from engine.hub.bundled import bundled_drafts, paired_drafts
+from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions, MachineReport, Plan, PlanReport
 from engine.messages.machine import Gpu
@@ -19,13 +19,15 @@ from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
 from engine.planning.hardware import held_device_bytes, read_report
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan
-from engine.planning.planner import ModelPlanner, model_planner, reason_with_drafts
+from engine.planning.planner import Find, ModelPlanner, model_planner
 from engine.sentences import either, mark, say
 
 # Modes without any draft, by memory.
 _WITHOUT_DRAFT = {mode.memory: mode for mode in (PLAIN, OFFLOAD, LAYER_OFFLOAD)}
+_NOT_LOADED = mark("The mode in memory goes on: another one is not faster by as much as loading it is worth.")
 _ALONE = mark("The draft {draft} cannot guess together with others: name it alone.")
-_LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that is faster than plain.")
+# A mode that ``auto`` would have to load anew must be faster than the one in memory by more than this.
+_LOADING_AGAIN = 1.15
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,26 @@ class Run:
         planned = options.drafts or not named_drafts(own.drafts)
         if alike != own or not planned or not held.issuperset(named_drafts(options.drafts)):
             return None
+        auto = not options.drafts
+        if auto and self.planner.outdated:
+            self.planner.renew()
         run = settle(options, self.planner)
         elsewhere = run.mode.needs_gpu and run.mode.memory != self.mode.memory
-        return None if elsewhere or not held.issuperset(draft.name for draft in run.drafts) else run
+        if not elsewhere and held.issuperset(draft.name for draft in run.drafts):
+            return run
+        plan = self.planner.plan
+        speeds = [plan.mode(mode.name).tokens_per_second or 0.0 for mode in (run.mode, self.mode)]
+        if auto and speeds[0] < _LOADING_AGAIN * speeds[1]:
+            return replace(self, plan=Plan(self.mode.name, say(_NOT_LOADED), speeds[1]))
+        return None
 
 
-def check(options: LoadOptions) -> None:
+def check(options: LoadOptions, find: Find = find_model) -> None:
     """Refuse options that cannot run, whatever the model.
+
+    Args:
+        options: Options of a request.
+        find: Finds a draft's folder by its name.
 
     Raises:
         InvalidOption: A value is out of its range.
@@ -80,28 +95,27 @@ def check(options: LoadOptions) -> None:
     if OFF in options.drafts and len(options.drafts) > 1:
         raise InvalidOption(_ALONE, draft=OFF)
     for draft in named_drafts(options.drafts):
-        find_model(draft)
+        find(draft)
 
 
-def settle(options: LoadOptions, planner: ModelPlanner | None = None) -> Run:
+def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find = find_model) -> Run:
     """Settle what a request runs with.
 
     Args:
         options: Options of the request.
         planner: Planner of its model; None to make one now.
+        find: Finds a draft's folder by its name.
 
     Raises:
         InvalidOption: A value is out of its range, or the drafts cannot guess together.
         CheckpointError: The model or a draft does not exist, or the draft is another model's.
     """
-    check(options)
+    check(options, find)
     options = _with_draft(options)
     planner = planner or model_planner(options)
     plan = planner.plan
     if not options.drafts:
-        if not plan.chosen or _is_guess(plan):
-            return Run(options, Plan("lookup", say(_LOOKUP)), planner, MODES["lookup"])
-        mode = MODES[plan.chosen]
+        mode = MODES[plan.chosen or "lookup"]  # loading says why none can run
         chosen = Plan(mode.name, plan.reason, _predicted(plan, mode.name))
         return Run(options, chosen, planner, mode, planner.drafts_of(mode))
     by_name = {draft.name: draft for draft in planner.drafts}
@@ -145,17 +159,9 @@ def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) 
     return mode if options.memory in (AUTO, mode.memory) else mode.placed(options.memory)
 
 
-def _is_guess(plan: MachinePlan) -> bool:
-    """Return whether unmeasured figures speak against lookup for a model that simply fits."""
-    if plan.measured:
-        return False
-    own = plan.mode("lookup")
-    return not (own.refusal or own.load is None or own.load.device or own.load.placement.streams)
-
-
 def _predicted(plan: MachinePlan, name: str) -> float | None:
-    """Return the tokens per second, or None if they would be no more than a guess."""
-    return plan.mode(name).tokens_per_second if plan.measured else None
+    """Return the predicted tokens per second, or None if they would be no more than a guess."""
+    return plan.mode(name).predicted_per_second if plan.measured else None
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
@@ -174,17 +180,21 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
         InvalidOption: A value is out of its range.
     """
     report = _without_model(read_report(), held_bytes)
-    auto = replace(options, drafts=named_drafts(options.drafts), memory=AUTO)
-    planner = model_planner(auto, report, this_machine=True)
+    return planned(options, model_planner(options, report, this_machine=True)).message
+
+
+def planned(options: LoadOptions, planner: ModelPlanner, find: Find = find_model) -> MachinePlan:
+    """Return the plan of every mode with the one that a request with these options runs in.
+
+    Raises:
+        CheckpointError: The model's tokenizer cannot be used.
+    """
     planner.opened.check_tokenizer()
-    taken = settle(auto, planner).plan
     plan = planner.plan
-    untried = not auto.drafts and len(planner.drafts) < len(bundled_drafts(options.model))
-    if untried:
-        plan = model_planner(auto, report, this_machine=True, untried=True).plan
-    if not planner.plan.chosen:
-        return plan.message("", planner.plan.reason)
-    return plan.message(taken.mode, reason_with_drafts(taken.reason, plan) if untried else taken.reason)
+    if not plan.chosen:
+        return plan
+    taken = settle(replace(options, memory=AUTO), planner, find).plan  # a plan has every place in memory
+    return plan.taking(taken.mode, taken.reason)
 
 
 def _without_model(report: MachineReport, held_bytes: int) -> MachineReport:

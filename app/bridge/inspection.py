@@ -11,22 +11,17 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.chat.conversation import Message
-from app.chat.modes import PlanRow, plan_rows
 from app.chat.reply_trace import ReplyTrace, from_bytes, to_bytes
 from engine.messages import (
     Event,
     Finished,
     MemoryPlace,
-    ModelReport,
     PlanChosen,
-    StatisticsUpdated,
-    Timings,
+    PlanReport,
 )
 
 # Of older ones the disk has the rounds.
 _REPLIES_KEPT = 16
-# A reply shorter than this says little about its mode's speed.
-_FEWEST_TOKENS = 16
 
 
 class Inspection(QObject):
@@ -56,8 +51,6 @@ class Inspection(QObject):
         self._read = read
         self._traces: dict[int, ReplyTrace] = {}
         self._from_disk: tuple[int, ReplyTrace] | None = None  # the one that was asked for last
-        self._measured: dict[str, float] = {}
-        self._measured_model = _identity(model.report)
         self.watched = False  # True if somebody looks, so that predictions are wanted
         self.clock: Callable[[], float] = monotonic  # tells the moment that a sample belongs to, in seconds
         replies.told.connect(self._hear)
@@ -83,8 +76,10 @@ class Inspection(QObject):
             self._from_disk = message.id, trace
         return self._from_disk[1]
 
-    def places(self) -> tuple[MemoryPlace, ...]:
-        """Places of the model in memory; none while there is no model."""
+    def places(self, message: Message | None) -> tuple[MemoryPlace, ...]:
+        """Places of the model that wrote a reply, as they were then; without a reply those of the model in memory."""
+        if message is not None:
+            return self.trace(message).places
         return () if self._model.report is None else self._model.report.places
 
     @property
@@ -92,18 +87,9 @@ class Inspection(QObject):
         """True if a server's model is the chosen one, so that nothing of it is placed or planned here."""
         return self._model.state.server is not None
 
-    def plan(self) -> list[PlanRow]:
-        """Every mode, with what is known of its speed or why it cannot run; none for a server's model."""
-        if self.elsewhere:
-            return []
-        self._forget_other_model()
-        return plan_rows(self._plans.chosen, self._measured)
-
-    @property
-    def assumed(self) -> bool:
-        """True if what is predicted comes from assumed speeds, because this machine was never measured."""
-        plan = self._plans.chosen
-        return plan is not None and not plan.measured
+    def plan(self, message: Message | None) -> PlanReport | None:
+        """Every mode as it was when a reply began, or for the chosen model without a reply; None where not known."""
+        return self._plans.chosen if message is None else self.trace(message).plan
 
     @Slot()
     def _ask_for_plan(self) -> None:
@@ -120,30 +106,9 @@ class Inspection(QObject):
         self._keep(reply_id, trace)
         if isinstance(event, Finished):
             self._keep_on_disk(reply_id, to_bytes(trace))
-        if isinstance(event, (StatisticsUpdated, Finished)) and trace.timings is not None:
-            self._measure(trace.mode, trace.timings)
         self.changed.emit()
 
     def _keep(self, reply_id: int, trace: ReplyTrace) -> None:
         self._traces[reply_id] = trace
         while len(self._traces) > _REPLIES_KEPT:
             del self._traces[next(iter(self._traces))]
-
-    def _measure(self, mode: str, timings: Timings) -> None:
-        self._forget_other_model()
-        if timings.predicted_per_second is not None and timings.predicted_n >= _FEWEST_TOKENS:
-            self._measured[mode] = timings.predicted_per_second
-
-    def _forget_other_model(self) -> None:
-        """Drop the speeds of a model that is no longer in memory."""
-        identity = _identity(self._model.report)
-        if self._measured_model != identity:
-            self._measured_model, self._measured = identity, {}
-
-
-def _identity(report: ModelReport | None) -> tuple[object, ...]:
-    """Key of a speed: the model, its weights, and where its layers are. A draft may come and go."""
-    if report is None:
-        return ()
-    layers = [(place.place, share.layers) for place in report.places for share in place.shares if share.layers]
-    return (report.folder, report.weights, *layers)

@@ -18,7 +18,6 @@ from app.chat.engine_options import load_options, planned
 from app.chat.machine import Measuring, Stage, time_left_s
 from app.chat.modes import options_in_mode
 from app.settings.settings import Settings
-from app.storage.kept_values import MeasuredModes
 from app.words import mark, tr
 from engine.benchmark import (
     STANDARD_PROMPTS,
@@ -66,7 +65,6 @@ class Machine(QObject):
         replies: Replies,
         model: ModelInEngine,
         plans: Plans,
-        kept: MeasuredModes,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -74,8 +72,7 @@ class Machine(QObject):
         self._client = client
         self._replies = replies
         self._model = model
-        self.plans = plans  # predictions of modes
-        self.kept = kept  # measurements of modes
+        self.plans = plans  # speeds of modes, as they were measured or are predicted
         self.report: MachineReport | None = None  # the machine; None before the engine has told
         self.measuring = Measuring()  # progress of measuring
         self.declined = False  # True if the user stopped measuring: then nothing is measured unasked any more
@@ -90,6 +87,7 @@ class Machine(QObject):
         self._mode_costs: list[float] = []
         self._begun_s = 0.0
         self._rows: tuple[BenchmarkRow, ...] = ()  # of the modes that were complete since it began
+        self._last: tuple[LoadOptions, tuple[BenchmarkRow, ...]] | None = None  # what was measured last
         plans.answered.connect(self._planned)
         replies.waits.connect(self._say_waits)
 
@@ -99,10 +97,9 @@ class Machine(QObject):
         return options if context is None else replace(options, context=context)
 
     def measured(self, options: LoadOptions) -> tuple[BenchmarkRow, ...]:
-        """Measurements with these options: now, or the last time."""
-        if self._benchmark is not None and self._options is not None and planned(options) == planned(self._options):
-            return self._rows
-        return self.kept.rows(self.report, options)
+        """Outcome of measuring with these options, now or last; the plan has the speeds of all times."""
+        last = self._last if self._benchmark is None or self._options is None else (self._options, self._rows)
+        return last[1] if last is not None and planned(last[0]) == planned(options) else ()
 
     def look(self) -> None:
         """Ask what the machine has now; `changed` follows, after a reply that runs."""
@@ -218,8 +215,8 @@ class Machine(QObject):
     def _end(self) -> None:
         options, self._options = self._options, None
         rows, self._rows = self._rows, ()
-        if options is not None and self.report is not None and rows:
-            self.kept.keep(self.report, options, rows)
+        if options is not None and rows:
+            self._last = options, rows
             self.doubtful = options if any(row.busy for row in rows) else None
         self._benchmark = None
         self._show(Measuring())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 from PySide6.QtCore import QObject, Signal
@@ -102,10 +103,11 @@ class Drafts(QObject):
     chosen = Signal()  # another draft is in the settings
     refused = Signal(str)  # one sentence; the draft before stays
 
-    def __init__(self, settings: Settings, client: EngineClient, parent: QObject | None = None) -> None:
+    def __init__(self, settings: Settings, client: EngineClient, plans: Plans, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
         self._client = client
+        self._plans = plans
         self._look: Question | None = None  # through the drafts of a menu
         self._choice: Question | None = None  # about one that the user wants
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
@@ -120,7 +122,8 @@ class Drafts(QObject):
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}
         refs = {ref: _bundled_mode(ref) or self._modes.get(ref, "") for ref in self._references()}
-        return draft_choices(refs, bundled_drafts(model), chosen, known)
+        plans = {ref: self._plans.of(self._with(ref)) for ref in ("", *refs)}
+        return draft_choices(refs, bundled_drafts(model), chosen, known, plans)
 
     def look_through(self) -> None:
         """Ask the engine which drafts fit the chosen model; `changed` follows as answers come."""
@@ -130,8 +133,11 @@ class Drafts(QObject):
         def looked_at(checked: DraftChecked) -> None:
             self._problems[model, checked.draft] = checked.problem
             self._modes[checked.draft] = checked.mode
+            if not checked.problem:
+                self._plans.ask(self._with(checked.draft))
             self.changed.emit()
 
+        self._plans.ask(self._with(""))
         self._look = self._ask(tuple(self._references())).done(looked_at)
 
     def stop_looking(self) -> None:
@@ -157,6 +163,10 @@ class Drafts(QObject):
                 self._take(model, wanted)
 
         self._choice = self._ask((ref,)).done(checked).failed(self._refuse)
+
+    def _with(self, draft: str) -> LoadOptions:
+        """Return options of the chosen model with one draft alone, or with none."""
+        return replace(load_options(self._settings), drafts=(draft,) if draft else ())
 
     def _references(self) -> list[str]:
         """Drafts to offer, each once: what ships for the model, what is installed, what was chosen before."""

@@ -33,12 +33,11 @@ from app.chat.library import Library
 from app.chat.modes import Choice, memory_choices, model_choices, model_name, toggled
 from app.chat.search import SearchResults
 from app.chat.troubles import report_of
-from app.diagnostics.log_files import log_folder
-from app.diagnostics.report import Diagnostics
+from app.diagnostics import Diagnostics, log_folder
 from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
-from app.storage.kept_values import KeptChoice, MeasuredModes
+from app.storage.kept_values import KeptChoice
 from app.words import tr
 from engine.errors import StorageError
 from engine.freed_memory import give_back_memory
@@ -200,12 +199,11 @@ class Workspace(QObject):
     def _know_the_machine(self) -> None:
         """Make what knows models, drafts and speeds, and what measures them."""
         settings, client, replies, model = self.settings, self._client, self.replies, self.model
-        self.drafts = Drafts(settings, client, self)
+        self.plans = Plans(settings, client, self)
+        self.drafts = Drafts(settings, client, self.plans, self)
         self.drafts.chosen.connect(self.settings_applied)
         self.drafts.refused.connect(self.notice)
-        self.plans = Plans(settings, client, self)
-        kept = MeasuredModes(self._data_folder, self._writer.run)
-        self.machine = Machine(settings, client, replies, model, self.plans, kept, self)
+        self.machine = Machine(settings, client, replies, model, self.plans, self)
         choice = KeptChoice(self._data_folder, self._writer.run)
         self.model_store = ModelStore(settings, client, model, choice, self)
         self.machine.measured_speeds.connect(self.model_store.predict_again)

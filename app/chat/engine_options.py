@@ -88,15 +88,11 @@ def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> Rep
 
 @dataclass(frozen=True)
 class InForce:
-    """One number.
-
-    Attributes:
-        value: Value in force.
-        origin: ``set`` by the user, advised by the model's ``makers``, ``usual`` where they advise none, or what
-            ``greedy`` replies leave out.
-    """
+    """One number."""
 
     value: float
+    # ``set`` by the user, advised by the model's ``makers``, ``usual`` where they advise none, or what
+    # ``greedy`` replies leave out
     origin: Literal["set", "makers", "usual", "greedy"]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from engine.messages import BenchmarkRow
+from engine.messages import ModePrediction, PlanReport
 
 #: What can be seen: nothing yet; nothing to fetch; something to fetch, of unknown and of known size; on its way; held;
 #: here and working; here and switched off; something went wrong.
@@ -60,10 +60,9 @@ def time_left_s(mode_costs: Sequence[float], replies_each: int, done: float, ela
     return elapsed_s * max(total - past, 0.0) / past
 
 
-def fastest(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
+def fastest(plan: PlanReport | None) -> ModePrediction | None:
     """Return the mode that was measured to be fastest, or None if none was."""
-    known = [row for row in rows if row.tokens_per_second is not None]
-    return max(known, key=lambda row: row.tokens_per_second or 0.0, default=None)
+    return None if plan is None else next((mode for mode in plan.modes if mode.measured), None)
 
 
 @dataclass(frozen=True)

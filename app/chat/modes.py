@@ -19,6 +19,8 @@ _NO_GPU = mark("Needs a GPU, and there is none that Tenon can use here.")
 _GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it alone.")
 
 _ON_SERVER = mark("On a server")
+#: Row of the choices that are not possible.
+UNUSABLE = "unusable"
 #: What replies of servers have in the place of a mode.
 REMOTE = "remote"
 # Titles of what is no mode.
@@ -29,27 +31,20 @@ _WORDS = {OFF: mark("Off"), "lookup": MODES["lookup"].title}
 
 @dataclass(frozen=True)
 class Choice:
-    """A row of a menu.
+    """A row of a menu."""
 
-    Attributes:
-        key: Value that is told when it is chosen, such as `LoadOptions.model` or ``--memory`` take; empty for none.
-        title: First line.
-        detail: Second line, empty for none.
-        checked: True for the one in use.
-        icon: File name of an icon instead of the check mark.
-        leads_on: True if the popup stays, because other rows follow this choice.
-        problem: Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet.
-        figure: Words at the right end of the first line.
-    """
-
+    # Value that is told when it is chosen, such as `LoadOptions.model` or ``--memory`` take; empty for none
     key: str
-    title: str
-    detail: str = ""
-    checked: bool = False
-    icon: str = ""
-    leads_on: bool = False
+    title: str  # first line
+    detail: str = ""  # second line, empty for none
+    checked: bool = False  # True for the one in use
+    icon: str = ""  # file name of an icon instead of the check mark
+    leads_on: bool = False  # True if the popup stays, because other rows follow this choice
+    # Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet
     problem: str = ""
-    figure: str = ""
+    # Mode that it comes to, whose speed stands at the right end of the first line; None where not known
+    speed: ModePrediction | None = None
+    times: float | None = None  # that speed as a multiple of plain decoding's; None where that says nothing
 
     @property
     def second_line(self) -> str:
@@ -116,7 +111,11 @@ def toggled(chosen: Sequence[str], ref: str) -> tuple[str, ...]:
 
 
 def draft_choices(
-    refs: Mapping[str, str], bundled: Sequence[str], chosen: Sequence[str], problems: Mapping[str, str]
+    refs: Mapping[str, str],
+    bundled: Sequence[str],
+    chosen: Sequence[str],
+    problems: Mapping[str, str],
+    plans: Mapping[str, PlanReport | None],
 ) -> list[Choice]:
     """Leaving it to Tenon, no draft, matches in the text, then the drafts there are, of which any number may be chosen.
 
@@ -125,20 +124,47 @@ def draft_choices(
         bundled: Drafts among them that ship for the model.
         chosen: Drafts in use.
         problems: Faults of drafts by their references, as far as they are known.
+        plans: Plans by the draft that they are made with, empty for those of the model itself, as far as known.
     """
+    own = plans.get("")
     choices = [
         Choice("", tr("Automatic"), tr("Takes what is fastest for this model and this computer."), not chosen),
         Choice(OFF, tr(_WORDS[OFF]), tr(MODES["plain"].help), OFF in chosen),
         Choice("lookup", tr(_WORDS["lookup"]), tr(MODES["lookup"].help), "lookup" in chosen),
     ]
+    taken = (own.chosen if own else "", "plain", "lookup")
+    choices = [_with_speed(one, own, mode) for one, mode in zip(choices, taken, strict=True)]
     others = [ref for ref in chosen if ref not in _WORDS]
     for ref, mode in refs.items():
         alone = not [other for other in others if other != ref]
         where = tr("Built in") if ref in bundled else _place(ref)
         about = _about(mode) if alone else _about("minions")
         detail = f"{about} {where}" if about else where
-        choices.append(Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, "")))
-    return choices
+        plan = plans.get(ref)
+        choice = Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, ""))
+        choices.append(_with_speed(choice, plan, plan.chosen if plan else ""))
+    return _folded(choices)
+
+
+def _folded(choices: Sequence[Choice]) -> list[Choice]:
+    """Return choices with those that are not possible in one row, which says why."""
+    usable = [choice for choice in choices if not choice.problem or choice.checked]
+    others = [choice for choice in choices if choice not in usable]
+    if not others:
+        return usable
+    reasons: dict[str, list[str]] = {}
+    for choice in others:
+        reasons.setdefault(choice.problem, []).append(choice.title)
+    why = " ".join(f"{', '.join(titles)}: {reason}" for reason, titles in reasons.items())
+    return [*usable, Choice(UNUSABLE, tr("%n cannot be used here", len(others)), problem=why)]
+
+
+def _with_speed(choice: Choice, plan: PlanReport | None, name: str) -> Choice:
+    """Return a choice with the speed of a plan's mode and how it compares with plain decoding, as far as known."""
+    mode = None if plan is None else next((mode for mode in plan.modes if mode.mode == name), None)
+    if plan is None or mode is None or mode.tokens_per_second is None:
+        return choice
+    return replace(choice, speed=mode, times=None if name == "plain" else plan.times_plain(mode))
 
 
 def memory_choices(
@@ -163,8 +189,10 @@ def memory_choices(
             detail, problem = tr(mode.help), tr(left) if left else refusals.get(mode.name, "")
         else:
             detail, problem = _about(mode.name), ""
-        choices.append(Choice(memory, tr(title), detail, memory == chosen, problem=problem))
-    return choices
+        name = mode.name if mode is not None else plan.chosen if plan is not None else ""
+        choice = Choice(memory, tr(title), detail, memory == chosen, problem=problem)
+        choices.append(_with_speed(choice, plan, name))
+    return _folded(choices)
 
 
 def _about(name: str) -> str:
@@ -213,21 +241,15 @@ def former_mode(name: object, model: str, drafts: Sequence[str] = ()) -> LoadOpt
 
 @dataclass(frozen=True)
 class PlanRow:
-    """A mode.
+    """A mode."""
 
-    Attributes:
-        name: ``--mode`` name.
-        title: Name in the window.
-        predicted: Tokens per second that were predicted, None where nothing was.
-        measured: Tokens per second that its last reply had, None before there is one.
-        reason: The reason why it cannot run; empty where it can.
-    """
-
-    name: str
-    title: str
-    predicted: float | None = None
-    measured: float | None = None
-    reason: str = ""
+    name: str  # ``--mode`` name
+    title: str  # name in the window
+    predicted: float | None = None  # tokens per second that were predicted, None where nothing was
+    measured: float | None = None  # tokens per second as they were measured here, None where they were not
+    reason: str = ""  # the reason why it cannot run; empty where it can
+    # The reason why it was not taken although it is not slower than the mode taken; else empty
+    note: str = ""
 
     @property
     def expected(self) -> float | None:
@@ -235,16 +257,17 @@ class PlanRow:
         return self.predicted if self.measured is None else self.measured
 
 
-def plan_rows(plan: PlanReport | None, measured: Mapping[str, float]) -> list[PlanRow]:
-    """Return the modes: the fastest first, then those without a prediction, then those that cannot run.
-
-    Args:
-        plan: Plan of the model; None while there is none.
-        measured: Tokens per second that replies of this model had, by mode.
-    """
+def plan_rows(plan: PlanReport | None) -> list[PlanRow]:
+    """Return the modes in the plan's order, then those that it does not have; all modes while there is no plan."""
     planned = {} if plan is None else {mode.mode: mode for mode in plan.modes}
-    rows = []
-    for mode in MODES.values():
-        known = planned.get(mode.name, ModePrediction(mode.name))
-        rows.append(PlanRow(mode.name, tr(mode.title), known.tokens_per_second, measured.get(mode.name), known.refusal))
-    return sorted(rows, key=lambda row: (bool(row.reason), -(row.expected or 0.0)))
+    return [
+        PlanRow(
+            known.mode,
+            mode_title(known.mode),
+            known.predicted_per_second,
+            known.tokens_per_second if known.measured else None,
+            known.refusal,
+            known.passed_over,
+        )
+        for known in (*planned.values(), *(ModePrediction(name) for name in MODES if name not in planned))
+    ]

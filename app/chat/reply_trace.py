@@ -6,15 +6,18 @@ import json
 import zlib
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
 from app.words import mark
+from engine.json_text import from_plain
 from engine.messages import (
     Event,
     Finished,
+    MemoryPlace,
     PlanChosen,
+    PlanReport,
     RoundRecord,
     RoundTexts,
     StatisticsUpdated,
@@ -111,6 +114,8 @@ class ReplyTrace:
     # The reply's tokens in order, as far as their rounds have come
     tokens: list[TracedToken] = field(default_factory=list)
     complete: bool = False  # True if the reply has ended
+    plan: PlanReport | None = None  # every mode when it began; None where that was not kept
+    places: tuple[MemoryPlace, ...] = ()  # its model in memory then
     gauges: Gauges = field(default_factory=Gauges)  # speed and memory, from moment to moment
     _rounds: list[RoundRecord] = field(default_factory=list)
     _dropped: int = 0
@@ -118,7 +123,7 @@ class ReplyTrace:
     def take(self, event: Event, at_s: float) -> bool:
         """Follow an event of the reply that came at a moment; returns whether it changed anything."""
         if isinstance(event, PlanChosen):
-            self.mode = event.plan.mode
+            self.mode, self.plan, self.places = event.plan.mode, event.modes, event.places
         elif isinstance(event, StatisticsUpdated):
             self.mode, self.timings = event.mode, event.timings
             self.gauges.take(event, at_s)
@@ -214,6 +219,8 @@ def to_bytes(trace: ReplyTrace) -> bytes:
         "emitted": [record.texts.emitted for record in rounds if record.texts is not None],
         "drafts": drafts,
         "samples": samples,
+        "plan": None if trace.plan is None else asdict(trace.plan),
+        "places": [asdict(place) for place in trace.places],
     }
     written = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     return zlib.compress(written.encode("utf-8", "surrogatepass"))
@@ -229,6 +236,9 @@ def from_bytes(kept: bytes, trace: ReplyTrace) -> bool:
             Sample(float(at), None if speed is None else float(speed), int(memory) << 20, float(disk) * 1e6)
             for at, speed, memory, disk in values["samples"]
         ]
+        plan = values.get("plan")  # earlier versions kept neither
+        trace.plan = None if plan is None else from_plain(PlanReport, plan)
+        trace.places = tuple(from_plain(MemoryPlace, place) for place in values.get("places", ()))
     except (
         zlib.error,
         ValueError,

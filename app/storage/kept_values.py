@@ -1,4 +1,4 @@
-"""Values kept from one start to the next, in small files that can be made again: recommendations, speeds of modes."""
+"""Values kept from one start to the next, in small files that can be made again: recommendations."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from app.chat.engine_options import planned
 from app.chat.model_entries import ListedModel, Recommendation, Strength, fits, recommend
-from engine.cached_json import read_cached, write_cached
-from engine.messages import BenchmarkRow, LoadOptions, MachineReport, Prediction
-from engine.plain_data import from_plain
+from engine.files import read_cached, write_cached
+from engine.json_text import from_plain
+from engine.messages import Prediction
 
 T = TypeVar("T")
 Submit = Callable[[Callable[[], None]], None]
 
 RECOMMENDED_FILE = "recommended-models.json"
 _WORTH = {"guess": 0, "busy": 1, "rest": 2}
-
-SPEEDS_FILE = "measured-modes.json"
-# Of models, contexts and machines; the oldest go first.
-MOST_ENTRIES = 64
 
 
 class KeptValue(Generic[T]):
@@ -122,44 +117,3 @@ class KeptChoice:
 def _choice_key(models: Sequence[ListedModel], prediction: Prediction) -> str:
     facts = (prediction.machine, prediction.room_bytes, [model.reference for model in models])
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Attributes: ``by_key``, rows by machine and options, the oldest first."""
-
-    by_key: dict[str, tuple[BenchmarkRow, ...]] = field(default_factory=dict)
-
-
-class MeasuredModes:
-    """Rows by machine and by what a plan depends on. The file holds neither names nor folders.
-
-    Args:
-        folder: Folder of the file; None keeps nothing beyond this object.
-        submit: Runs the writing, in a thread of its own.
-    """
-
-    def __init__(self, folder: Path | None, submit: Submit = lambda work: work()) -> None:
-        self._kept = KeptValue(folder, SPEEDS_FILE, _Rows(), submit)
-
-    def rows(self, machine: MachineReport | None, options: LoadOptions) -> tuple[BenchmarkRow, ...]:
-        """Measurements with these options on this machine; none while that is not known."""
-        return () if machine is None else self._kept.value.by_key.get(_speed_key(machine, options), ())
-
-    def keep(self, machine: MachineReport, options: LoadOptions, rows: tuple[BenchmarkRow, ...]) -> None:
-        """Put these rows in the place of those before, mode by mode."""
-        known, key = dict(self._kept.value.by_key), _speed_key(machine, options)
-        modes = {row.mode for row in rows}
-        others = (row for row in known.pop(key, ()) if row.mode not in modes)
-        known[key] = (*rows, *others)
-        while len(known) > MOST_ENTRIES:
-            del known[next(iter(known))]
-        self._kept.keep(_Rows(known))
-
-
-def _speed_key(machine: MachineReport, options: LoadOptions) -> str:
-    """Return a key of what speeds depend on, without the memory that is free now."""
-    gpus = tuple((gpu.name, gpu.total_bytes) for gpu in machine.gpus)
-    processor, kernels = machine.processor, machine.kernels or ""
-    facts = (processor.name, processor.usable_cores, machine.memory.total_bytes, gpus, kernels)
-    return hashlib.sha256(repr((facts, planned(options))).encode()).hexdigest()[:32]

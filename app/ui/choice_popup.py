@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.modes import Choice
+from app.ui import figures
 from app.ui.painting import LEFT, RIGHT, in_row, paint_box, paint_words
 from app.ui.parts import filled
 from app.ui.theme.icons import tinted_pixmap
@@ -68,7 +69,7 @@ class _Choices(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleDescriptionRole and choice.problem:
             return tr("Not possible: {reason}", reason=choice.problem)
         if role in (Qt.ItemDataRole.AccessibleDescriptionRole, Qt.ItemDataRole.ToolTipRole):
-            return choice.second_line
+            return ". ".join(filter(None, (figure_words(choice), choice.second_line)))
         return choice if role == Qt.ItemDataRole.UserRole else None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
@@ -92,7 +93,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         choice: Choice = index.data(Qt.ItemDataRole.UserRole)
-        words = f"{choice.title}  {choice.figure}"
+        words = f"{choice.title}    {figure_words(choice)}"
         title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(words)
         small = QFontMetrics(self._theme.font(TextStyle.SMALL))
         beside = 2 * _PADDING_X_PX + self._icon_px + 10
@@ -121,8 +122,9 @@ class _ChoiceDelegate(QStyledItemDelegate):
             at = QRect(left, half.center().y() - self._icon_px // 2 + 1, self._icon_px, self._icon_px)
             painter.drawPixmap(in_row(option, at).topLeft(), pixmap)
         style, line = TextStyle.UI_MEDIUM, in_row(option, half)
-        if choice.figure and not choice.problem:
-            paint_words(painter, self._theme, line, choice.figure, style, "text", RIGHT)
+        figure = figure_words(choice)
+        if figure and not choice.problem:
+            paint_words(painter, self._theme, line, figure, style, "text", RIGHT)
         role = "mute" if choice.problem else "text"
         paint_words(painter, self._theme, line, choice.title, style, role, elide=_ELIDE)
         if choice.second_line:
@@ -135,6 +137,15 @@ class _ChoiceDelegate(QStyledItemDelegate):
                 text = metrics.elidedText(text, _ELIDE, lower.width())
             painter.drawText(in_row(option, lower), LEFT | Qt.TextFlag.TextWordWrap, text)
         painter.restore()
+
+
+def figure_words(choice: Choice) -> str:
+    """Return the words at the right end of a row: its speed and how that compares with plain decoding."""
+    if choice.speed is None:
+        return ""
+    speed = figures.speed(choice.speed.tokens_per_second or 0.0)
+    speed = speed if choice.speed.measured else tr("about {speed}", speed=speed)
+    return speed if choice.times is None else f"{speed}, {figures.times_plain(choice.times)}"
 
 
 def _wrapped(metrics: QFontMetrics, text: str, width: int) -> int:

@@ -7,13 +7,13 @@ import json
 import queue
 import sys
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, add_load_options, load_options, on_interrupt, show_status
 from engine.errors import InvalidOption
 from engine.messages import Event, LoadOptions
-from engine.modes import MODES, in_mode
+from engine.modes import MODES, in_mode, named_drafts
 
 if TYPE_CHECKING:
     from engine.benchmark import BenchmarkEvent
@@ -57,9 +57,14 @@ def _bench(options: argparse.Namespace) -> int:
     measure_report(lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"))
     if options.modes is None or "ghidorah" in options.modes:
         _calibrate(wanted)
-    plan = model_planner(wanted, untried=True).plan
+    plan = model_planner(wanted).plan
     planned = {mode.mode: mode.drafts for mode in plan.modes if not mode.refusal}
-    modes = {name: _asked(name, wanted, planned.get(name, ())) for name in options.modes or planned}
+    # Of the drafts that are there for all modes, a plan has those of each mode.
+    words = tuple(draft for draft in wanted.drafts if draft not in named_drafts(wanted.drafts))
+    modes = {
+        name: _asked(name, replace(wanted, drafts=words) if name in planned else wanted, planned.get(name, ()))
+        for name in options.modes or planned
+    }
     events: queue.Queue[Event] = queue.Queue()
     finished: list[BenchmarkFinished] = []
 
@@ -98,7 +103,7 @@ def _calibrate(wanted: LoadOptions) -> None:
     from engine.planning.planner import model_planner
     from engine.training.calibration import TreeRequest, run
 
-    planner = model_planner(wanted, untried=True)
+    planner = model_planner(wanted)
     mode = planner.plan.mode("ghidorah")
     if mode.refusal or any(width.measured for width in mode.widths):
         return

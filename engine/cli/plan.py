@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, add_load_options, load_options, path, show_status
 from engine.errors import InvalidOption, ModelNotFound
-from engine.json_text import read_json
+from engine.json_text import from_plain, read_json
 from engine.messages import MachineReport
-from engine.plain_data import from_plain
 
 if TYPE_CHECKING:
     from engine.planning.machine_planner import MachinePlan, ModePlan
@@ -36,7 +34,8 @@ def add_to(commands: Any) -> None:
 
 def _plan(options: argparse.Namespace) -> int:
     from engine.planning.hardware import measure_report
-    from engine.planning.planner import model_planner, reason_with_drafts
+    from engine.planning.planner import model_planner
+    from engine.run import planned
 
     wanted = load_options(options)
     report = None if options.machine is None else _read_machine(options.machine)
@@ -44,13 +43,7 @@ def _plan(options: argparse.Namespace) -> int:
         show_status("Measuring the machine, if it is the first time ...")
         measure_report()
         show_status()
-    # Each mode is planned with the draft that it would take; auto's choice differs, since not every draft pays.
-    planner = model_planner(wanted, report, _find)
-    auto = planner.plan
-    planner.opened.check_tokenizer()
-    every = model_planner(wanted, report, _find, untried=True).plan
-    untried = auto.drafts != every.drafts
-    plan = replace(every, chosen=auto.chosen, reason=reason_with_drafts(auto.reason, every) if untried else auto.reason)
+    plan = planned(wanted, model_planner(wanted, report, _find), _find)
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))
     else:
@@ -92,28 +85,25 @@ def _read_machine(file: Path) -> MachineReport:
 def _lines(plan: MachinePlan) -> list[str]:
     with_draft = f" with {', '.join(plan.drafts)}" if plan.drafts else ""
     lines = [f"{plan.model}{with_draft}, {plan.weights} weights", ""]
-    plain = next(
-        (mode.tokens_per_second for mode in plan.modes if mode.mode == "plain" and mode.tokens_per_second),
-        None,
-    )
     lines.append(f"{'mode':<15}{'tok/s':>8}{'x plain':>9}{'first token':>13}{'memory':>10}{'GPU':>10}")
     for mode in plan.modes:
-        lines += _mode_lines(mode, plain)
+        lines += _mode_lines(mode, plan.times_plain(mode))
     lines += ["", plan.reason]
     if not plan.measured:
         lines.append("The machine was not measured, so figures are guesses.")
     return lines
 
 
-def _mode_lines(mode: ModePlan, plain: float | None) -> list[str]:
+def _mode_lines(mode: ModePlan, times: float | None) -> list[str]:
     if mode.tokens_per_second is None or mode.first_token_s is None:
         return [f"{mode.mode:<15}{mode.refusal}"]
-    times = f"{mode.tokens_per_second / plain:.2g}" if plain else ""
+    source = "measured on a busy machine" if mode.busy else "measured" if mode.measured else "predicted"
     gpu = sum(taken for device, taken in mode.memory_bytes.items() if device != "host")
     on_gpu = f"{gpu / 1e9:.2g} GB" if gpu else ""
     host = f"{mode.memory_bytes['host'] / 1e9:.2g} GB"
     return [
-        f"{mode.mode:<15}{mode.tokens_per_second:>8.3g}{times:>9}{f'{mode.first_token_s:.2g} s':>13}"
-        f"{host:>10}{on_gpu:>10}",
-        f"{'':<15}{mode.summary}",
+        f"{mode.mode:<15}{mode.tokens_per_second:>8.3g}{'' if times is None else f'{times:.2g}':>9}"
+        f"{f'{mode.first_token_s:.2g} s':>13}{host:>10}{on_gpu:>10}",
+        f"{'':<15}{source}, {mode.summary}",
+        *([f"{'':<15}{mode.passed_over}"] if mode.passed_over else []),
     ]

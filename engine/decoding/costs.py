@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.messages import RoundRecord
 
-# A forward that waits for weights for this share of its time takes as long as the disk, whatever its width.
+# A forward that waits for weights for this share of its time takes as long as the disk, whatever its width
+# (tests/engine/decoding/test_costs.py).
 _WAITS = 0.1
 # Time that each further row is expected to add until it is measured, as a share of a plain round's: AVX2 and AVX-512
 # kernels take 0.04 to 0.16 for up to 8 rows (tests/engine/decoding/recorded).
@@ -22,12 +23,15 @@ _ROW = 0.1
 _ENOUGH = 3
 # Nodes of the very first draft.
 _FIRST_NODES = 1
-# Rounds whose median is taken: enough to see past a hiccup, few enough to follow the load.
-_KEPT = 7
+# Rounds whose median is taken: enough to see past a hiccup, few enough to follow the load; and forwards that texts
+# share. With 7 of these eight texts fall to 0.961 of plain on a noisy machine, with 15 none to less than 0.97; 15 of a
+# text's own lose half a per cent of a head's speed (`python -m tests.benchmarks.worth`).
+_KEPT, _KEPT_SHARED = 7, 15
 # Plain rounds whose mean is compared with a reply's speed: one hiccup among them adds no more than a few per cent.
 _COMPARED = 64
 # Multiple of the expected time of further rows up to which one measurement of them is believed.
 _GOOD = 2.0
+# Seconds after a wide forward in which narrow ones are slower, see above.
 _SETTLING_S = 0.04
 
 
@@ -41,6 +45,7 @@ class Curve:
         expected: Seconds by rows, of which only the relations count once there are measurements.
         measured: Trusted seconds by rows.
         fixed: True if forwards of one row come first: wider ones take their time, and rows add to it.
+        kept: Measurements of a width that count, the last ones.
     """
 
     def __init__(
@@ -48,16 +53,19 @@ class Curve:
         expected: Callable[[float], float],
         measured: Mapping[int, float] | None = None,
         fixed: bool = False,
+        kept: int = _KEPT,
     ) -> None:
         self._expected = expected
-        self._fixed = fixed
+        self._fixed, self._kept = fixed, kept
         # What one row is expected to take where it is a fixed part, and what it takes of that.
         self._first, self._level = expected(1) if fixed else 0.0, 1.0
         # rows of each measurement and its factor, by the power of two
         self._measured: dict[int, deque[tuple[int, float]]] = {}
         self._rows: list[float] = []
         self._factors: list[float] = []
-        self._known_s: dict[float, float] = {}
+        self._shares: dict[float, float] = {}  # seconds by rows, of a level of 1
+        #: Most rows that were measured, rounded up to a power of two; 0 for none
+        self.widest = 0
         # Most rows of which what was measured may be believed, rounded up to a power of two; 0 for none
         self.sure = 0
         for rows, seconds in (measured or {}).items():
@@ -67,7 +75,8 @@ class Curve:
     def add(self, rows: int, seconds: float) -> None:
         """Add a measurement; no forward takes longer than its rows one by one, unless something came in between."""
         self._add(rows, min(seconds, rows * self.seconds(1)) if rows > 1 and self.measured(1) else seconds)
-        self._fit()
+        if rows > 1 or not self._fixed:
+            self._fit()
 
     def forget_oldest(self) -> None:
         """Forget the oldest measurement of each width but one row's."""
@@ -75,23 +84,18 @@ class Curve:
             self._measured[bucket].popleft()
             if not self._measured[bucket]:
                 del self._measured[bucket]
+        self.widest = max(self._measured, default=0)
         self._fit()
 
     def measured(self, rows: int) -> int:
         """Return the number of measurements of a width and those of its power of two."""
         return len(self._measured.get(_bucket(rows), ()))
 
-    @property
-    def widest(self) -> int:
-        """Most rows that were measured, rounded up to a power of two; 0 for none."""
-        return max(self._measured, default=0)
-
     def seconds(self, rows: float) -> float:
         """Return the seconds of a width."""
-        if rows not in self._known_s:
-            further = (self._expected(rows) - self._first) * self.factor(rows)
-            self._known_s[rows] = self._level * (self._first + further)
-        return self._known_s[rows]
+        if rows not in self._shares:
+            self._shares[rows] = self._first + (self._expected(rows) - self._first) * self.factor(rows)
+        return self._level * self._shares[rows]
 
     def factor(self, rows: float) -> float:
         """Return what a width takes of the expected seconds, but for a part that is fixed."""
@@ -103,30 +107,33 @@ class Curve:
         return factors[above - 1] + share * (factors[above] - factors[above - 1])
 
     def _add(self, rows: int, seconds: float) -> None:
-        measured = self._measured.setdefault(_bucket(rows), deque(maxlen=_KEPT))
+        bucket = _bucket(rows)
+        measured = self._measured.setdefault(bucket, deque(maxlen=self._kept))
+        self.widest = max(self.widest, bucket)
         if self._fixed and rows > 1:
             further = max(seconds / self._level - self._first, 0.0)
             measured.append((rows, further / (self._expected(rows) - self._first)))
-        else:
-            measured.append((rows, seconds / self._expected(rows)))
+            return
+        measured.append((rows, seconds / self._expected(rows)))
+        if self._fixed:
+            self._level = _unhindered(sorted([factor for _, factor in measured]))
 
     def _fit(self, trusted: bool = False) -> None:
         """Find each power's factor: a lower median to which the next narrower one's counts as one measurement."""
-        self._rows, self._factors, self._known_s, self.sure = [], [], {}, 0
+        self._rows, self._factors, self._shares, self.sure = [], [], {}, 0
         before = [1.0] if self._fixed else []
         for bucket, measured in sorted(self._measured.items()):
-            factors = sorted(factor for _, factor in measured)
+            if self._fixed and bucket == 1:
+                continue
+            factors = sorted([factor for _, factor in measured])
             # A good first measurement suffices; a bad one may have been a hiccup.
             self.sure = bucket if len(factors) > 1 or factors[0] <= _GOOD else self.sure
-            if bucket == 1:  # other programs can only slow a forward down
-                factor = factors[(len(factors) - 1) // 4]
-                if self._fixed:
-                    self._level = factor
-                    continue
+            if bucket == 1:
+                factor = _unhindered(factors)
             else:
                 factor = statistics.median_low(factors if trusted else factors + before)
             before = [factor]
-            self._rows.append(statistics.fmean(rows for rows, _ in measured))
+            self._rows.append(sum([rows for rows, _ in measured]) / len(measured))
             self._factors.append(factor)
 
 
@@ -148,7 +155,8 @@ class Costs:
         self.flat = flat  # True if forwards are expected to wait for weights
         self.doubts = 0  # number of times that costs were forgotten
         # seconds that forwards compute, and seconds of forwards that waited
-        self._forward = Curve((lambda rows: 1.0) if flat else _assumed, fixed=alone and not flat)
+        kept = _KEPT if alone else _KEPT_SHARED
+        self._forward = Curve((lambda rows: 1.0) if flat else _assumed, fixed=alone and not flat, kept=kept)
         self._expected_rows = 0
         self._plain_s: deque[float] = deque(maxlen=_COMPARED)
         self._disk_s: deque[float] = deque(maxlen=_KEPT)
@@ -214,7 +222,8 @@ class Costs:
 
     def forward_s(self, size: float) -> float:
         """Return the seconds of a forward over the root and so many rows, if nothing else disturbs it."""
-        return max(self._forward.seconds(size + 1), self._least_s())
+        seconds = self._forward.seconds(size + 1)
+        return max(seconds, self._least_s()) if self._disk_s else seconds
 
     @property
     def nodes_to_try(self) -> int:
@@ -236,6 +245,11 @@ class Costs:
 
 def _assumed(rows: float) -> float:
     return 1.0 + _ROW * (rows - 1)
+
+
+def _unhindered(factors: list[float]) -> float:
+    """Return the lower quartile of factors in order: other programs can only slow a forward down."""
+    return factors[(len(factors) - 1) // 4]
 
 
 def _bucket(rows: int) -> int:

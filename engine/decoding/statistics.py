@@ -34,6 +34,7 @@ class ReplyClock:
     verify_s: float = 0.0
     # Mean seconds of a forward without a draft in earlier replies, or None if not known
     recalled_plain_s: float | None = None
+    plain_share: float = 1.0  # time of a forward where plain decoding would have its layers, as a share of one here
     rounds: list[RoundRecord] = field(default_factory=list)  # records of all rounds, oldest first
     members: tuple[str, ...] = ()  # names of the drafters that vote
     _plain_s: list[float] = field(default_factory=list)
@@ -166,5 +167,5 @@ class ReplyClock:
             return None
         between_s = max(predicted_s - self.draft_s - self.verify_s, 0.0) / self.target_forwards
         forwards_s = self._plain_sum_s + max(others, 0) * (forward_s or 0.0)
-        seconds = forwards_s + between_s * (self.predicted_n - 1)
+        seconds = self.plain_share * forwards_s + between_s * (self.predicted_n - 1)
         return self.predicted_n / seconds if seconds else None

@@ -1,11 +1,8 @@
-"""A committee: several drafters guess, and what they say together goes to the target.
+"""A committee: several drafters guess, and the tree of what they say goes to the target, each node with its chance.
 
-Source: Minions (Wang et al. 2024), section 3.2. Two ways: the paper's (`MajorityCommittee`), where the path of the
-majority is verified, and ours (`MergedCommittee`), where the merged tree is, with each node's chance.
-
-The length of the majority's path is settled by section 3.3 and equation 4: the best length s has the least
-t_LLM(s) / vl(s). Weights of members follow section 3.2 too, after the weighted majority algorithm (Littlestone and
-Warmuth 1994). Merged trees are those of its figure 5, there for chains.
+Source: Minions (Wang et al. 2024), section 3.2: weights of members, after the weighted majority algorithm (Littlestone
+and Warmuth 1994), and merged trees, in figure 5 for chains. The paper's own choice, the path of the majority, is in
+`engine.drafting.minions`.
 """
 
 from __future__ import annotations
@@ -23,10 +20,11 @@ from torch import Tensor
 
 from engine.drafting.chances import Chances
 from engine.drafting.drafter import Drafter
-from engine.drafting.schedule import Schedule
-from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft, DraftShape, Probes, followed
 
+# Measured together and not each by itself, with SmolLM2's drafts by `python -m tests.benchmarks.committee` and
+# `tests.benchmarks.lookup` (docs/papers/minions.md); tests/engine/drafting/test_committee.py holds trials and pauses.
+#
 # Number of classes for shares of probability, of equal width, and number of depths that are told apart.
 _CLASSES, _DEPTHS = 10, 4
 # Weight of the first assumption about a class of guesses, in observations, and the rate at which observations fade.
@@ -46,8 +44,8 @@ _LIKELY = 0.5
 _TRIALS, _MEMORY = 4, 0.9
 # Tokens for which a member that does not pay is left alone; each further failure doubles them up to the most.
 _PAUSE, _LONGEST_PAUSE = 64, 1024
-# Drafts whose times are remembered, and records kept for each length.
-_KEPT, _RECORDS = 7, 64
+# Drafts whose times are remembered.
+_KEPT = 7
 # Limits of a node's chance: it is never lower than the first and never certain.
 _LEAST, _MOST = 1e-6, 0.999
 _NOTHING = Draft()
@@ -129,7 +127,7 @@ _REWARDS = Rewards()
 
 
 class MemberWeights:
-    """Weights of some members, and the average acceptance rate (ACR) of each, equation 1.
+    """Weights of some members, by the average acceptance rate (ACR) of each, equation 1.
 
     The largest weight is 1: only their relations count in a vote, and products of factors would have no end.
 
@@ -138,15 +136,11 @@ class MemberWeights:
         rewards: Thresholds and factors.
     """
 
-    def __init__(self, members: int, rewards: Rewards) -> None:
+    def __init__(self, members: int, rewards: Rewards = _REWARDS) -> None:
         self.weights = (1.0,) * members  # (m,) weight of each member
         self._rewards = rewards
         self._rates = [0.0] * members
         self._judged = [0] * members
-
-    def rate(self, member: int) -> float | None:
-        """Return a member's average acceptance rate, or None before it was judged."""
-        return self._rates[member] / self._judged[member] if self._judged[member] else None
 
     def judge(self, rates: Sequence[tuple[int, float]]) -> None:
         """Take in what a verdict shows.
@@ -178,7 +172,7 @@ class MergedTree:
         self.tokens: list[int] = []  # (N,) token ids
         # (N,) index of each node's parent, -1 for the root; parents come before their children
         self.parents: list[int] = []
-        self.sources: list[list[int]] = []  # (N,) the members that guessed each node, ascending
+        self.sources: list[tuple[int, ...]] = []  # (N,) the members that guessed each node, ascending
         # (m,) for each member, the node of the tree that each node of its draft has become
         self.places: list[list[int]] = []
         self._child: dict[tuple[int, int], int] = {}
@@ -191,9 +185,9 @@ class MergedTree:
                     place = self._child[key] = len(self.tokens)
                     self.tokens.append(token)
                     self.parents.append(key[0])
-                    self.sources.append([])
-                if not self.sources[place] or self.sources[place][-1] != member:
-                    self.sources[place].append(member)
+                    self.sources.append((member,))
+                elif self.sources[place][-1] != member:
+                    self.sources[place] += (member,)
                 places.append(place)
             self.places.append(places)
 
@@ -203,31 +197,6 @@ class MergedTree:
     def path(self, tokens: Sequence[int]) -> list[int]:
         """Return the nodes that these tokens pass from the root on, as far as the tree has them."""
         return followed(self._child, tokens)
-
-    def majority(self, weights: Sequence[float]) -> tuple[list[int], int | None]:
-        """Return the majority-approved output: from the root down to a leaf, always the child that weighs most.
-
-        A node's weight is the sum of the weights of its members. If children are equal, the one of the earlier
-        member wins.
-
-        Args:
-            weights: (m,) of the members.
-
-        Returns:
-            Its nodes, and the member whose chain that is (voted_SSM; if several agree, the one that weighs most);
-            no nodes and None if nobody guessed anything.
-        """
-        children: dict[int, list[int]] = {}
-        for node, parent in enumerate(self.parents):
-            children.setdefault(parent, []).append(node)
-        found: list[int] = []
-        at = ROOT
-        while at in children:
-            at = max(children[at], key=lambda node: sum(weights[member] for member in self.sources[node]))
-            found.append(at)
-        if not found:
-            return found, None
-        return found, max(self.sources[at], key=lambda member: weights[member])
 
 
 @dataclass(frozen=True)
@@ -266,11 +235,13 @@ class _Standing:
         self.worth = worth if not self.trials else _MEMORY * self.worth + (1 - _MEMORY) * worth
         self.trials += 1
 
-    def leave(self) -> None:
-        """Leave the member alone for some time because it did not pay, and judge it anew then."""
-        self.alone = min(_PAUSE << self.failures, _LONGEST_PAUSE)
-        self.failures += 1
-        self.trials = 0
+    def pays(self, second_worth: float) -> bool:
+        """Return whether its tokens are worth its time; one that does not pay is left alone, and judged anew then."""
+        if self.trials >= _TRIALS and self.worth < self.draft_s * second_worth:
+            self.alone = min(_PAUSE << self.failures, _LONGEST_PAUSE)
+            self.failures += 1
+            self.trials = 0
+        return not self.alone
 
 
 class CommitteeMemory:
@@ -282,7 +253,7 @@ class CommitteeMemory:
         # Records of `LengthSelector`: seconds and tokens of a round by the length of its draft
         self.lengths: dict[int, deque[tuple[float, int]]] = {}
         self._standings: dict[str, _Standing] = {}
-        self._votes: dict[tuple[tuple[str, ...], Rewards], MemberWeights] = {}
+        self._votes: dict[tuple[str, ...], MemberWeights] = {}
 
     def standings(self, members: Sequence[Member]) -> list[_Standing]:
         """Return the standing of each member."""
@@ -291,10 +262,9 @@ class CommitteeMemory:
             standing.chances.known = member.drafter.gives_chances
         return found
 
-    def votes(self, members: Sequence[Member], rewards: Rewards) -> MemberWeights:
-        """Return the members' weights under these thresholds and factors."""
-        key = (tuple(member.name for member in members), rewards)
-        return self._votes.setdefault(key, MemberWeights(len(members), rewards))
+    def votes(self, members: Sequence[Member]) -> MemberWeights:
+        """Return the members' weights."""
+        return self._votes.setdefault(tuple(member.name for member in members), MemberWeights(len(members)))
 
 
 class Committee(Drafter):
@@ -306,23 +276,20 @@ class Committee(Drafter):
     Args:
         members: At least one.
         memory: Experience from earlier replies; it learns from this one.
-        rewards: Thresholds and factors of their weights.
 
     Attributes:
         weights: (m,) of the members' votes.
     """
 
-    def __init__(self, members: Sequence[Member], memory: CommitteeMemory, rewards: Rewards = _REWARDS) -> None:
+    def __init__(self, members: Sequence[Member], memory: CommitteeMemory) -> None:
         self.members = tuple(member.name for member in members)
         slow = [member.drafter.apart for member in members if member.takes_time]
         self.apart = bool(slow) and all(slow)
         self.hidden_layers = tuple(sorted({layer for each in members for layer in each.drafter.hidden_layers}))
         self._members = tuple(members)
         self._memory = memory
-        self._votes = memory.votes(members, rewards)
-        self._standings = memory.standings(members)
+        self._votes = memory.votes(members)
         self._drafts: list[Draft] = []  # of the members, in the last round that had any
-        self._voted: int | None = None
         # Hidden rows that members have not taken, and how many of the next ones they do not need.
         self._rows: list[list[Tensor]] = [[] for _ in members]
         self._unneeded = [0] * len(members)
@@ -333,7 +300,7 @@ class Committee(Drafter):
         least = min(begins)
         self._unneeded = [begin - least for begin in begins]
         self._rows = [[] for _ in begins]
-        self._drafts, self._voted = [], None
+        self._drafts = []
         self.wants_hidden = any(map(self._listens, range(len(self._members))))
         return least
 
@@ -358,10 +325,6 @@ class Committee(Drafter):
     def weights(self) -> tuple[float, ...]:  # type: ignore[override]
         """(m,) weights of the members' votes, in their order."""
         return self._votes.weights
-
-    def rate(self, member: int) -> float | None:
-        """Return the average acceptance rate of a member, or None before it was judged."""
-        return self._votes.rate(member)
 
     @abstractmethod
     def _judge(self, tokens: Sequence[int]) -> None:
@@ -389,121 +352,6 @@ class Committee(Drafter):
                 self._rows[at].append(own)
 
 
-class MajorityCommittee(Committee):
-    """The paper's committee: each member gives a chain, and the majority's path is the draft.
-
-    After verification the acceptance rate of the voted member is averaged, and its weight rewarded or punished.
-    """
-
-    # True if each verdict judges all members by what they would have had accepted; else only the voted one
-    judge_all = False
-
-    def length_selector(self, largest: int) -> LengthSelector:
-        """Return the paper's schedule for its drafts, which goes on where earlier replies ended."""
-        return LengthSelector(largest, self._memory)
-
-    def propose(self, shape: DraftShape) -> Draft:
-        """Draft the majority's path in the merged tree of the members' chains."""
-        self._drafts, self._voted = [], None
-        if shape.rows < 1:
-            return _NOTHING
-        drafts = [member.drafter.propose(shape) for member in self._members]
-        tree = MergedTree(drafts)
-        path, self._voted = tree.majority(self.weights)
-        self._drafts = drafts
-        chain = Draft(
-            tuple(tree.tokens[node] for node in path),
-            tuple(range(ROOT, len(path) - 1)),
-            sources=tuple(tuple(tree.sources[node]) for node in path),
-        )
-        return _with_probes(chain, {node: at for at, node in enumerate(path)}, tree, drafts)
-
-    def _judge(self, tokens: Sequence[int]) -> None:
-        judged = range(len(self._drafts)) if self.judge_all else (self._voted,)
-        rates = []
-        for member in judged:
-            if member is not None and self._drafts[member].tokens:
-                held, missed = _outcome(self._drafts[member], tokens)
-                # If no guess was seen to miss, the rest of the chain was not verified.
-                rates.append((member, held / len(self._drafts[member]) if missed else 1.0))
-        self._votes.judge(rates)
-
-
-class LengthSelector(Schedule):
-    """Lengthens drafts while t / vl falls with their length, and shortens them while it rises.
-
-    Each round is a record of its length: its seconds, and the tokens that it verified, the target's own included.
-    The paper counts only the target's forward, as its pipeline hides the draft's time; here drafts take theirs. The
-    average over a length's records is its vl, as in equation 4. Once there are enough records since the last
-    change, a line is fitted to t / vl over the lengths around the present one. A slope above 0 says that the
-    present length is longer than the best, one below 0 that there is room for more; if no other length was tried
-    there is nothing to fit, and a longer one is tried. The paper does not say over what it fits. A fit over time
-    would lengthen drafts again whenever a step back was followed by a fall, and the length would never stay where
-    it is best.
-
-    Args:
-        largest: Longest draft.
-        memory: Experience from earlier replies, whose records and last length this one continues.
-        length: Length of the first drafts if no earlier reply had any.
-        decision_threshold: Records of a length before it is judged.
-        s_reward: Tokens that a falling slope adds.
-        s_punish: Tokens that a rising slope takes away.
-    """
-
-    def __init__(
-        self,
-        largest: int,
-        memory: CommitteeMemory,
-        length: int = 4,
-        decision_threshold: int = 8,
-        s_reward: int = 1,
-        s_punish: int = 1,
-    ) -> None:
-        self._memory = memory
-        self.length = min(memory.length or length, largest)  # length of the next draft
-        self._largest = largest
-        self._threshold = decision_threshold
-        self._reward = s_reward
-        self._punish = s_punish
-        self._records = 0  # since the last change
-
-    def shape(self) -> DraftShape:
-        """Return the shape of a draft of the present length."""
-        return DraftShape(self.length)
-
-    def observe(self, record: RoundRecord) -> None:
-        """Take the round's record, and judge the length once there are enough."""
-        if not record.tokens:  # nothing was drafted, or a reply's end left no room
-            return
-        seconds = (record.draft_ms + record.verify_ms) / 1e3
-        records = self._memory.lengths.setdefault(self.length, deque(maxlen=_RECORDS))
-        records.append((seconds, len(record.accepted) + 1))
-        self._records += 1
-        if self._records < self._threshold:
-            return
-        self._records = 0
-        slope = self._slope()
-        if slope > 0:
-            self.length = max(1, self.length - self._punish)
-        elif slope < 0:
-            self.length = min(self._largest, self.length + self._reward)
-        self._memory.length = self.length
-
-    def _slope(self) -> float:
-        """Return a number with the sign of the slope of t / vl over lengths, each weighted by its records."""
-        # The curve of t / vl has a bottom, and is a line over a few lengths only: over fewer, the shorter they are.
-        reach = (self.length + 1) // 2
-        near = [each for each in self._memory.lengths.items() if abs(each[0] - self.length) <= reach]
-        if len(near) == 1:
-            return -1.0 if self.length < self._largest else 1.0
-        middle = sum(length * len(records) for length, records in near) / sum(len(records) for _, records in near)
-        slope = 0.0
-        for length, records in near:
-            seconds, verified = map(sum, zip(*records, strict=True))
-            slope += len(records) * (length - middle) * seconds / verified
-        return slope
-
-
 class MergedCommittee(Committee):
     """A committee that verifies the merged tree, each node with the chance that the target gets there.
 
@@ -518,6 +366,10 @@ class MergedCommittee(Committee):
 
     _accepted = 0.0  # tokens of a draft lately
     _most = 1  # tokens that the next call of `observe` may bring
+
+    def __init__(self, members: Sequence[Member], memory: CommitteeMemory) -> None:
+        super().__init__(members, memory)
+        self._standings = memory.standings(members)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Judge the members, and shorten the pause of those that were left alone by the tokens that came."""
@@ -545,7 +397,7 @@ class MergedCommittee(Committee):
         return self._standings[at].alone <= self._most and super()._listens(at)
 
     def _proposed(self, shape: DraftShape) -> Draft:
-        self._drafts, self._voted = [], None
+        self._drafts = []
         if shape.rows < 1:
             return _NOTHING
         drafts = [_NOTHING] * len(self._members)
@@ -568,13 +420,9 @@ class MergedCommittee(Committee):
         if not guessed:
             return _NOTHING if not steps else Draft(steps=steps)
         self._drafts = drafts
-        if len(guessed) == 1 and not len(drafts[guessed[0]].probes):
-            (at,) = guessed
-            draft = _ordered(drafts[at], chances[at], shape.rows)
-            draft = replace(draft, steps=steps, sources=((at,),) * len(draft))
-        else:
-            draft = replace(self._merged(drafts, chances, shape.rows), steps=steps)
-        self._weigh(draft, guessed, shape)
+        draft = replace(self._merged(drafts, chances, shape.rows), steps=steps)
+        if draft.tokens:
+            self._weigh(draft, guessed, shape.row_worth)
         return draft
 
     def _in_turn(self) -> list[int]:
@@ -594,7 +442,7 @@ class MergedCommittee(Committee):
         if member.kind == PROMPT_TOKENS:
             # A row for prompt tokens is one less for the nodes of other members.
             row_worth = max(shape.row_worth, self._accepted / shape.rows)
-            return None if standing.alone else _rows_that_pay(member.drafter, shape, row_worth)
+            return _rows_that_pay(member.drafter, shape, row_worth) if standing.pays(shape.second_worth) else None
         if not shape.second_worth:
             return shape
         if likeliest >= _LIKELY:
@@ -602,30 +450,18 @@ class MergedCommittee(Committee):
         if member.drafter.gives_chances:  # it judges its steps by itself
             step_worth = min(1.0, standing.draft_s * shape.second_worth + shape.row_worth)
             return replace(shape, step_worth=step_worth)
-        if standing.alone:
-            return None
-        if standing.trials >= _TRIALS and standing.worth < standing.draft_s * shape.second_worth:
-            standing.leave()
-            return None
-        return shape
+        return shape if standing.pays(shape.second_worth) else None
 
-    def _weigh(self, draft: Draft, guessed: Sequence[int], shape: DraftShape) -> None:
-        """Note the tokens that each asked member added to the guesses of cheaper ones."""
+    def _weigh(self, draft: Draft, guessed: Sequence[int], row_worth: float) -> None:
+        """Note the tokens that each asked member added to the guesses of the others, less what their rows cost."""
         for at in guessed:
-            member, standing = self._members[at], self._standings[at]
-            if member.kind == LOOKUP:
-                continue
             own = (score for score, sources in zip(draft.scores, draft.sources, strict=True) if sources == (at,))
-            worth = sum(max(0.0, exp(score) - shape.row_worth) for score in own)
-            if member.kind != PROMPT_TOKENS:
-                standing.tried(worth)
-            elif draft.tokens:
-                standing.tried(worth - shape.row_worth * len(draft.probes))
-                if standing.trials >= _TRIALS and standing.worth < 0.0:
-                    standing.leave()
+            worth = sum(max(0.0, exp(score) - row_worth) for score in own)
+            probes = len(draft.probes) if self._members[at].kind == PROMPT_TOKENS else 0
+            self._standings[at].tried(worth - row_worth * probes)
 
     def _merged(self, drafts: Sequence[Draft], chances: Sequence[Sequence[float]], rows: int) -> Draft:
-        tree, weights = MergedTree(drafts), self.weights
+        tree = MergedTree(drafts)
         wrong = [0.0] * len(tree)  # logarithms of the chances that every member is wrong
         for places, each in zip(tree.places, chances, strict=True):
             for place, chance in zip(places, each, strict=True):
@@ -634,45 +470,31 @@ class MergedCommittee(Committee):
         for parent, missed in zip(tree.parents, wrong, strict=True):
             above = 0.0 if parent == ROOT else scores[parent]
             scores.append(above + log(max(_LEAST, 1.0 - exp(missed))))
-        votes = [sum(weights[member] for member in sources) for sources in tree.sources]
+        weights = self.weights
+        votes = [sum([weights[member] for member in sources]) for sources in tree.sources]
         room = rows - sum(len(draft.probes) for draft in drafts)
         # A node never comes before its parent, which is likelier.
         order = sorted(range(len(tree)), key=lambda node: (-scores[node], -votes[node]))[: max(0, room)]
-        place_of = {node: at for at, node in enumerate(order)}
+        place_of = {node: at for at, node in enumerate(order)} | {ROOT: ROOT}
         draft = Draft(
-            tuple(tree.tokens[node] for node in order),
-            tuple(place_of.get(tree.parents[node], ROOT) for node in order),
-            tuple(scores[node] for node in order),
-            sources=tuple(tuple(tree.sources[node]) for node in order),
+            tuple([tree.tokens[node] for node in order]),
+            tuple([place_of[tree.parents[node]] for node in order]),
+            tuple([scores[node] for node in order]),
+            sources=tuple([tree.sources[node] for node in order]),
         )
-        return _with_probes(draft, place_of, tree, drafts)
+        return with_probes(draft, place_of, tree, drafts)
 
     def _judge(self, tokens: Sequence[int]) -> None:
         rates = []
         for at, draft in enumerate(self._drafts):
             if draft.tokens:
                 self._standings[at].chances.learn_from(draft, tokens)
-                held, missed = _outcome(draft, tokens)
+                held, missed = outcome(draft, tokens)
                 rates.append((at, held / (held + missed) if held + missed else 0.0))
         self._votes.judge(rates)
 
 
-def _ordered(draft: Draft, chances: Sequence[float], rows: int) -> Draft:
-    """Return one member's draft with its best nodes first."""
-    scores: list[float] = []
-    for chance, parent in zip(chances, draft.parents, strict=True):
-        above = 0.0 if parent == ROOT else scores[parent]
-        scores.append(above + log(max(_LEAST, min(chance, _MOST))))
-    order = sorted(range(len(draft)), key=lambda node: -scores[node])[:rows]
-    place = {node: at for at, node in enumerate(order)}
-    return Draft(
-        tuple(draft.tokens[node] for node in order),
-        tuple(place.get(draft.parents[node], ROOT) for node in order),
-        tuple(scores[node] for node in order),
-    )
-
-
-def _with_probes(draft: Draft, place: dict[int, int], tree: MergedTree, drafts: Sequence[Draft]) -> Draft:
+def with_probes(draft: Draft, place: dict[int, int], tree: MergedTree, drafts: Sequence[Draft]) -> Draft:
     """Return a draft of the tree's nodes, with the probes of members after those of their own nodes that it has."""
     for places, own in zip(tree.places, drafts, strict=True):
         probes = own.probes
@@ -694,7 +516,7 @@ def _with_probes(draft: Draft, place: dict[int, int], tree: MergedTree, drafts: 
     return draft
 
 
-def _outcome(draft: Draft, tokens: Sequence[int]) -> tuple[int, bool]:
+def outcome(draft: Draft, tokens: Sequence[int]) -> tuple[int, bool]:
     """Return how many of these tokens a draft guessed in a row, and whether it guessed another one after them."""
     at, held = ROOT, 0
     for token in tokens:

@@ -10,6 +10,7 @@ from engine.messages.models import ModelPredicted, PairsFound
 from engine.messages.reports import (
     ErrorReport,
     Memory,
+    MemoryPlace,
     ModelAdvice,
     ModelReport,
     Plan,
@@ -122,6 +123,8 @@ class PlanChosen:
 
     request_id: str
     plan: Plan
+    modes: PlanReport | None = None  # every mode as the choice was made; None for a server's model
+    places: tuple[MemoryPlace, ...] = ()  # the model in memory
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,9 @@ class ModePrediction:
     # values
     refusal: str = ""
     summary: str = ""  # places of weights and draft, in a few words
-    tokens_per_second: float | None = None  # predicted, while it decodes
+    # Speed while it decodes: as measured here on the standard prompts, else predicted. All who show it or choose by
+    # it take this one
+    tokens_per_second: float | None = None
     # Predicted time to the first token of a reply to `PlanReport.prompt_tokens`
     first_token_s: float | None = None
     # By device: ``host``, and a GPU's name as torch has it
@@ -182,6 +184,10 @@ class ModePrediction:
     placement: dict[str, str | int] | None = None  # places of the layers, as plain types
     drafts: tuple[str, ...] = ()  # names of its drafts
     draft_devices: tuple[str, ...] = ()  # devices of the drafts, as torch calls them
+    measured: bool = False  # the speed was measured
+    busy: bool = False  # other programs kept the machine busy meanwhile, so that it will be measured again
+    predicted_per_second: float | None = None  # the same as predicted before this model was measured
+    passed_over: str = ""  # why ``auto`` leaves it although it is not slower than the mode taken; else empty
 
 
 @dataclass(frozen=True)
@@ -192,7 +198,7 @@ class PlanReport:
     weights: str  # the format of the mode that ``auto`` takes; each mode has the one that suits it
     prompt_tokens: int  # the prompt that the times to the first token are for
     context_limit: int  # most tokens of context that the model takes
-    modes: tuple[ModePrediction, ...]  # fastest first, then those that cannot run
+    modes: tuple[ModePrediction, ...]  # in the order of ``auto``: fastest first, then those that cannot run
     chosen: str  # the mode that ``auto`` takes; empty where none can run
     reason: str  # one sentence on why
     measured: bool  # the machine's speeds were measured; else all figures are made from assumed ones
@@ -202,3 +208,13 @@ class PlanReport:
     def drafts(self) -> tuple[str, ...]:
         """Names of the drafts of all modes, each once."""
         return tuple(dict.fromkeys(draft for mode in self.modes for draft in mode.drafts))
+
+    @property
+    def taken(self) -> ModePrediction | None:
+        """The mode that ``auto`` takes; None if none can run."""
+        return next((mode for mode in self.modes if mode.mode == self.chosen), None)
+
+    def times_plain(self, mode: ModePrediction) -> float | None:
+        """Return a mode's speed as a multiple of plain decoding's here, or None if one of them is not known."""
+        plain = next((one.tokens_per_second for one in self.modes if one.mode == "plain"), None)
+        return mode.tokens_per_second / plain if plain and mode.tokens_per_second else None

@@ -72,7 +72,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
         planned: Drafts that a plan has for the mode, which are taken as they are.
 
     Raises:
-        InvalidOption: There is no such mode, no draft for it, or it contradicts a named draft or memory.
+        InvalidOption: There is no such mode, no draft for it, or it contradicts a chosen draft or memory.
         CheckpointError: A draft does not exist.
     """
     if name == AUTO:
@@ -93,10 +93,19 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
             memory=repr(options.memory),
         )
     memory = options.memory if mode.memory == AUTO else mode.memory
+    own = name if mode.drafter is not None else LOOKUP.name if mode.takes_several else "" if mode.drafts else OFF
+    named = named_drafts(options.drafts)
+    wrong = [draft for draft in options.drafts if draft != own and not (draft in named and mode.drafts)]
+    if wrong:
+        raise InvalidOption(
+            "The mode {mode} contradicts the draft {draft}: leave out one of the two.",
+            mode=say(mode.title),
+            draft=", ".join(wrong),
+        )
     if not mode.drafts:
-        return replace(options, drafts=(OFF if mode.drafter is None else name,), memory=memory)
+        return replace(options, drafts=(own,), memory=memory)
     drafts = tuple(planned)
-    if not drafts and (named := named_drafts(options.drafts)):
+    if not drafts and named:
         from engine.drafting.kinds import kind_of  # which needs torch
         from engine.model_file import open_model
 

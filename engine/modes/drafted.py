@@ -125,15 +125,16 @@ def _member_tree(values: Values) -> TreeShape:
 
 def _committee(values: Values, drafts: Sequence[Member], memory: CommitteeMemory, chances: MatchChances) -> Drafter:
     from engine.drafting.committee import LOOKUP as GUESSER
-    from engine.drafting.committee import MajorityCommittee, Member, MergedCommittee
+    from engine.drafting.committee import Member, MergedCommittee
     from engine.drafting.lookup import PromptLookup
+    from engine.drafting.minions import MajorityCommittee
 
     members = (Member(GUESSER, GUESSER, PromptLookup(chances)), *drafts)
     return (MajorityCommittee if values[AS_PUBLISHED.name] else MergedCommittee)(members, memory)
 
 
 def _schedule(values: Values, cost: Costs, drafter: Drafter) -> Schedule:
-    from engine.drafting.committee import MajorityCommittee
+    from engine.drafting.minions import MajorityCommittee
 
     if isinstance(drafter, MajorityCommittee):
         return drafter.length_selector(values["draft_nodes"])

@@ -21,6 +21,7 @@ from functools import cache
 import numpy
 
 from engine.decoding.costs import Curve
+from engine.decoding.worth import TRIES_SHARE, draft_sizes
 from engine.drafting.kind import DraftKind
 from engine.messages import PromptKind
 from engine.messages.machine import FormatSpeed
@@ -54,10 +55,6 @@ _LOOKUP_GAIN = 2.0
 _FORWARD_OPERATORS, _FUSED_FORWARD_OPERATORS = 400, 150
 _LOOP_OPERATORS, _LOOP_BESIDE_MEASURED = 150, 40
 _HALF_BYTES = 2
-# Rounds without a draft that an adaptive schedule spends on comparing.
-_COMPARING = 1.03
-# A draft has one of these sizes, as in the adaptive schedule.
-_DRAFT_NODES = (1, 3, 7, 15, 31, 63)
 _TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
 # Share of rounds in which LLMCad's draft made ahead is still valid: the whole best branch must have been accepted.
 _AHEAD_HOLDS = 0.3
@@ -159,7 +156,7 @@ class TargetCost:
         self._position = position
         self._packed = weights.packed
         self._computing_s = cache(self._computed_s)  # of few widths, asked for in each kind of prompt
-        self._known = bool(measured)
+        self.known = bool(measured)  # True if forwards were measured
         self._curve = Curve(self.predicted_s, measured)
 
     def forward_s(self, width: int) -> float:
@@ -176,7 +173,7 @@ class TargetCost:
     @property
     def loop_s(self) -> float:
         """Seconds of a round beside forward and draft."""
-        operators = _LOOP_BESIDE_MEASURED if self._known else _LOOP_OPERATORS
+        operators = _LOOP_BESIDE_MEASURED if self.known else _LOOP_OPERATORS
         return operators * self._speeds.host.operator_s
 
     def waiting_s(self, width: int) -> float:
@@ -291,7 +288,7 @@ def plain_round(target: TargetCost) -> Round:
 
 
 def drafted_rounds(
-    target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15
+    target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15, ahead: bool = False
 ) -> list[Round]:
     """Return the rounds of drafting and verifying in turn, equation 1, by the size of the draft.
 
@@ -300,32 +297,25 @@ def drafted_rounds(
         draft: Cost of the draft, T_D; None for a drafter that takes no time.
         expected: Expected tokens, Omega.
         largest: Most nodes of a draft.
+        ahead: True if drafts grow while the target's layers are on their way (LLMCad, Xu et al. 2023, section 3.4).
     """
-    return [
-        _mean(target, expected, nodes, 0.0 if draft is None else draft.tree_s(nodes))
-        for nodes in _DRAFT_NODES
-        if nodes <= largest
-    ]
-
-
-def drafted_round(target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15) -> Round:
-    """Return the best of `drafted_rounds`, or a round without a draft if no draft pays."""
-    rounds = drafted_rounds(target, draft, expected, largest)
-    best = max(rounds, key=lambda one: one.tokens_per_second)
-    plain = plain_round(target)
-    # If no draft pays, the schedule decodes plainly, except for the time that it spends on finding that out.
-    floor = plain.tokens_per_second / _COMPARING
-    return best if best.tokens_per_second > floor else Round(floor, 1.0, 0)
-
-
-def streamed_round(target: TargetCost, draft: DraftsCost, expected: Expectation) -> Round:
-    """Return LLMCad's round (Xu et al. 2023, section 3.4): drafts grow while the target's layers are on their way."""
     rounds = []
-    for nodes in _DRAFT_NODES:
-        drafting = draft.tree_s(nodes, paced=True)
-        hidden = min(drafting, target.waiting_s(nodes + 1)) * draft.ahead_holds
-        rounds.append(_mean(target, expected, nodes, drafting - hidden))
-    return max(rounds, key=lambda one: one.tokens_per_second)
+    for nodes in draft_sizes(largest):
+        drafting_s = 0.0 if draft is None else draft.tree_s(nodes, paced=ahead)
+        if ahead and draft is not None:
+            drafting_s -= min(drafting_s, target.waiting_s(nodes + 1)) * draft.ahead_holds
+        rounds.append(_mean(target, expected, nodes, drafting_s))
+    return rounds
+
+
+def drafted_round(
+    target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15, ahead: bool = False
+) -> Round:
+    """Return the best of `drafted_rounds`, or a round without a draft if no draft pays."""
+    best = max(drafted_rounds(target, draft, expected, largest, ahead), key=lambda one: one.tokens_per_second)
+    # If no draft pays, the schedule decodes plainly, except for the time that it spends on finding that out.
+    floor = plain_round(target).tokens_per_second / (1.0 + TRIES_SHARE)
+    return best if best.tokens_per_second > floor else Round(floor, 1.0, 0)
 
 
 def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: float) -> Round:

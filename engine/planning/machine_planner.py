@@ -6,13 +6,14 @@ The answer has every mode with its prediction, or the reason why it gains nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from math import inf
+from statistics import median
 from typing import Any
 
 from engine.drafting.kind import DraftKind
-from engine.messages import LoadOptions, MachineReport, ModePrediction, PlanReport, WidthSpeed
+from engine.messages import LoadOptions, MachineReport, ModePrediction, OptionValue, PlanReport, WidthSpeed
 from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
@@ -30,14 +31,12 @@ from engine.planning.cost_model import (
     lookup_expectation,
     plain_round,
     published_expectation,
-    streamed_round,
 )
 from engine.planning.load_plan import AUTO, FEWER_BITS, NO_GPU, Drafts, LoadPlan, LoadPlanner, choose_format
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.model_facts import TargetFacts
 from engine.planning.profile import Profile, drafter_key
-from engine.sentences import figure, mark, paragraph, say
-from engine.sizes import readable
+from engine.sentences import figure, mark, paragraph, readable, say
 
 PROMPT_TOKENS = 512
 """Of the prompt that the time to the first token is predicted for."""
@@ -52,6 +51,15 @@ _GAINS_NOTHING = mark("{memory} was chosen for the model and gains nothing here.
 _NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
 _NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
 _FITS = mark("It is for models larger than memory, and this one fits.")
+_NOT_TRIED = mark(
+    "It may be faster, and is taken once replies have shown what its draft is worth here: measure every mode, or "
+    "choose the draft."
+)
+_VOTES_ALONE = mark("It has one draft only, whose own mode does the same.")
+_HARDLY_FASTER = mark("It is not faster than the mode taken by more than speeds differ from one time to the next.")
+_LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that is faster than plain.")
+_GUESSED = mark("Its speed is a guess, because this machine was never measured.")
+_NOT_ASKED = mark("Another one was chosen, or is in memory already.")
 _NO_ROOM = mark("It needs {least} of memory even when its layers are read from the disk, and {free} are free.")
 _NO_ROOM_BESIDE_DRAFT = mark(
     "It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free."
@@ -66,11 +74,12 @@ class ModePlan(ModePrediction):
 
     # The load for the mode if there can be one, even for a mode that gains nothing here
     load: LoadPlan | None = None
+    error: float | None = None  # measured speed as a share of the predicted one, which replies refine; None for none
 
     @property
     def message(self) -> ModePrediction:
         """The prediction alone, as it is sent to the window."""
-        return ModePrediction(**{name: value for name, value in vars(self).items() if name != "load"})
+        return ModePrediction(**{one.name: getattr(self, one.name) for one in fields(ModePrediction)})
 
 
 @dataclass(frozen=True)
@@ -86,15 +95,22 @@ class MachinePlan(PlanReport):
                 return plan
         raise KeyError(name)
 
-    def message(self, chosen: str, reason: str) -> PlanReport:
-        """Return the predictions alone, as they are sent to the window.
+    def taking(self, chosen: str, reason: str) -> MachinePlan:
+        """Return the plan with the mode that a draft's name asks for, which may be another than the fastest.
 
         Args:
-            chosen: The mode that ``auto`` takes; empty if none can run.
+            chosen: The mode that is taken; empty if none can run.
             reason: One sentence.
         """
-        told = {"modes": tuple(mode.message for mode in self.modes), "chosen": chosen, "reason": reason}
-        return PlanReport(**{**vars(self), **told})
+        if chosen == self.chosen:
+            return replace(self, reason=reason)
+        modes = _passed_over(self.modes, chosen, say(_NOT_ASKED))
+        return replace(self, modes=modes, chosen=chosen, reason=reason)
+
+    @property
+    def message(self) -> PlanReport:
+        """The predictions alone, as they are sent to the window."""
+        return PlanReport(**{**vars(self), "modes": tuple(mode.message for mode in self.modes)})
 
     def as_json(self) -> dict[str, Any]:
         """Return plain types, as ``tenon plan --json`` prints them: null for missing values."""
@@ -102,6 +118,7 @@ class MachinePlan(PlanReport):
             {
                 **vars(mode.message),
                 "refusal": mode.refusal or None,
+                "passed_over": mode.passed_over or None,
                 "memory_bytes": mode.memory_bytes or None,
                 "drafts": list(mode.drafts),
                 "widths": [vars(width) for width in mode.widths],
@@ -117,20 +134,23 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
         return plain.refusal or say("No mode that this version has can run this model here.")
     rate = chosen.tokens_per_second or 0.0
     speed = f"{figure(rate, '.0f' if rate >= 100 else '.2g')} tok/s"
+    source = say("measured") if chosen.measured else say("predicted")
     if chosen.mode == "plain":
-        return say("Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.", speed=speed)
+        return say("Auto: plain, {source} at {speed}; no other mode is faster here.", source=source, speed=speed)
     if plain.tokens_per_second is None:
         return say(
-            "Auto: {mode}, predicted at {speed} ({summary}).",
+            "Auto: {mode}, {source} at {speed} ({summary}).",
             mode=say(chosen.mode),
+            source=source,
             speed=speed,
             summary=chosen.summary,
         )
     times = figure(rate / plain.tokens_per_second, ".1f")
     as_fast = times == figure(1.0, ".1f")
     return say(
-        "Auto: {mode}, predicted at {speed}, {times} ({summary}).",
+        "Auto: {mode}, {source} at {speed}, {times} ({summary}).",
         mode=say(chosen.mode),
+        source=source,
         speed=speed,
         times=say("as fast as plain") if as_fast else say("{times} times plain", times=times),
         summary=chosen.summary,
@@ -147,6 +167,7 @@ class MachinePlanner:
         options: Settled options; every mode is planned, whichever they name.
         profiles: Measurements with these models on this machine, by the name of a weight format.
         seconds: Times of products by format, if they are known better than from the report.
+        named: True if the user named the drafts; else ``auto`` takes those alone that replies have tried.
 
     Raises:
         InvalidOption: the model has no such context, or the number of layers is negative.
@@ -160,8 +181,10 @@ class MachinePlanner:
         options: LoadOptions | None = None,
         profiles: Profiles = lambda weights: Profile(),
         seconds: Callable[[], Mapping[str, float]] | None = None,
+        named: bool = True,
     ) -> None:
         self._report = report
+        self._named = named
         self._target = target
         self._drafts = tuple(drafts)
         self._options = options or LoadOptions()
@@ -181,29 +204,36 @@ class MachinePlanner:
         # Of equal predictions, modes without a GPU come first, then those for fewer kinds of draft or that draft
         # ahead.
         modes = sorted(MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts), not mode.drafts_ahead))
-        plans = [self._mode(mode) for mode in modes]
+        plans = _at_one_load([self._mode(mode) for mode in modes])
         chosen: ModePlan | None = None
         for plan in plans:
-            if plan.tokens_per_second is None or self._votes_alone(MODES[plan.mode]):
+            if plan.tokens_per_second is None or plan.passed_over:
                 continue
             if chosen is None or self._worth(plan) > _WORTH * self._worth(chosen):
                 chosen = plan
         weights = self._loaded_as(chosen or plans[0])
+        name, why, left = "" if chosen is None else chosen.mode, reason(chosen, plans[0]), _HARDLY_FASTER
+        if chosen is not None and not self._speeds.measured and _simply_fits(plans[1]):
+            name, why, left = plans[1].mode, say(_LOOKUP), _GUESSED
+        ordered = sorted(plans, key=lambda plan: (bool(plan.refusal), -(plan.tokens_per_second or 0.0)))
         return MachinePlan(
             model=self._target.name,
             prompt_tokens=PROMPT_TOKENS,
             context_limit=self._target.config.context_length,
-            modes=tuple(sorted(plans, key=lambda plan: -(plan.tokens_per_second or 0.0))),
-            chosen="" if chosen is None else chosen.mode,
-            reason=reason(chosen, plans[0]),
+            modes=_passed_over(ordered, name, say(left)),
+            chosen=name,
+            reason=why,
             measured=self._speeds.measured,
             profiled=self._profiles(weights).known,
             weights=weights,
         )
 
-    def _votes_alone(self, mode: Mode) -> bool:
-        """Return whether only one draft would be there to vote; ``auto`` then takes that draft's own mode."""
-        return mode.takes_several and len(mode.taken(self._drafts)) < 2
+    def _passed_over(self, mode: Mode, drafts: Drafts, profile: Profile, measured: bool) -> str:
+        """Return the reason why ``auto`` never takes a mode however fast it is, or an empty text if it may."""
+        if mode.takes_several and len(drafts) < 2:
+            return say(_VOTES_ALONE)  # that draft's own mode does as much
+        tried = self._named or measured or all(profile.knows_draft(draft.digest) for draft in drafts)
+        return "" if tried else say(_NOT_TRIED)
 
     def _worth(self, plan: ModePlan) -> float:
         """Return a plan's speed; fewer bits than the file's must gain more than others, as within a mode."""
@@ -231,6 +261,16 @@ class MachinePlanner:
             return plan
         note = paragraph(say(_GAINS_NOTHING, memory=say(MEMORY_TITLES[mode.memory])), pointless)
         return replace(plan, notes=(*plan.notes, note))
+
+    def share_of(self, load: LoadPlan, other: LoadPlan) -> float:
+        """Return the time of a forward of one row in a load's places as a share of one in another's.
+
+        Both are as measured, or both as predicted.
+        """
+        one, two = (self._cost(each, self._profiles(each.weights.name)) for each in (load, other))
+        if one.known and two.known:
+            return one.forward_s(1) / two.forward_s(1)
+        return one.predicted_s(1) / two.predicted_s(1)
 
     def _pointless(self, mode: Mode, load: LoadPlan) -> str:
         """Return the reason why a mode gains nothing with layers in these places, or an empty text if it may."""
@@ -264,15 +304,23 @@ class MachinePlanner:
         refusal = self._refusal(mode, load, weights, drafts)
         if refusal or load is None:
             return ModePlan(mode.name, refusal, load=load)
-        cost, best, drafting = self._round(mode, load, drafts)
-        known = self._target.reusing(self._profiles(load.weights.name).reuse)
+        profile = self._profiles(load.weights.name)
+        cost, best, drafting = self._round(mode, load, drafts, profile)
+        measured = profile.measured_speed(load.placement, self._drafter(mode, drafts))
+        predicted = self._round(mode, load, drafts, Profile())[1] if measured else best
+        known = self._target.reusing(profile.reuse)
         prompt = min(PROMPT_TOKENS, load.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
         return ModePlan(
             mode=mode.name,
             load=load,
             summary=load.summary,
-            tokens_per_second=best.tokens_per_second,
+            tokens_per_second=measured[0] if measured else best.tokens_per_second,
+            measured=measured is not None,
+            busy=measured is not None and measured[1],
+            predicted_per_second=predicted.tokens_per_second,
+            error=measured[0] / best.tokens_per_second if measured else None,
+            passed_over=self._passed_over(mode, drafts, profile, measured is not None),
             first_token_s=first + (0.0 if drafting is None else drafting.forward_s(prompt)),
             tokens_per_round=best.tokens,
             draft_nodes=best.nodes,
@@ -307,10 +355,13 @@ class MachinePlanner:
         return self._conversion_refusal(load)
 
     def _speed(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> float:
-        return 0.0 if self._conversion_refusal(load) else self._round(mode, load, drafts)[1].tokens_per_second
+        if self._conversion_refusal(load):
+            return 0.0
+        return self._round(mode, load, drafts, self._profiles(load.weights.name))[1].tokens_per_second
 
-    def _round(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> tuple[TargetCost, Round, DraftsCost | None]:
-        profile = self._profiles(load.weights.name)
+    def _round(
+        self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile
+    ) -> tuple[TargetCost, Round, DraftsCost | None]:
         target = self._cost(load, profile)
         taken = mode.taken(drafts)
         drafting = self._drafts_cost(mode, load, drafts, profile) if taken else None
@@ -327,9 +378,7 @@ class MachinePlanner:
         """Return the round that a mode's schedule arrives at."""
         if mode.drafts and drafting is not None:
             expected = self._expected(mode, drafts, profile)
-            if mode.drafts_ahead:
-                return streamed_round(target, drafting, expected)
-            return drafted_round(target, drafting, expected, _most_nodes(mode))
+            return drafted_round(target, drafting, expected, _most_nodes(mode), mode.drafts_ahead)
         if mode.looks_up:
             expected = profile.expectation(drafter_key(mode.name), lookup_expectation())
             return drafted_round(target, None, expected)
@@ -345,8 +394,7 @@ class MachinePlanner:
         return profile.expectation(self._drafter(mode, drafts), before)
 
     def _drafter(self, mode: Mode, drafts: Drafts) -> str:
-        name = mode.drafting_name(self._options.mode_options)
-        return drafter_key(name, *(draft.digest for draft in drafts))
+        return drafter_of(mode, self._options.mode_options, drafts)
 
     def _alone(self, mode: Mode, draft: DraftKind, profile: Profile) -> Expectation:
         counted = draft.counted(self._target.digest)
@@ -406,6 +454,56 @@ class MachinePlanner:
             needed_bytes=readable(needed),
             free_bytes=readable(disk.free_bytes),
         )
+
+
+def drafter_of(mode: Mode, given: Mapping[str, OptionValue], drafts: Drafts) -> str:
+    """Return the key of a mode's drafter in measurements; modes without any draft have one for all.
+
+    Args:
+        mode: The mode.
+        given: Values of options, as they were given.
+        drafts: Drafts that it takes.
+    """
+    if mode.growth is None and not mode.looks_up:
+        return drafter_key("plain")
+    return drafter_key(mode.drafting_name(given), *(draft.digest for draft in drafts))
+
+
+def _at_one_load(plans: Sequence[ModePlan]) -> list[ModePlan]:
+    """Return plans whose predictions have the error of what was measured in the same places, or they would not compare.
+
+    So other programs that slowed the measured ones down do not make the others look fast. Modes with the same draft
+    tell more than others.
+    """
+    known = [plan for plan in plans if plan.error is not None]
+    found = []
+    for plan in plans:
+        near = [other for other in known if _place(other) == _place(plan)]
+        near = [other for other in near if {*other.drafts} & {*plan.drafts}] or near
+        if near and plan.tokens_per_second is not None and not plan.measured:
+            speed = median(other.error or 1.0 for other in near) * plan.tokens_per_second
+            plan = replace(plan, tokens_per_second=speed, predicted_per_second=speed)
+        found.append(plan)
+    return found
+
+
+def _place(plan: ModePlan) -> str:
+    return "" if plan.load is None else plan.load.placement.key
+
+
+def _simply_fits(plan: ModePlan) -> bool:
+    """Return whether a mode has all of the model in the host's memory."""
+    return not (plan.refusal or plan.load is None or plan.load.device or plan.load.placement.streams)
+
+
+def _passed_over(modes: Sequence[ModePlan], chosen: str, why: str) -> tuple[ModePlan, ...]:
+    """Return modes in their order; those before the chosen one say why they are not taken."""
+    names = [mode.mode for mode in modes]
+    ahead = names.index(chosen) if chosen else 0
+    return tuple(
+        replace(mode, passed_over=(mode.passed_over or why) if place < ahead else "")
+        for place, mode in enumerate(modes)
+    )
 
 
 def _most_nodes(mode: Mode) -> int:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from time import monotonic
 
 from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import check_draft, read_draft
@@ -35,17 +37,14 @@ from engine.placement import PlacementPlan
 from engine.planning.hardware import hardware_hash, read_report
 from engine.planning.kernel_table import format_seconds
 from engine.planning.load_plan import LoadPlan
-from engine.planning.machine_planner import MachinePlan, MachinePlanner
+from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
 from engine.planning.machine_speeds import read_room
 from engine.planning.model_facts import TargetFacts, target_facts
-from engine.planning.profile import Profile, drafter_key, keep_profile, profile_path, read_profile
-from engine.sentences import mark, paragraph, say
+from engine.planning.profile import Profile, Spoken, keep_profile, profile_path, read_profile
 
 Find = Callable[[str], Path]
-UNTRIED_DRAFT = mark(
-    "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
-    "every mode, or choose one with a draft."
-)
+# What replies teach by and by goes into a new plan this often, for a plan takes some tens of milliseconds.
+_RENEWED_EVERY_S = 30.0
 # Share of the memory that the system and a few open programs usually leave.
 _USUAL_SHARE = 0.7
 _USUAL_GPU_SHARE = 0.9
@@ -59,7 +58,7 @@ class ModelPlanner:
         opened: Files of the model.
         target: The model.
         drafts: Drafts of the target. A mode takes the first draft of a kind that it accepts, or all of these.
-        options: Settled options.
+        options: Settled options, which name the drafts if the user did.
         profiled: True if measurements of replies here are used and kept, which is not for another machine's report.
     """
 
@@ -79,8 +78,16 @@ class ModelPlanner:
         # The first one who needs the time of products measures it, if the machine was not measured yet.
         measure = profiled and report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
-        self._machine = MachinePlanner(report, target, drafts, options, self.profile, seconds)
+        named = bool(named_drafts(options.drafts))
+        self._make = partial(MachinePlanner, report, target, drafts, options, self.profile, seconds, named)
+        self.renew()
+
+    def renew(self) -> None:
+        """Plan again with what replies have taught since."""
+        self._machine = self._make()
         self.plan: MachinePlan = self._machine.plan()  # plan of all modes
+        self._made_s = monotonic()
+        self.outdated = False  # True if replies have taught something since it was made, and it is worth the time
 
     def load_plan(self, mode: Mode, drafts: Sequence[DraftKind]) -> LoadPlan:
         """Plan the load for a mode with its drafts.
@@ -94,9 +101,15 @@ class ModelPlanner:
         """Return the drafts that a mode takes."""
         return mode.taken(self.drafts)
 
-    def knows(self, draft: DraftKind) -> bool:
-        """Return whether replies have shown what a draft is worth here."""
-        return self.profile(self.plan.weights).knows_draft(draft.digest)
+    def plain_share(self, load: LoadPlan) -> float:
+        """Return the time of a plain forward in plain decoding's own places, as a share of one in a load's places.
+
+        A draft takes memory that layers would have, so that they are slower beside it.
+        """
+        plain = self.plan.mode("plain").load
+        if plain is None or (plain.placement.key, plain.weights) == (load.placement.key, load.weights):
+            return 1.0
+        return self._machine.share_of(plain, load)
 
     def learn(
         self,
@@ -109,19 +122,26 @@ class ModelPlanner:
         kind: PromptKind | None,
         chances: MatchChances | None = None,
         reuse: float | None = None,
+        spoken: Spoken | None = None,
     ) -> None:
-        """Keep a reply's measurements for the plans to come, if they say something about replies like it."""
+        """Keep a reply's measurements for the plans to come, if they say something about replies like it.
+
+        Of a reply on a busy machine only ``spoken`` is kept, its own speed, which is marked so.
+        """
         if not self._hardware:
             return
-        drafter = None
-        if drafts:
-            drafter = _drafter(mode, mode_options, drafts)
-        elif mode.looks_up:
-            drafter = drafter_key(mode.name)
+        drafter = drafter_of(mode, mode_options, drafts)
         # Another process may have written since: its measurements are kept too.
         path = self._path(weights)
-        profile = read_profile(path).with_reply(rounds, placement, drafter, kind).with_reuse(reuse)
-        keep_profile(path, profile if chances is None else profile.with_matches(chances))
+        profile = read_profile(path)
+        if spoken is not None and kind is not None:
+            profile = profile.with_spoken(placement, drafter, kind, spoken)
+        if spoken is None or not spoken.busy:
+            guesses = bool(drafts) or mode.looks_up
+            profile = profile.with_reply(rounds, placement, drafter if guesses else None, kind).with_reuse(reuse)
+            profile = profile if chances is None else profile.with_matches(chances)
+        keep_profile(path, profile)
+        self.outdated |= spoken is not None or monotonic() - self._made_s > _RENEWED_EVERY_S
 
     def calibrate(
         self,
@@ -135,7 +155,7 @@ class ModelPlanner:
         if not self._hardware:
             return
         load = self.load_plan(mode, drafts)
-        drafter = _drafter(mode, {}, drafts)
+        drafter = drafter_of(mode, {}, drafts)
         path = self._path(load.weights.name)
         profile = read_profile(path).with_calibration(load.placement, drafter, forwards, times, speeds)
         keep_profile(path, profile)
@@ -148,28 +168,22 @@ class ModelPlanner:
         return profile_path(cache_folder(), self._hardware, self._target.digest, weights)
 
 
-def _drafter(mode: Mode, mode_options: Mapping[str, OptionValue], drafts: Sequence[DraftKind]) -> str:
-    return drafter_key(mode.drafting_name(mode_options), *(draft.digest for draft in drafts))
-
-
 def model_planner(
     options: LoadOptions,
     report: MachineReport | None = None,
     find: Find = find_model,
     this_machine: bool = False,
-    untried: bool = False,
 ) -> ModelPlanner:
     """Plan a model for this machine or another one.
 
-    The drafts are those named. If none are, a bundled draft of the model counts if replies have shown what it is
-    worth here.
+    The drafts are those named, else the bundled ones of the model, which ``auto`` takes once replies have shown what
+    they are worth here.
 
     Args:
         options: Model, draft and other settled options.
         report: Report of the machine; None for this one, with the speeds that are kept for it.
         find: Finds a model's folder, with at least its config.json, by name.
         this_machine: True if the report is of this machine, so that measurements of replies here count.
-        untried: True if every bundled draft counts.
 
     Raises:
         CheckpointError: The model does not exist or cannot be used, or a draft that was asked for is another
@@ -190,17 +204,7 @@ def model_planner(
     for each in drafts if named else ():
         if each.kind != ModelDraft.kind:  # its tokenizer and the target's may not be here
             check_draft(each, opened, drafts)
-    planner = ModelPlanner(machine, opened, target, drafts, options, own)
-    if named or untried:
-        return planner
-    counted = [draft for draft in drafts if planner.knows(draft)]
-    return planner if counted == drafts else ModelPlanner(machine, opened, target, counted, options, own)
-
-
-def reason_with_drafts(reason: str, untried: MachinePlan) -> str:
-    """Return why ``auto`` takes its mode, and why it leaves out a draft that it has not tried yet."""
-    left = untried.chosen and MODES[untried.chosen].drafts
-    return paragraph(reason, say(UNTRIED_DRAFT)) if left else reason
+    return ModelPlanner(machine, opened, target, drafts, options, own)
 
 
 def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[ModelPredicted]:

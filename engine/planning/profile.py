@@ -13,13 +13,13 @@ from statistics import median
 
 import numpy
 
-from engine.cached_json import read_cached, write_cached
 from engine.decoding.costs import settled
 from engine.drafting.chances import Matched
 from engine.drafting.lookup import CLASSES, MatchChances
+from engine.files import read_cached, write_cached
+from engine.json_text import from_plain
 from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
-from engine.plain_data import from_plain
 from engine.planning.cost_model import KINDS, Expectation, TokenYield, fit_yield
 
 _FOLDER = "profiles"
@@ -29,6 +29,8 @@ _MEMORY = 0.7
 _WARMING = 2
 # A width with fewer rounds in a reply says nothing.
 _FEWEST_ROUNDS = 2
+# Standard prompts of a kind (`engine.benchmark`), whose last replies make a mode's speed.
+_STANDARD_PROMPTS = 2
 # Rounds at which a measured yield counts as much as the published one.
 _TRUSTED_ROUNDS = 16.0
 
@@ -41,6 +43,15 @@ class Yielded:
     drafted: float = 0.0  # rounds among them that had a draft
     tokens: float = 0.0  # tokens of the rounds that had a draft
     nodes: float = 0.0  # nodes of their drafts
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A reply to a standard prompt."""
+
+    tokens: int  # tokens after the first one, which comes out of the prompt
+    seconds: float
+    busy: bool = False  # other programs kept the machine busy meanwhile
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,8 @@ class Profile:
     calibrated: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     # Tokens per second by drafter and width, of replies that had this width in every round
     speeds: dict[str, dict[str, float]] = field(default_factory=dict)
+    # The last replies to standard prompts by placement and drafter, and then by kind of prompt
+    spoken: dict[str, dict[str, tuple[Spoken, ...]]] = field(default_factory=dict)
     # Share of a row's choices of experts that the row before had made too, for a mixture; None if no reply
     # has shown it
     reuse: float | None = None
@@ -125,6 +138,25 @@ class Profile:
             drafts={**self.drafts, drafter: _by_text(drafts)},
             speeds={**self.speeds, drafter: _by_text(speeds)},
         )
+
+    def with_spoken(self, plan: PlacementPlan, drafter: str, kind: PromptKind, reply: Spoken) -> Profile:
+        """Return this profile with another reply to a standard prompt; a busy machine's never replace quiet ones."""
+        key = f"{plan.key} {drafter}"
+        known = self.spoken.get(key, {})
+        before = known.get(kind, ())
+        if reply.busy and any(not one.busy for one in before):
+            return self
+        alike = [one for one in before if one.busy == reply.busy]
+        return replace(self, spoken={**self.spoken, key: {**known, kind: (*alike, reply)[-_STANDARD_PROMPTS:]}})
+
+    def measured_speed(self, plan: PlacementPlan, drafter: str) -> tuple[float, bool] | None:
+        """Return tokens per second over all kinds of prompt and whether the machine was busy, or None before that."""
+        known = self.spoken.get(f"{plan.key} {drafter}", {})
+        replies = [reply for kind in known.values() for reply in kind]
+        if any(kind not in known for kind in KINDS) or not sum(reply.tokens for reply in replies):
+            return None
+        speed = sum(reply.tokens for reply in replies) / sum(reply.seconds for reply in replies)
+        return speed, any(reply.busy for reply in replies)
 
     def draft_seconds(self, drafter: str) -> dict[int, float]:
         """Return the seconds of a draft by its nodes."""

@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +26,9 @@ from numpy.typing import NDArray
 
 from engine.errors import Cancelled, InvalidOption, RequestTooLarge, TenonError, UnsupportedModel
 from engine.messages import OutputForm, ToolUse
-from engine.preparer import SLOW, Beyond, Preparer
+from engine.preparer import SLOW, Beyond, Died, Preparer
 from engine.sentences import figure, mark
-from engine.text.thoughts import CLOSE
+from engine.text.reasoning import CLOSE
 from engine.text.token_texts import BYTE_LEVEL, BYTE_TOKEN
 from engine.text.tokenizer import Tokenizer, read_tokenizer
 from engine.text.tool_calls import DESCRIBED
@@ -73,6 +74,12 @@ FORMS = Preparer("tenon-forms", 20.0, 1536 << 20, 1536 << 20, idle_s=600.0)
 # First byte of its answers: a mask, or a problem of the form or the tokens; it does not know the form; it is not ready.
 _MASK, _PROBLEM, _UNUSABLE, _UNKNOWN, _LATER = b"m", b"p", b"u", b"?", b"l"
 _LOOK_S = 0.02
+#: By the clock, for a process that ended in mid-reply: all replies wait meanwhile.
+_AGAIN_S = 30.0
+_AWAY = mark(
+    "The process that holds the reply to its form ended, and was not there again after {seconds} s: close other "
+    "programs, or make the form smaller, and ask again."
+)
 _NAMES = count()
 _ENDED: list[int] = []
 # In that process: forms by their names, and the thread that compiles them.
@@ -118,20 +125,26 @@ class TokenMask:
         Raises:
             Cancelled: Nobody waits.
             InvalidOption: The grammar is none.
-            RequestTooLarge: The form takes too much time or memory.
+            RequestTooLarge: The form takes too much time or memory, or its process ended in mid-reply and stays away.
             UnsupportedModel: The tokens of this model cannot be followed.
         """
+        end_s = inf if self._told is None else time.monotonic() + _AGAIN_S
         while not self._bits:
             if gone():
                 raise Cancelled("")
+            if time.monotonic() > end_s:
+                raise RequestTooLarge(_AWAY, about="form", seconds=round(_AGAIN_S))
             ended = [_ENDED.pop() for _ in range(len(_ENDED))]
             asked = {"name": self._name, "ended": ended, "ids": self._ids[self._told or 0 :]}
             if self._told is None:
                 asked |= {"places": self._places, "grammar": self._grammar}
             try:
-                told = FORMS.ask(f"{__name__}:followed", json.dumps(asked).encode())
-            except Beyond:
-                raise _beyond() from None
+                told = FORMS.ask(f"{__name__}:followed", json.dumps(asked).encode(), lambda: time.monotonic() > end_s)
+            except (Beyond, Cancelled) as error:
+                if end_s == inf or not isinstance(error, (Died, Cancelled)):
+                    raise _beyond() from None
+                self._told = None
+                continue
             kind, found = told[:1], told[1:]
             self._told = None if kind == _UNKNOWN else len(self._ids)
             if kind == _MASK:

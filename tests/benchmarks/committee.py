@@ -16,32 +16,30 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any
 
-from engine.drafting.committee import Committee, LengthSelector, MajorityCommittee, MergedCommittee
+from engine.drafting.committee import Committee, MergedCommittee
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.lookup import PromptLookup
-from engine.hub.bundled import bundled_drafts
+from engine.drafting.minions import LengthSelector, MajorityCommittee
 from engine.messages import DEFAULT_MODEL, ChatMessage, Reply
 from tests.benchmarks.lookup_prompts import PROMPTS
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.modes import changed_mode
 
-# A member by itself, or a committee: its mode, whether as published, and whether each verdict judges all members.
+# A member by itself, or a committee: its mode, and whether as published.
 _WAYS = {
-    "draft head": ("dovetail", False, False),
-    "Medusa heads": ("ghidorah", False, False),
-    "prompt tokens": ("ppd", False, False),
-    "merged tree": ("minions", False, False),
-    "majority": ("minions", True, True),
-    "majority, voted alone judged": ("minions", True, False),
+    "draft head": ("dovetail", False),
+    "Medusa heads": ("ghidorah", False),
+    "prompt tokens": ("ppd", False),
+    "merged tree": ("minions", False),
+    "majority": ("minions", True),
 }
 
 
 def answer(client: EngineClient, prompt: str, tokens: int, **options: Any) -> Reply:
-    """A greedy reply with all drafts loaded."""
+    """A greedy reply with the drafts that ship for its mode."""
     return client.answer(
         [ChatMessage("user", prompt)],
         DEFAULT_MODEL,
-        drafts=bundled_drafts(DEFAULT_MODEL),
         max_tokens=tokens,
         stop_loops=True,
         threads=2,
@@ -114,8 +112,7 @@ def main() -> None:
     rates: dict[str, dict[str, float]] = {}
     shares: dict[str, dict[str, float]] = {}
     with engine_client() as client:
-        for name, (mode, as_published, judge_all) in _WAYS.items():
-            MajorityCommittee.judge_all = judge_all
+        for name, (mode, as_published) in _WAYS.items():
             way = {"mode": mode, "as_published": as_published}
             with changed_mode(mode, rows=options.nodes):
                 replies = {

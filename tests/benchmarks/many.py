@@ -39,9 +39,10 @@ from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.worth import Worth
-from engine.drafting.committee import CommitteeMemory, LengthSelector
+from engine.drafting.committee import CommitteeMemory
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.lookup import PromptLookup
+from engine.drafting.minions import LengthSelector
 from engine.drafting.schedule import FixedShape, Schedule
 from engine.hub.installed import find_model
 from engine.loaded_model import LoadedModel, load_model
@@ -51,7 +52,7 @@ from engine.model.token_tree import DraftShape
 from engine.run import settle
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 _PORT = 8379

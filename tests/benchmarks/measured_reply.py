@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 import psutil
 
+from engine.drafting.kinds import kind_of
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.messages.pipe import receive, send
-from engine.modes import in_mode
+from engine.model_file import open_model
+from engine.modes import MODES, in_mode
 from engine.process import serve
 
 
@@ -72,11 +74,15 @@ class TenonChild:
     def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
         """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
         before_s = self._cpu_s()
+        drafts = self._options.drafts
+        if mode in MODES:  # of drafts that are there for several modes, those that it takes
+            drafts = tuple(draft for draft in drafts if kind_of(open_model(draft)).kind in MODES[mode].drafts)
+            drafts = drafts if MODES[mode].takes_several else drafts[:1]
         send(
             self._connection,
             Generate(
                 request_id="benchmark",
-                options=in_mode(mode, self._options),
+                options=in_mode(mode, replace(self._options, drafts=drafts)),
                 messages=(ChatMessage("user", prompt),),
                 max_tokens=max_tokens,
                 sampling=SamplingOptions(temperature=temperature, seed=7),

@@ -19,9 +19,10 @@ from torch import Tensor
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.drafting.committee import CommitteeMemory, LengthSelector, MajorityCommittee, Member
+from engine.drafting.committee import CommitteeMemory, Member
 from engine.drafting.drafter import Drafter
 from engine.drafting.kind import Drafting
+from engine.drafting.minions import LengthSelector, MajorityCommittee
 from engine.drafting.schedule import FixedShape, Schedule
 from engine.drafting.trees import TreeShape
 from engine.loaded_model import LoadedModel, load_model
@@ -32,7 +33,7 @@ from engine.modes import in_mode
 from engine.run import settle
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from tests.support.toy import TEXTS, TOY, TOY_DRAFT
 
 

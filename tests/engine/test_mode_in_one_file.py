@@ -11,9 +11,10 @@ import pytest
 from engine.cli import main
 from engine.decoding.costs import Costs
 from engine.decoding.worth import Worth
-from engine.drafting.committee import CommitteeMemory, LengthSelector, MajorityCommittee, MergedCommittee
+from engine.drafting.committee import CommitteeMemory, MergedCommittee
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.lookup import MatchChances
+from engine.drafting.minions import LengthSelector, MajorityCommittee
 from engine.drafting.paced_tree import Pacing
 from engine.drafting.trees import LARGEST_TREE, TreeShape
 from engine.errors import InvalidOption

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +13,13 @@ from typing import Any
 import pytest
 
 from engine.cli import main
+from engine.errors import TokenizerInvalid
 from engine.gguf import header
+from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from engine.model_file import open_model
 from engine.planning.planner import model_planner
+from engine.run import settle
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -101,3 +106,28 @@ def test_a_reference_is_one_model_until_its_files_change(tmp_path: Path) -> None
         first = again
     (folder / "chat_template.jinja").write_text("Hi")
     assert open_model(str(folder)) is not first
+
+
+def test_the_tokenizer_is_made_while_the_weights_are_read(
+    llama_folder: Path, no_gpu: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+
+    def made(*places: Any) -> Tokenizer:
+        assert begun.wait(60), "the weights wait for the tokenizer"
+        return Tokenizer(*places)
+
+    monkeypatch.setattr("engine.model_file.Tokenizer", made)
+    run = settle(LoadOptions(model=str(shutil.copytree(llama_folder, tmp_path / "M"))))
+    load_model(run, lambda done, total: begun.set()).release()
+
+
+def test_a_tokenizer_that_cannot_be_made_ends_the_load(
+    llama_folder: Path, no_gpu: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*places: Any) -> Tokenizer:
+        raise TokenizerInvalid("It is none.")
+
+    monkeypatch.setattr("engine.model_file.Tokenizer", broken)
+    with pytest.raises(TokenizerInvalid, match="It is none"):
+        load_model(settle(LoadOptions(model=str(shutil.copytree(llama_folder, tmp_path / "M")))))

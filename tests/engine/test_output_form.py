@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from tokenizers import AddedToken
 
-from engine.errors import Cancelled
+from engine.errors import Cancelled, RequestTooLarge
 from engine.messages import ChatMessage, Failed, OutputForm, Tool, ToolUse
 from engine.text.output_form import FORMS, TokenMask, form_grammar
 from engine.text.reply_parts import ReplyParts
@@ -21,7 +23,8 @@ from engine.text.tool_calls import FORMATS
 from engine.text.tool_calls.harmony import MARKS, OPENING
 from engine.text.tool_calls.unmarked_calls import holds
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import covering
 
 SCHEMA = json.dumps(
     {
@@ -42,14 +45,7 @@ SCHEMA = json.dumps(
 REGEX = OutputForm("regex", "[a-c]{5,9}[0-9]{3}")
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
-
-
-@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
-@pytest.mark.parametrize("temperature", [0.0, 1.3])
+@pytest.mark.parametrize(("weights", "temperature"), covering(["fp32", "q8_0"], [0.0, 1.3], together=1))
 def test_a_random_model_writes_json_of_a_schema(
     client: EngineClient, llama_folder: Path, weights: str, temperature: float
 ) -> None:
@@ -83,8 +79,7 @@ def test_drafts_are_checked_by_the_same_mask(client: EngineClient, llama_folder:
     assert (drafted.text, drafted.token_ids) == (plain.text, plain.token_ids)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1.3])
-@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize(("required", "temperature"), covering([True, False], [0.0, 1.3], together=1))
 def test_drafts_are_checked_by_the_mask_of_tools(
     client: EngineClient, tmp_path: Path, required: bool, temperature: float
 ) -> None:
@@ -249,7 +244,7 @@ NASTY = Tool(
 )
 
 
-def written(tokenizer: Tokenizer, mask: TokenMask, then: Callable[[int], None] = lambda at: None) -> str:
+def written(tokenizer: Tokenizer, mask: TokenMask, then: Callable[[int], object] = lambda at: None) -> str:
     """Write the first text that a mask allows; call a function after each token."""
     reply: list[int] = []
     while (allowed := mask.allowed()) is not None and not {*np.flatnonzero(allowed)} <= tokenizer.end_ids:
@@ -271,6 +266,37 @@ def test_a_form_goes_on_after_its_process_has_ended(llama_folder: Path, tmp_path
 
     assert written(tokenizer, TokenMask(tokenizer, places, *grammar), end) == '"a longer text"'
     assert re.fullmatch(REGEX.text, written(tokenizer, other))
+
+
+def test_a_form_goes_on_after_its_process_died_while_it_was_asked(llama_folder: Path, tmp_path: Path) -> None:
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    mask = TokenMask(tokenizer, places, *form_grammar(tokenizer, OutputForm("schema", '{"const": "a longer text"}')))
+
+    def die(at: int) -> None:
+        if at == 2:
+            process = suspended()
+            threading.Timer(0.2, process.kill).start()
+
+    assert written(tokenizer, mask, die) == '"a longer text"'
+
+
+def test_a_process_of_forms_that_stays_away_ends_the_reply(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.text.output_form._AGAIN_S", 0.3)
+    tokenizer, places = Tokenizer(llama_folder), (str(llama_folder), str(tmp_path))
+    mask = TokenMask(tokenizer, places, *form_grammar(tokenizer, REGEX))
+    with pytest.raises(RequestTooLarge, match="holds the reply to its form ended, and was not there again"):
+        written(tokenizer, mask, lambda at: suspended() if at == 2 else None)
+    assert re.fullmatch(REGEX.text, written(tokenizer, TokenMask(tokenizer, places, *form_grammar(tokenizer, REGEX))))
+
+
+def suspended() -> psutil.Process:
+    """The process of forms, which answers no more."""
+    assert FORMS._running is not None
+    process = psutil.Process(FORMS._running[0].pid)
+    process.suspend()
+    return process
 
 
 def test_after_the_form_the_text_ends_however_often_it_is_asked(llama_folder: Path, tmp_path: Path) -> None:
@@ -348,8 +374,7 @@ TEMPLATES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["added", "special", "none"])
-@pytest.mark.parametrize("form", TEMPLATES)
+@pytest.mark.parametrize(("form", "kind"), covering(TEMPLATES, ["added", "special", "none"], together=1))
 def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, form: str, kind: str) -> None:
     marks = (*FORMATS[form].marks, "<h1>", "[/INST]") if kind != "none" else ()
     source = "{{ messages }}{{ tools }}{# " + TEMPLATES[form] + " #}"

@@ -21,7 +21,7 @@ from engine.messages import (
     Reply,
     SamplingOptions,
 )
-from engine.modes import in_mode, mode_options
+from engine.modes import MODES, in_mode, mode_options
 
 Kind = TypeVar("Kind")
 
@@ -47,6 +47,8 @@ class EngineClient:
         values.pop("draft", None)
         options.setdefault("threads", 1)
         mode = values.pop("mode", "auto")
+        if mode in MODES and not MODES[mode].drafts:
+            options.pop("drafts", None)  # of settings that other modes share
         of_modes = {name: values.pop(name) for name in mode_options() if name in values}
         sampling = {name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__}
         if not sampling:

@@ -9,12 +9,14 @@ from engine.messages import (
     MemoryShare,
     ModelReport,
     Plan,
+    PlanChosen,
     Reply,
     RoundRecord,
     RoundTexts,
     StatisticsUpdated,
     Timings,
 )
+from tests.support.machine_scene import as_measured, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 GB = 1_000_000_000
@@ -144,20 +146,19 @@ def update(
 def finished(tokens: int, predicted_ms: float, mode: str = "dovetail") -> Finished:
     """The end of a reply."""
     timings = update(tokens, predicted_ms, mode=mode).timings
-    plan = Plan(mode, "for the test")
     ids = tuple(range(tokens))
     return Finished(
         "",
-        Reply("text", (1,), ids, mode, "m", (), "bf16", {}, "end", plan, timings, Memory()),
+        Reply("text", (1,), ids, mode, "m", (), "bf16", {}, "end", Plan(mode, "for the test"), timings, Memory()),
     )
 
 
-def play(workspace: ScriptedWorkspace, reply_id: int) -> None:
-    """Some seconds of a reply in Dovetail, on a clock of their own; plain decoding has been measured before."""
+def play(workspace: ScriptedWorkspace, reply_id: int, places: tuple[MemoryPlace, ...] = PLACES) -> None:
+    """Some seconds of a reply in Dovetail, on a clock of their own; plain and lookup have been measured before."""
     moment = 0.0
     workspace.inspection.clock = lambda: moment
-    workspace.told_of(1_000_000, finished(59, 10_000.0, mode="plain"))
-    workspace.told_of(1_000_001, finished(89, 10_000.0, mode="lookup"))
+    modes = as_measured(plan(), {"plain": 5.9, "lookup": 8.9})
+    workspace.told_of(reply_id, PlanChosen("", Plan("dovetail", "for the test"), modes, places))
     tokens = 0
     for step in range(1, 81):
         moment += 0.7

@@ -53,7 +53,17 @@ def prediction(mode: str, speed: float, summary: str, host_gb: float, gpu_gb: fl
     memory = {"host": round(host_gb * GB)}
     if gpu_gb:
         memory["cuda:0"] = round(gpu_gb * GB)
-    return ModePrediction(mode, "", summary, speed, 6.0 / speed, memory, 8192)
+    return ModePrediction(mode, "", summary, speed, 6.0 / speed, memory, 8192, predicted_per_second=speed)
+
+
+def as_measured(made: PlanReport, speeds: dict[str, float]) -> PlanReport:
+    """A plan after these modes were measured."""
+    modes = [
+        replace(mode, tokens_per_second=speeds[mode.mode], measured=True) if mode.mode in speeds else mode
+        for mode in made.modes
+    ]
+    modes.sort(key=lambda mode: (bool(mode.refusal), -(mode.tokens_per_second or 0.0)))
+    return replace(made, modes=tuple(modes))
 
 
 def plan(measured: bool = True, gpu: bool = False) -> PlanReport:

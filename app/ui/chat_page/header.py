@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QPointF, QSize, Qt, Signal, Slot
@@ -19,6 +20,8 @@ from app.ui.parts import PlainLabel, icon_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
+from engine.messages import PlanReport
+from engine.modes import named_drafts
 
 OPEN_FOLDER = "open-folder"
 OPEN_FILE = "open-file"
@@ -55,6 +58,18 @@ def engine_words(state: EngineState) -> str:
     return state.weights
 
 
+def draft_words(plan: PlanReport | None, drafts: Sequence[str]) -> str:
+    """Return what a chosen draft that gains nothing comes to; empty for one that pays, and while that is not known."""
+    taken = None if plan is None else plan.taken
+    times = None if plan is None or taken is None else plan.times_plain(taken)
+    if taken is None or times is None or not named_drafts(drafts) or round(times, 1) > 1.0:
+        return ""
+    gain = figures.times_plain(times)
+    if not taken.drafts:
+        return tr("draft not used: {gain}", gain=gain)
+    return tr("draft: measured {gain}", gain=gain) if taken.measured else tr("draft: predicted {gain}", gain=gain)
+
+
 class ModelButton(QAbstractButton):
     """Painted: dot, name, detail, chevron; ``compact`` is the small line under the title of a narrow window."""
 
@@ -70,6 +85,7 @@ class ModelButton(QAbstractButton):
         self._theme = theme
         self._state = state
         self._compact = False
+        self.draft: str = ""  # what a chosen draft that gains nothing comes to
         self.popup: ChoicePopup | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
@@ -85,7 +101,7 @@ class ModelButton(QAbstractButton):
     def set_state(self, state: EngineState) -> None:
         """Show the engine's state."""
         self._state = state
-        words = engine_words(state)
+        words = self._words
         self.setAccessibleName(
             tr("Model: {model}, {state}", model=state.model_name, state=words)
             if words
@@ -95,6 +111,11 @@ class ModelButton(QAbstractButton):
         self.setToolTip(state.sentence or (resting if state.resting else tr("Choose a model")))
         self.updateGeometry()
         self.update()
+
+    @property
+    def _words(self) -> str:
+        """Words after the name."""
+        return ", ".join(filter(None, (engine_words(self._state), self.draft)))
 
     def set_compact(self, compact: bool) -> None:
         """One small line without a dot."""
@@ -166,7 +187,7 @@ class ModelButton(QAbstractButton):
 
     def _widths(self) -> tuple[int, int]:
         name, detail = (QFontMetrics(self._theme.font(style)) for style in self._fonts())
-        return name.horizontalAdvance(self._state.model_name) + 1, detail.horizontalAdvance(engine_words(self._state))
+        return name.horizontalAdvance(self._state.model_name) + 1, detail.horizontalAdvance(self._words)
 
     def _paint_words(self, painter: QPainter, left: int, right: int) -> None:
         name_style, detail_style = self._fonts()
@@ -183,7 +204,7 @@ class ModelButton(QAbstractButton):
         if detail_width > 0:
             box = painted(self, left + name_width + gap, 0, detail_width + 1, self.height())
             role, elide = "mute" if self._compact else "sub", Qt.TextElideMode.ElideRight
-            paint_words(painter, self._theme, box, engine_words(self._state), detail_style, role, elide=elide)
+            paint_words(painter, self._theme, box, self._words, detail_style, role, elide=elide)
 
     def _paint_dot(self, painter: QPainter, center: QPointF) -> None:
         phase = self._state.phase
@@ -281,8 +302,9 @@ class Header(QWidget):
         role = "acc" if shown else "sub"
         self.inspector_button.setIcon(themed_icon(self._theme, "panel-right", role))
 
-    def set_engine(self, state: EngineState) -> None:
-        """Show the engine's state."""
+    def set_engine(self, state: EngineState, draft: str = "") -> None:
+        """Show the engine's state, and what a chosen draft that gains nothing comes to."""
+        self.model_button.draft = draft
         self.model_button.set_state(state)
         self._arrange()
 

@@ -12,7 +12,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.chat_page.empty_chat import ContinueLine, EmptyState, HelpLine
-from app.ui.chat_page.header import Header, ModelMenus
+from app.ui.chat_page.header import Header, ModelMenus, draft_words
 from app.ui.chat_page.link_question import open_link
 from app.ui.composer.composer import Composer
 from app.ui.composer.unsent_message import Attaching, UnsentText
@@ -24,6 +24,7 @@ from app.ui.transcript.transcript import Transcript
 from app.words import mark, tr
 from engine.errors import TenonError
 from engine.messages import Attachment
+from engine.modes import named_drafts
 
 _FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matters.")
 _TO_SERVER = mark("What you write goes to {server}, {address}. Replies can be wrong, so check what matters.")
@@ -64,6 +65,8 @@ class TurnRequests(QObject):
         try:
             if action is Action.COMPARE:
                 self.compare_requested.emit(message_id)
+            elif action is Action.BRANCH:
+                workspace.turns.branch(current, message_id)
             elif action is Action.CONTINUE:
                 workspace.turns.continue_last(current)
             elif action is Action.DELETE:
@@ -84,7 +87,7 @@ class TurnRequests(QObject):
 
     @Slot(int, str)
     def edit(self, message_id: int, text: str) -> None:
-        """Send another wording of a message."""
+        """Send another wording of a message, or keep one of a reply."""
         if self.conversation_id is None:
             return
         try:
@@ -237,7 +240,10 @@ class ChatPage(QWidget):
         workspace.replies.unconfirmed_changed.connect(self._unconfirmed_changed)
         workspace.replies.prefill_progress.connect(self._prefill_progress)
         workspace.turns.conversation_replaced.connect(self._conversation_replaced)
+        workspace.turns.branched.connect(self.open)
         workspace.model.changed.connect(self._engine_changed)
+        workspace.model.loaded.connect(self._ask_what_drafts_gain)
+        workspace.plans.answered.connect(self._show_header)
         workspace.model.loaded.connect(self._show_last_replies)
         workspace.model.changed.connect(self.show_draft)
         self.composer.send_requested.connect(self._send)
@@ -316,6 +322,16 @@ class ChatPage(QWidget):
     def show_draft(self) -> None:
         """Show what holds for the chosen model."""
         self.composer.draft_button.show_choice(self._workspace.draft(), self._workspace.memory())
+
+    @Slot()
+    def _ask_what_drafts_gain(self) -> None:
+        if named_drafts(self._workspace.draft()):
+            self._workspace.plans.ask_for_chosen()
+
+    @Slot()
+    def _show_header(self) -> None:
+        workspace = self._workspace
+        self.header.set_engine(workspace.model.state, draft_words(workspace.plans.chosen, workspace.draft()))
 
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty
@@ -457,7 +473,7 @@ class ChatPage(QWidget):
         if state.sentence and self._workspace.replies.active_conversation is None:
             # Once everybody has heard of it: the reply that was cut may say the same, and once is enough.
             QTimer.singleShot(0, self, self._say_engine_sentence)
-        self.header.set_engine(state)
+        self._show_header()
         self.refresh_options()
         self._say_where(state)
         self.transcript.message_views.set_engine(state)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from app.bridge.inspection import Inspection
 from app.chat.conversation import Message
-from app.chat.modes import REMOTE, PlanRow, draft_name, mode_title
+from app.chat.modes import REMOTE, draft_name, mode_title, plan_rows
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in, smooth_speeds
 from app.ui import figures
 from app.ui.inspector.charts import AcceptancePlot, LinePlot, MemoryBar
@@ -23,15 +23,17 @@ from app.ui.inspector.sections import (
     reply_reason,
 )
 from app.ui.inspector.tokens import TokenLegend, TokenView, VotesView
+from app.ui.machine.measure_panel import Legend
 from app.ui.pane import PaneEdge
 from app.ui.parts import PlainLabel, filled
 from app.ui.theme.theme import Theme
-from app.words import tr
+from app.words import mark, tr
 from engine.messages import RoundRecord
 
 # Ten times a second at most.
 UPDATE_MS = 100
 _MARGIN_PX = 16
+_NOT_KEPT = mark("not kept with this reply")
 _TOKENS_PX = 124
 _TREE_PX = 140
 
@@ -72,8 +74,10 @@ class Inspector(QWidget):
         self._tree_area = _scroller(self.tree, tr("Draft tree"))
         self.facts_section = InspectorSection(theme, tr("This reply"), self.facts)
         self.places_section = InspectorSection(theme, tr("Where it is in memory"), self.places)
-        self.places_section.detail.setText("GB")
-        self.plan_section = InspectorSection(theme, tr("Plan"), self.plan)
+        self.plan_legend = Legend(theme)
+        plan = QWidget()
+        filled(QVBoxLayout(plan), self.plan, self.plan_legend, margins=0, spacing=4)
+        self.plan_section = InspectorSection(theme, tr("Plan"), plan)
         self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, self.token_legend)
         self.votes_note = PlainLabel(
             tr(
@@ -149,7 +153,7 @@ class Inspector(QWidget):
     def update_now(self) -> None:
         """Show everything as it is."""
         self.updates += 1
-        trace, rows = self._trace(), self._inspection.plan()
+        trace, plan = self._trace(), self._inspection.plan(self._message)
         statistics = None if self._message is None else self._message.statistics
         times = None if statistics is None else statistics.times_plain
         self._show_plots(trace, None if statistics is None else statistics.plain_per_second)
@@ -160,12 +164,17 @@ class Inspector(QWidget):
         self.facts_section.detail.setText(
             tr("since Continue") if self._message is not None and is_continued(self._message) else ""
         )
+        elsewhere = self._inspection.elsewhere if self._message is None else trace.mode == REMOTE
         for section in (self.places_section, self.plan_section):
-            section.setVisible(not self._inspection.elsewhere)
+            section.setVisible(not elsewhere)
         for section in (self.tokens_section, self.tree_section):
             section.setVisible(trace.mode != REMOTE)  # a server tells neither tokens nor steps
-        self.plan.set_rows(rows, trace.mode)
-        self.plan_section.detail.setText(_plan_detail(rows, self._inspection.assumed))
+        unknown = trace.complete and plan is None  # a reply of an earlier version
+        self.plan.set_rows([] if unknown else plan_rows(plan), trace.mode)
+        self.plan_legend.setVisible(plan is not None)
+        self.plan_legend.set_assumed(plan is not None and not plan.measured)
+        self.plan_section.detail.setText(self._as_it_was(unknown))
+        self.places_section.detail.setText(tr(_NOT_KEPT) if unknown else tr("GB, as planned"))
         number = trace.last_round if self._round is None else self._round
         follows = self._round is None
         members = () if trace.timings is None else trace.timings.members
@@ -211,6 +220,12 @@ class Inspector(QWidget):
         self.scroller.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         filled(QVBoxLayout(self), self.head, (self.scroller, 1), margins=(1, 0, 0, 0), spacing=0)
 
+    def _as_it_was(self, unknown: bool) -> str:
+        """Say which plan is shown, and of which model."""
+        if self._message is None:
+            return tr("the model in use, now")
+        return tr(_NOT_KEPT) if unknown else tr("as it was for this reply")
+
     def _trace(self) -> ReplyTrace:
         return self._inspection.trace(self._message)
 
@@ -221,11 +236,12 @@ class Inspector(QWidget):
         self.speed.set_points(speeds, None if plain is None else (tr("plain"), plain))
         self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])
         self.disk.set_points([(s.at_s - now, s.disk_bytes_per_second / 1e6) for s in samples])
-        places = self._inspection.places()
+        places = self._inspection.places(self._message)
         streams = any(place.place == "disk" for place in places)
         self.disk.setVisible(streams)
         rate = samples[-1].disk_bytes_per_second if samples and streams else 0.0
         self.places.set_places(places, rate)
+        self.places.setVisible(bool(places) or self._message is None)
         self.accepted.set_shares(() if trace.timings is None else trace.timings.acceptance_by_position)
 
     def _show_round(self, trace: ReplyTrace, number: int) -> None:
@@ -270,14 +286,6 @@ def step_words(number: int, record: RoundRecord) -> str:
     if Origin.CORRECTED in origins:
         return tr("step {number}: {accepted} accepted, 1 corrected", number=number, accepted=accepted)
     return tr("step {number}: {accepted} accepted", number=number, accepted=accepted)
-
-
-def _plan_detail(rows: list[PlanRow], assumed: bool) -> str:
-    if assumed:
-        return tr("predicted from assumed speeds")
-    if any(row.predicted is not None for row in rows):
-        return tr("predicted for this model, then measured")
-    return tr("measured here") if any(row.measured is not None for row in rows) else ""
 
 
 def _scroller(content: QWidget, name: str) -> QScrollArea:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from re import sub
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.chat.modes import PlanRow
@@ -34,11 +34,7 @@ def row_words(row: PlanRow) -> str:
 
 
 class PlanView(QWidget):
-    """Painted rows.
-
-    A bar is full where the speed was measured and hollow where it is predicted; a measured one has a mark where the
-    prediction was.
-    """
+    """Painted rows: a bar for a speed that was measured, and a mark where it is predicted, on one scale."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,7 +72,7 @@ class PlanView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
         height = self._theme.type.px(_ROW_PX)
-        best = max((row.expected or 0.0 for row in self.rows), default=0.0)
+        best = max((speed or 0.0 for row in self.rows for speed in (row.measured, row.predicted)), default=0.0)
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM))
         # A wide digit in the place of each, or bars would tremble as a reply goes on.
         widest = [sub(r"\d", "0", row_words(row)) for row in self.rows if _has_bar(row)]
@@ -111,16 +107,12 @@ class PlanView(QWidget):
             self._paint_bar(painter, row, track, best, "acc" if runs else "g3")
 
     def _paint_bar(self, painter: QPainter, row: PlanRow, track: QRectF, best: float, role: str) -> None:
-        bar = QRectF(track)
-        bar.setWidth(max(track.width() * (row.expected or 0.0) / best, _BAR_PX))
-        if row.measured is None:
-            painter.setPen(QPen(self._theme.color(role), 1.2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(mirrored(self, bar.adjusted(0.6, 0.6, -0.6, -0.6)), 3, 3)
-            return
-        paint_box(painter, self._theme, mirrored(self, bar), 3, role)
+        if row.measured is not None:
+            bar = QRectF(track)
+            bar.setWidth(max(track.width() * row.measured / best, _BAR_PX))
+            paint_box(painter, self._theme, mirrored(self, bar), 3, role)
         if row.predicted is not None:
-            at = track.left() + track.width() * min(row.predicted / best, 1.0)
+            at = track.left() + track.width() * row.predicted / best
             painter.fillRect(painted(self, at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map"))
 
     def _describe(self) -> None:
@@ -133,10 +125,8 @@ def _has_bar(row: PlanRow) -> bool:
 
 
 def _sentence(row: PlanRow) -> str:
-    if row.measured is None or row.predicted is None or row.reason:
-        return row_words(row)
-    return tr(
-        "measured {speed}, predicted {prediction}",
-        speed=figures.speed(row.measured),
-        prediction=figures.speed(row.predicted),
-    )
+    words = row_words(row)
+    if row.measured is not None and row.predicted is not None and not row.reason:
+        prediction = figures.speed(row.predicted)
+        words = tr("measured {speed}, predicted {prediction}", speed=figures.speed(row.measured), prediction=prediction)
+    return f"{words}. {row.note}" if row.note else words

@@ -214,7 +214,7 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
         if statistics.plain_per_second is not None and statistics.mode != "plain":
             found.append((tr("Plain decoding"), figures.speed(statistics.plain_per_second)))
         if statistics.resident_bytes:
-            found.append((tr("Memory in all"), figures.size(statistics.resident_bytes)))
+            found.append((tr("Memory of the engine, measured"), figures.size(statistics.resident_bytes)))
         if statistics.disk_bytes_per_second:
             found.append((tr("Read from the disk"), figures.rate(statistics.disk_bytes_per_second)))
     if details is not None:

@@ -256,12 +256,12 @@ class MeasurePanel(QFrame):
         self.bars.set_bars(mode_bars(plan, measuring, rows))
         self._legend.setVisible(bool(self.bars.bars))
         self._legend.set_assumed(plan is not None and not plan.measured)
-        title, sentence = result_words(rows)
+        title, sentence = result_words(plan)
         self._result_title.setText(title)
         self._result_words.setText(sentence)
         self._result.setVisible(bool(title) and not measuring.running)
         self._promise.setVisible(not measuring.running)
-        self._promise.setText(promise_words(report, rows))
+        self._promise.setText(promise_words(report, plan))
         self._progress.setVisible(measuring.running)
         self._done.setText(progress_words(measuring))
         left_s = None if measuring.stopping else measuring.left_s
@@ -284,30 +284,33 @@ class MeasurePanel(QFrame):
 
 
 def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[BenchmarkRow, ...]) -> list[Bar]:
-    """Return a bar for each mode that can run, the fastest first, those without a measurement last."""
-    predicted = {}
-    if plan is not None:
-        predicted = {mode.mode: mode.tokens_per_second for mode in plan.modes if not mode.refusal}
-    best = fastest(rows)
-    bars = [
-        Bar(
-            mode_title(row.mode),
-            row.tokens_per_second,
-            # Once replies have been measured the plan knows of them: the mark is what it said before.
-            row.predicted_per_second,
-            row.refusal or "",
-            best=row == best and not measuring.running,
-        )
-        for row in sorted(rows, key=lambda row: -(row.tokens_per_second or 0.0))
-    ]
-    done = {row.mode for row in rows}
-    running = measuring.stage is Stage.MODES
-    for mode in measuring.modes if running else predicted:
-        if mode in done:
-            continue
-        words = tr("measuring") if running and mode == measuring.mode else ""
-        bars.append(Bar(mode_title(mode), None, predicted.get(mode), words))
-    return bars
+    """Return a bar for each mode that can run, in the plan's order; while modes are measured, as far as they are.
+
+    Args:
+        plan: Plan of the model, which has every speed once measuring is over.
+        measuring: Progress of measuring.
+        rows: Modes that were complete since it began, or the last time.
+    """
+    modes = () if plan is None else tuple(mode for mode in plan.modes if not mode.refusal)
+    now = {row.mode: row for row in rows}
+    if measuring.stage is not Stage.MODES:
+        best = fastest(plan)
+        return [
+            Bar(
+                mode_title(mode.mode),
+                mode.tokens_per_second if mode.measured else None,
+                mode.predicted_per_second,
+                now[mode.mode].refusal or "" if mode.mode in now and not mode.measured else "",
+                best=mode == best,
+            )
+            for mode in modes
+        ]
+    predicted, bars = {mode.mode: mode.predicted_per_second for mode in modes}, []
+    for name in measuring.modes:
+        row = now.get(name, BenchmarkRow(name))
+        words = tr("measuring") if name == measuring.mode else row.refusal or ""
+        bars.append(Bar(mode_title(name), row.tokens_per_second, predicted.get(name), words))
+    return sorted(bars, key=lambda bar: -(bar.measured or 0.0))
 
 
 class WidthPanel(QFrame):

@@ -31,6 +31,7 @@ from app.ui.machine.words import (
     plan_notes,
     power_words,
     result_words,
+    source_words,
     speed_figure,
     speed_words,
     usual_context,
@@ -41,7 +42,7 @@ from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
-from engine.messages import BenchmarkRow, LoadOptions, MachineReport, ModePrediction, PlanReport
+from engine.messages import LoadOptions, MachineReport, ModePrediction, PlanReport
 
 _LEAST_PX = 190  # of a card; at usual text
 _ICON_PX = 16
@@ -148,7 +149,6 @@ class Cards(QWidget):
 def shared_text(
     report: MachineReport | None,
     plan: PlanReport | None,
-    measured: tuple[BenchmarkRow, ...],
     now: datetime,
 ) -> str:
     """Everything that the page shows; no folder and no name of a user is in it."""
@@ -160,8 +160,8 @@ def shared_text(
         mode = mode_with_widths(plan)
         if mode is not None:
             parts.append("\n".join(_width_lines(mode)))
-    if measured:
-        parts.append("\n".join(_measured_lines(measured)))
+        if any(mode.measured for mode in plan.modes):
+            parts.append("\n".join(_measured_lines(plan)))
     return "\n\n".join(parts)
 
 
@@ -203,7 +203,7 @@ def _prediction(mode: ModePrediction) -> str:
             if device == "host"
             else tr("{size} GB on {device}", size=size, device=device)
         )
-    return ", ".join([*words, mode.summary])
+    return ", ".join([*words, source_words(mode), mode.summary])
 
 
 def _width_lines(mode: ModePrediction) -> list[str]:
@@ -212,12 +212,13 @@ def _width_lines(mode: ModePrediction) -> list[str]:
     return [f"{tr('Speed by width')}, {mode_title(mode.mode)}", *lines]
 
 
-def _measured_lines(measured: tuple[BenchmarkRow, ...]) -> list[str]:
+def _measured_lines(plan: PlanReport) -> list[str]:
     lines = [
-        speed_words(mode_title(row.mode), row.tokens_per_second, row.predicted_per_second, row.refusal or "")
-        for row in measured
+        speed_words(mode_title(mode.mode), mode.tokens_per_second, mode.predicted_per_second, "")
+        for mode in plan.modes
+        if mode.measured
     ]
-    title, sentence = result_words(measured)
+    title, sentence = result_words(plan)
     return [tr("Measured"), *lines, *([f"{title}: {sentence}"] if title else [])]
 
 
@@ -412,8 +413,7 @@ class MachinePage(PlacePage):
     @Slot()
     def _copy(self) -> None:
         machine, options = self._machine, self.options()
-        plan, measured = machine.plans.of(options), machine.measured(options)
-        QGuiApplication.clipboard().setText(shared_text(machine.report, plan, measured, _now()))
+        QGuiApplication.clipboard().setText(shared_text(machine.report, machine.plans.of(options), _now()))
         self.said.emit(tr("This page is copied as text."), False)
 
 

@@ -22,7 +22,7 @@ from app.chat.modes import Choice, mode_title
 from app.ui import figures
 from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes
-from app.ui.machine.words import plan_notes, speed_figure
+from app.ui.machine.words import plan_notes, source_words, speed_figure
 from app.ui.painting import mirrored, paint_icon, paint_words, painted
 from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.theme.theme import TextStyle, Theme
@@ -134,7 +134,7 @@ class _Place:
     """Place of a row."""
 
     row: ModePrediction
-    reason: str  # why ``auto`` takes it; empty where it does not
+    taken: bool  # ``auto`` takes it
     box: QRect
     lines: tuple[_Line, ...]
 
@@ -146,7 +146,7 @@ class PlanTable(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._plan: PlanReport | None = None
-        self.rows: list[ModePrediction] = []  # every mode, fastest first, then those that cannot run
+        self.rows: list[ModePrediction] = []  # every mode, in the plan's order
         self._columns: list[_Column] = []
         self._widths: list[int] = []
         self._places: list[_Place] = []
@@ -163,8 +163,7 @@ class PlanTable(QWidget):
         if plan == self._plan:
             return
         self._plan = plan
-        modes = () if plan is None else plan.modes
-        self.rows = sorted(modes, key=lambda row: (bool(row.refusal), -(row.tokens_per_second or 0.0)))
+        self.rows = [] if plan is None else list(plan.modes)
         self._describe()
         self._arrange()
 
@@ -212,10 +211,9 @@ class PlanTable(QWidget):
         if any(map(_gpu_bytes, runs)):
             columns.append(_Column(tr("VRAM, GB"), tuple(gigabytes(_gpu_bytes(row)) for row in runs)))
         first = tuple(map(_first_token, runs))
-        speeds = {row.mode: row.tokens_per_second or 0.0 for row in runs}
-        speed = tuple(map(speed_figure, speeds.values()))
-        plain = speeds.get("plain")
-        times = tuple(figures.ratio(one / plain) if plain else "" for one in speeds.values())
+        speed = tuple(speed_figure(row.tokens_per_second or 0.0) for row in runs)
+        compared = [None if self._plan is None else self._plan.times_plain(row) for row in runs]
+        times = tuple("" if one is None else figures.ratio(one) for one in compared)
         columns.append(_Column(tr("First token"), first))
         if self._plan is not None and not self._plan.measured:
             columns.append(_Column(tr("tok/s, assumed"), speed))
@@ -232,8 +230,11 @@ class PlanTable(QWidget):
     def _head_height(self) -> int:
         return self._theme.type.px(30) if any(not row.refusal for row in self.rows) else 1
 
+    def _taken(self, row: ModePrediction) -> bool:
+        return self._plan is not None and row.mode == self._plan.chosen
+
     def _reason(self, row: ModePrediction) -> str:
-        return self._plan.reason if self._plan is not None and row.mode == self._plan.chosen else ""
+        return self._plan.reason if self._plan is not None and self._taken(row) else row.passed_over
 
     def _placed(self, row: ModePrediction, top: int) -> _Place:
         inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
@@ -247,7 +248,7 @@ class PlanTable(QWidget):
             lines.append(self._line(row.refusal, TextStyle.UI, "sub", room))
         else:
             columns = sum(self._widths) + _GAP_PX * len(self._widths)
-            title_style = TextStyle.UI_BOLD if self._reason(row) else TextStyle.UI_MEDIUM
+            title_style = TextStyle.UI_BOLD if self._taken(row) else TextStyle.UI_MEDIUM
             left = inner.adjusted(0, 0, -columns, 0)
             for text, style, role in (
                 (mode_title(row.mode), title_style, "text"),
@@ -256,7 +257,7 @@ class PlanTable(QWidget):
                 lines.append(self._line(text, style, role, left))
                 left.translate(0, lines[-1].box.height() + 1)
             whole = QRect(inner.left(), left.top() + 2, inner.width(), inner.height())
-            for text, role in ((self._figures(row), "sub"), (self._reason(row), "acct")):
+            for text, role in ((self._figures(row), "sub"), (self._reason(row), "acct" if self._taken(row) else "sub")):
                 if text:
                     lines.append(self._line(text, TextStyle.SMALL, role, whole))
                     whole.translate(0, lines[-1].box.height() + 2)
@@ -265,7 +266,7 @@ class PlanTable(QWidget):
         height = max(wanted, self._theme.type.px(_LEAST_ROW_PX))
         lower = (height - wanted) // 2  # words stand in the middle of a row that has room
         lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
-        return _Place(row, self._reason(row), QRect(0, top, self.width(), height), tuple(lines))
+        return _Place(row, self._taken(row), QRect(0, top, self.width(), height), tuple(lines))
 
     def _refused_indent(self) -> int:
         """Left edge of the reasons of refused modes: after the longest of their names."""
@@ -293,12 +294,12 @@ class PlanTable(QWidget):
         color = self._theme.color
         if place.row.refusal:
             painter.fillRect(place.box, color("surf"))
-        elif place.reason:
+        elif place.taken:
             painter.fillRect(place.box, color("accs"))
         painter.fillRect(QRect(0, place.box.top(), self.width(), 1), color("line"))
         for line in place.lines:
             painter.setFont(self._theme.font(line.style))
-            painter.setPen(color("acct" if place.reason and line.role == "sub" else line.role))
+            painter.setPen(color("acct" if place.taken and line.role == "sub" else line.role))
             painter.drawText(mirrored(self, QRectF(line.box)), int(_WRAP), line.text)
         if not place.row.refusal:
             head = place.lines[0].box.height() + place.lines[1].box.height() + 2 * _PAD_PX
@@ -330,7 +331,8 @@ class PlanTable(QWidget):
 
 
 def _summary(row: ModePrediction) -> str:
-    return row.summary[:1].upper() + row.summary[1:]
+    words = f"{source_words(row)}, {row.summary}" if row.summary else ""
+    return words[:1].upper() + words[1:]
 
 
 def _host_bytes(row: ModePrediction) -> int:
@@ -354,7 +356,7 @@ class PlanPanel(QFrame):
         self.setProperty("kind", "panel")
         title = PlainLabel(tr("Plan"), self, kind="section")
         subtitle = PlainLabel(
-            tr("Ways to run the model by predicted speed, fastest first"), self, kind="sub", wrap=True
+            tr("Ways to run the model, fastest first: as measured here, else as predicted"), self, kind="sub", wrap=True
         )
         words = filled(QVBoxLayout(), title, subtitle, spacing=2)
         self.model = PickButton(theme, tr("Model to plan"), self)  # chooses the model

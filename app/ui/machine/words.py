@@ -11,7 +11,7 @@ from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
-from engine.messages import BenchmarkRow, MachineReport, PlanReport
+from engine.messages import MachineReport, ModePrediction, PlanReport
 from engine.sentences import paragraph
 
 _DISK_KINDS = {
@@ -134,6 +134,18 @@ def speed_figure(tokens_per_second: float) -> str:
     return figures.ratio(tokens_per_second)
 
 
+def source_words(mode: ModePrediction) -> str:
+    """Say what a mode's speed comes from."""
+    if mode.busy:
+        return tr("measured while other programs were busy")
+    return tr("measured here") if mode.measured else tr("predicted")
+
+
+def speed_and_source(mode: ModePrediction) -> str:
+    """Return a mode's speed and what it comes from."""
+    return tr("{speed}, {source}", speed=figures.speed(mode.tokens_per_second or 0.0), source=source_words(mode))
+
+
 def speed_words(mode: str, measured: float | None, predicted: float | None, instead: str) -> str:
     """Return a mode's measured speed, or words in its place, and the predicted one."""
     if measured is None:
@@ -166,7 +178,7 @@ def plan_notes(plan: PlanReport) -> list[str]:
     if not plan.measured:
         source = tr("Every figure is assumed: the speeds of this machine were never measured.")
     elif plan.profiled:
-        source = tr("Predicted from this machine's speeds and from replies of this model here.")
+        source = tr("What is predicted comes from this machine's speeds and from replies of this model here.")
     else:
         source = tr("Predicted from this machine's speeds.")
     return [source, paragraph(weights, draft, prompt)]
@@ -184,9 +196,9 @@ def progress_words(measuring: Measuring) -> str:
     return tr("{done} of %n mode(s) done", modes, done=done)
 
 
-def promise_words(report: MachineReport | None, rows: tuple[BenchmarkRow, ...] = ()) -> str:
+def promise_words(report: MachineReport | None, plan: PlanReport | None = None) -> str:
     """Text above the button that measures every mode."""
-    if any(row.busy for row in rows):
+    if plan is not None and any(mode.busy for mode in plan.modes):
         return tr("Other programs kept the machine busy meanwhile: it is measured again when it is idle.")
     if report is not None and report.power.on_mains is False:
         return tr("On battery most computers are slower: plug it in to measure.")
@@ -195,17 +207,13 @@ def promise_words(report: MachineReport | None, rows: tuple[BenchmarkRow, ...] =
     return tr("Measurements are kept and improve the predictions for this model.")
 
 
-def result_words(rows: tuple[BenchmarkRow, ...]) -> tuple[str, str]:
+def result_words(plan: PlanReport | None) -> tuple[str, str]:
     """Outcome of measuring: a title and a sentence; both empty where there is nothing to compare."""
-    best = fastest(rows)
-    known = sum(row.tokens_per_second is not None for row in rows)
-    if best is None or best.tokens_per_second is None or known < 2:
+    best = fastest(plan)
+    if plan is None or best is None or best.tokens_per_second is None or sum(mode.measured for mode in plan.modes) < 2:
         return "", ""
-    title = tr("{mode} is the fastest here", mode=mode_title(best.mode))
-    plain = next((row.tokens_per_second for row in rows if row.mode == "plain"), None)
+    title, speed = tr("{mode} is the fastest here", mode=mode_title(best.mode)), figures.speed(best.tokens_per_second)
     if best.mode == "plain":
-        return title, tr("{speed}: no other mode was faster.", speed=figures.speed(best.tokens_per_second))
-    if not plain:
-        return title, figures.speed(best.tokens_per_second)
-    times = figures.times_plain(best.tokens_per_second / plain)
-    return title, f"{figures.speed(best.tokens_per_second)}, {times}."
+        return title, tr("{speed}: no other mode was faster.", speed=speed)
+    times = plan.times_plain(best)
+    return title, speed if times is None else f"{speed}, {figures.times_plain(times)}."

@@ -95,7 +95,7 @@ class ModelsPage(PlacePage):
         store = self._store
         for signal in (
             store.downloads.changed, store.installed.changed, store.forecasts.changed, store.pairs_changed,
-            store.offers.missed_changed, workspace.model.changed,
+            store.offers.missed_changed, workspace.model.changed, workspace.plans.answered,
         ):  # fmt: skip
             signal.connect(self._refresh_soon)
         store.installed.changed.connect(self._look_at_installed)
@@ -176,6 +176,7 @@ class ModelsPage(PlacePage):
         super().showEvent(event)
         if self.focusWidget() is None:  # or the first button would take the focus, and its ring
             self.area.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.shelf.plan_installed()
         self.refresh()
         self._store.look_around()
 
@@ -206,6 +207,7 @@ class ModelsPage(PlacePage):
     def _look_at_installed(self) -> None:
         if self.isVisible():
             self._store.look_at_installed()
+            self.shelf.plan_installed()
 
     @Slot()
     def _show_all_rows(self) -> None:

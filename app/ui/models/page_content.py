@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.bridge.models.store import ModelStore
 from app.bridge.workspace import Workspace
+from app.chat.engine_options import load_options
 from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.ui import figures
+from app.ui.machine.words import speed_and_source
 from app.ui.models.cards import CardContent
 from app.ui.models.installed import InstalledContent
 from app.ui.models.model_table import RowContent
 from app.words import mark, tr
-from engine.messages import Basis, DownloadStatus
+from engine.messages import Basis, DownloadStatus, PlanReport, Prediction
 from engine.sentences import paragraph
 
 _SOURCES: dict[Basis, str] = {
@@ -74,7 +77,7 @@ class ModelShelf:
             contents.append(
                 CardContent(
                     model,
-                    known[model.reference],
+                    self._known(model) or known[model.reference],
                     tr(found.strength.value),
                     "" if installed is None else installed.ref,
                     download,
@@ -121,9 +124,7 @@ class ModelShelf:
         for entry in store.installed.entries:
             prediction = store.forecasts.known.get(entry.ref)
             base = prediction is not None and prediction.only_continues
-            speed = ""
-            if prediction is not None and prediction.tokens_per_second is not None and not prediction.problem:
-                speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second))
+            speed = self._speed_of(entry)
             reading = self.read_share if entry.name == store.installed.reads else None
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
             draft = self._missing_draft(entry)
@@ -143,7 +144,7 @@ class ModelShelf:
         """
         found = []
         for model in self.listed:
-            prediction = self._store.forecasts.known.get(model.reference)
+            prediction = self._known(model)
             fits = prediction is not None and fit_of(prediction) in (Fit.EASY, Fit.FITS)
             if (chat and not model.chat) or (draft and not model.has_draft) or (memory and not fits):
                 continue
@@ -151,6 +152,31 @@ class ModelShelf:
             state = tr("Asking...") if model.reference == asked else self._state_of(model)
             found.append(RowContent(model, prediction, size, state))
         return tuple(found)
+
+    def plan_installed(self) -> None:
+        """Ask for the plans of installed models, which have their speeds."""
+        for entry in self._store.installed.entries:
+            if entry.kind == "target" and not entry.problem and not entry.server:
+                self._workspace.plans.ask(load_options(self._workspace.settings, entry.ref))
+
+    def _plan_of(self, entry: InstalledEntry) -> PlanReport | None:
+        return self._workspace.plans.of(load_options(self._workspace.settings, entry.ref))
+
+    def _speed_of(self, entry: InstalledEntry) -> str:
+        """Return the speed of the mode that an installed model takes, and what it comes from."""
+        plan = self._plan_of(entry)
+        best = None if plan is None else plan.taken
+        if best is None or best.tokens_per_second is None:
+            return ""
+        return speed_and_source(best)
+
+    def _known(self, model: ListedModel) -> Prediction | None:
+        """Return a model's prediction, which has the speed of the plan if it is installed."""
+        prediction, copy = self._store.forecasts.known.get(model.reference), self._copy_of(model)
+        plan = None if copy is None else self._plan_of(copy)
+        if prediction is None or plan is None or plan.taken is None:
+            return prediction
+        return replace(prediction, mode=plan.chosen, tokens_per_second=plan.taken.tokens_per_second)
 
     def _missing_draft(self, entry: InstalledEntry) -> ListedModel | None:
         """Return the catalogue's smallest draft for an installed model that has none here."""

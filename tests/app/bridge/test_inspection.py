@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.chat.conversation import Message, ReplyDetails
+from app.chat.reply_trace import ReplyTrace, from_bytes, to_bytes
 from engine.messages import ModelUnloaded, Notice, Plan, PlanChosen
 from tests.app.bridge.conftest import Desk
 from tests.support.inspector_scene import ROUNDS, STREAMED, finished, report, update
+from tests.support.machine_scene import as_measured, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 
-def test_speeds_belong_to_the_model_in_memory(workspace: ScriptedWorkspace) -> None:
+def test_a_reply_keeps_the_plan_and_the_places_that_it_was_written_with(workspace: ScriptedWorkspace) -> None:
     workspace.load(report())
     inspection = workspace.inspection
-    workspace.told_of(1, finished(59, 10_000.0, mode="plain"))
-    workspace.told_of(2, finished(3, 10.0, mode="lookup"))  # too short to say anything
-    measured = {row.name: row.measured for row in inspection.plan()}
-    assert measured["plain"] == pytest.approx(5.9)
-    assert measured["lookup"] is None
-    assert inspection.places() == report().places
-    workspace.load(report())  # again, with a draft say
-    assert [row.name for row in inspection.plan() if row.measured] == ["plain"]
-    workspace.load(report(STREAMED))
-    assert all(row.measured is None for row in inspection.plan())
+    assert inspection.places(None) == report().places
+    modes = as_measured(plan(), {"dovetail": 17.8})
+    workspace.told_of(1, PlanChosen("", Plan("dovetail", "because"), modes, STREAMED))
+    workspace.told_of(1, finished(59, 10_000.0))
+    workspace.load(report())  # another model since
+    assert (inspection.plan(reply_with(1)), inspection.places(reply_with(1))) == (modes, STREAMED)
+    kept, read = to_bytes(inspection.trace(reply_with(1))), ReplyTrace()
+    assert from_bytes(kept, read)
+    assert (read.plan, read.places) == (modes, STREAMED)
     workspace.tell(ModelUnloaded())
-    assert inspection.places() == ()
+    assert inspection.places(None) == ()
+    assert inspection.places(reply_with(1)) == STREAMED
 
 
 def reply_with(number: int, details: ReplyDetails | None = None) -> Message:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from engine.messages import ErrorReport, Failed, LoadOptions, MakePlan, PlanMade
 from engine.modes import in_mode
 from tests.app.bridge.conftest import Desk
-from tests.support.machine_scene import FITS, plan
+from tests.support.machine_scene import plan
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 
@@ -52,15 +52,15 @@ def test_a_model_without_a_plan_has_a_sentence(workspace: ScriptedWorkspace) -> 
 def test_the_menu_of_memory_and_the_inspector_have_the_predictions(desk: Desk) -> None:
     workspace = desk.open()
     inspection = workspace.inspection
-    assert all(row.predicted is None for row in inspection.plan())
+    assert inspection.plan(None) is None
     inspection.watch(True)
     desk.wait(lambda: workspace.plans.chosen is not None)
-    rows = {row.name: row for row in inspection.plan()}
-    assert rows["dovetail"].predicted == 14.5
-    assert rows["llmcad"].reason == FITS
-    assert inspection.assumed  # this engine has measured nothing yet
+    made = inspection.plan(None)
+    assert made is not None
+    assert made.modes[0].tokens_per_second == 14.5
+    assert not made.measured  # this engine has measured nothing yet
     memories = {choice.key: choice for choice in workspace.memories("")}
-    assert memories["gpu"].problem.startswith("Needs a GPU")
+    assert "Needs a GPU" in memories["unusable"].problem
     assert memories["disk"].detail.startswith("LLMCad: For models larger than memory")
     workspace.choose_model(str(desk.folder / "other"))
     assert workspace.plans.chosen is None

@@ -16,17 +16,15 @@ from engine.drafting.committee import (
     LOOKUP,
     PROMPT_TOKENS,
     CommitteeMemory,
-    MajorityCommittee,
     Member,
+    MemberWeights,
     MergedCommittee,
-    Rewards,
 )
 from engine.drafting.drafter import Drafter
 from engine.drafting.fallback_drafter import FallbackDrafter
+from engine.drafting.minions import MajorityCommittee
 from engine.model.token_tree import Draft, DraftShape, Probes
 from engine.placement.device import Link
-
-REWARDS = Rewards(0.6, 0.3, 2.0, 0.5)
 
 
 class Scripted(Drafter):
@@ -62,7 +60,7 @@ def rows(first: int, count: int, columns: int) -> Tensor:
 
 def test_each_member_gets_its_own_columns_from_its_own_first_position() -> None:
     early, late = Scripted(layers=(1, 4), begins=2), Scripted(layers=(4,), begins=3)
-    committee = MajorityCommittee(members(early, Scripted(), late), CommitteeMemory(), REWARDS)
+    committee = MajorityCommittee(members(early, Scripted(), late), CommitteeMemory())
     assert committee.hidden_layers == (1, 4)
     assert committee.reset([1, 2, 3, 4]) == 2
     assert committee.wants_hidden
@@ -80,7 +78,7 @@ def test_each_member_gets_its_own_columns_from_its_own_first_position() -> None:
 def test_rows_that_a_member_does_not_want_come_with_later_ones() -> None:
     keen, shy = Scripted(layers=(3,), begins=0), Scripted(layers=(3,), begins=0)
     shy.wants_hidden = False
-    committee = MajorityCommittee(members(keen, shy), CommitteeMemory(), REWARDS)
+    committee = MajorityCommittee(members(keen, shy), CommitteeMemory())
     committee.reset([1, 2])
     committee.observe([3], rows(0, 2, 1))
     assert shy.heard[0][1] is None
@@ -92,27 +90,15 @@ def test_rows_that_a_member_does_not_want_come_with_later_ones() -> None:
 
 def test_the_majority_goes_to_the_target_and_its_member_is_judged() -> None:
     chains = (Draft.chain((2, 4)), Draft.chain((2, 5)), Draft.chain((3, 4)))
-    committee = MajorityCommittee(members(*map(Scripted, chains)), CommitteeMemory(), REWARDS)
+    committee = MajorityCommittee(members(*map(Scripted, chains)), CommitteeMemory())
     committee.reset([1])
     draft = committee.propose(DraftShape(2))
     assert (draft.tokens, draft.parents, draft.sources) == ((2, 4), (-1, 0), ((0, 1), (0,)))
     committee.observe([2, 4, 9], None)  # all of it held
-    assert [committee.rate(member) for member in range(3)] == [1.0, None, None]
-    assert committee.weights == (1.0, 0.5, 0.5)
-    committee.propose(DraftShape(2))
-    committee.observe([7], None)
-    assert committee.rate(0) == 0.5
-
-
-def test_every_member_is_judged_by_what_it_would_have_had_accepted() -> None:
-    chains = (Draft.chain((2, 4)), Draft.chain((2, 5)), Draft.chain((3, 4)), Draft())
-    committee = MajorityCommittee(members(*map(Scripted, chains)), CommitteeMemory(), REWARDS)
-    committee.judge_all = True
-    committee.reset([1])
-    committee.propose(DraftShape(2))
-    committee.observe([2, 5], None)
-    assert [committee.rate(member) for member in range(4)] == [0.5, 1.0, 0.0, None]
-    assert committee.weights == (0.5, 1.0, 0.25, 0.5)
+    for weights in ((1.0, 1 / 1.1, 1 / 1.1),) * 3 + ((0.99, 1.0, 1.0),):  # a half held on average, a third, a quarter
+        assert committee.weights == pytest.approx(weights)
+        committee.propose(DraftShape(2))
+        committee.observe([7], None)
 
 
 def test_the_merged_tree_has_the_likeliest_nodes_first_and_says_whose_they_are() -> None:
@@ -121,7 +107,7 @@ def test_the_merged_tree_has_the_likeliest_nodes_first_and_says_whose_they_are()
     drafters = [Scripted(sure), Scripted(unsure)]
     for drafter in drafters:
         drafter.gives_chances = True
-    committee = MergedCommittee(members(*drafters), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(*drafters), CommitteeMemory())
     committee.reset([1])
     draft = committee.propose(DraftShape(8))
     assert draft.tokens == (2, 4, 3)
@@ -134,7 +120,7 @@ def test_the_merged_tree_has_the_likeliest_nodes_first_and_says_whose_they_are()
 
 def test_confidence_is_calibrated_by_what_came() -> None:
     boastful = Scripted(Draft((2, 3), (-1, -1), (math.log(0.95), math.log(0.04))))
-    committee = MergedCommittee(members(boastful), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(boastful), CommitteeMemory())
     committee.reset([1])
     for _ in range(60):
         committee.propose(DraftShape(4))
@@ -146,7 +132,7 @@ def test_confidence_is_calibrated_by_what_came() -> None:
 def test_a_member_that_is_wrong_throughout_a_text_gets_no_nodes_from_the_one_that_is_right() -> None:
     """And is heard again, after as few rounds, in a text of its own kind."""
     chains = (Draft.chain((2, 3, 4, 5)), Draft.chain((6, 7, 8, 9)))
-    committee = MergedCommittee(members(*map(Scripted, chains)), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(*map(Scripted, chains)), CommitteeMemory())
     committee.reset([1])
     for right in (0, 1):
         for _ in range(12):
@@ -159,7 +145,7 @@ def test_a_member_that_costs_more_than_it_adds_is_left_alone_and_tried_again() -
     lookup = Scripted(Draft((2,), (-1,), (math.log(0.4),)))
     lookup.gives_chances = True
     echo = Scripted(Draft((2,), (-1,), (math.log(0.4),)))
-    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory())
     committee.reset([1])
     shape = DraftShape(8, step_worth=0.2, second_worth=1e9, row_worth=0.1)
     for _ in range(60):
@@ -183,7 +169,7 @@ def test_rows_wait_while_a_member_is_left_alone_and_are_all_there_once_it_is_ask
     lookup.gives_chances = True
     both = members(lookup, slow, kinds=(LOOKUP, "medusa"))
     memory.standings(both)[1].alone = 20
-    committee = MergedCommittee(both, memory, REWARDS)
+    committee = MergedCommittee(both, memory)
     committee.reset([1])
     wanted, taken_until, read, emitted = committee.wants_hidden, 0, 1, 1
     assert not wanted
@@ -203,7 +189,7 @@ def test_rows_wait_while_a_member_is_left_alone_and_are_all_there_once_it_is_ask
 
 def test_none_that_takes_time_is_asked_where_plain_rounds_are_measured() -> None:
     lookup, network = Scripted(Draft.chain((2,))), Scripted(Draft.chain((3,)))
-    committee = MergedCommittee(members(lookup, network, kinds=(LOOKUP, "model")), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(lookup, network, kinds=(LOOKUP, "model")), CommitteeMemory())
     committee.reset([1])
     assert committee.propose(DraftShape(8, step_worth=math.inf)).tokens == (2,)
     assert network.asked == 0
@@ -214,7 +200,7 @@ def test_probes_follow_their_nodes_and_their_answers_reach_prompt_tokens_alone()
     probes = Probes((-1, 0, 1), (1, 1, 1), (0, 0, 0), embeddings)
     asking = Scripted(Draft((5, 2), (-1, -1), (math.log(0.3), math.log(0.5)), probes=probes))
     other = Scripted(Draft((2,), (-1,), (math.log(0.6),)))
-    committee = MergedCommittee(members(asking, other, kinds=(PROMPT_TOKENS, "model")), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(asking, other, kinds=(PROMPT_TOKENS, "model")), CommitteeMemory())
     committee.reset([1])
     draft = committee.propose(DraftShape(8))
     assert draft.tokens == (2, 5)
@@ -237,7 +223,7 @@ class Failing(Scripted):
 def test_a_member_that_fails_is_left_behind(kind: type[MajorityCommittee] | type[MergedCommittee]) -> None:
     told: list[str] = []
     failing = FallbackDrafter(Failing(layers=(2,), begins=0), Link(torch.device("cpu")), told.append)
-    committee = kind(members(failing, Scripted(Draft.chain((4,)))), CommitteeMemory(), REWARDS)
+    committee = kind(members(failing, Scripted(Draft.chain((4,)))), CommitteeMemory())
     committee.reset([1])
     for _ in range(3):
         committee.observe([1], rows(0, 1, 1))
@@ -248,12 +234,12 @@ def test_a_member_that_fails_is_left_behind(kind: type[MajorityCommittee] | type
 
 def test_what_replies_have_shown_stays_for_the_next() -> None:
     memory = CommitteeMemory()
-    for said in (4, 9):
-        committee = MajorityCommittee(members(Scripted(Draft.chain((4,)))), memory, REWARDS)
+    for said, weights in ((4, (1.0, 1.0)), (9, (1.0, 1 / 1.1)), (9, (1.0, 1 / 1.1))):  # 1.0 on average, then 0.5
+        committee = MajorityCommittee(members(Scripted(Draft.chain((4,))), Scripted(Draft.chain((5,)))), memory)
+        assert committee.weights == pytest.approx(weights)
         committee.reset([1])
         committee.propose(DraftShape(1))
         committee.observe([said], None)
-    assert committee.rate(0) == 0.5
 
 
 def guessing(chance: float) -> Scripted:
@@ -268,26 +254,15 @@ def test_a_guess_that_more_likely_holds_than_not_is_verified_without_asking_anot
     chance: float, asked: int
 ) -> None:
     free, network = guessing(chance), Scripted(Draft.chain((3,)))
-    committee = MergedCommittee(members(free, network, kinds=(LOOKUP, "model")), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(free, network, kinds=(LOOKUP, "model")), CommitteeMemory())
     committee.reset([1])
     committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e-9, row_worth=0.1))
     assert network.asked == asked
 
 
-@pytest.mark.parametrize(
-    ("rate", "weight"), [(0.2, 0.5), (0.29, 0.5), (0.31, 1.0), (0.59, 1.0), (0.61, 1.0), (0.7, 1.0)]
-)
-def test_beyond_each_of_two_thresholds_a_weight_changes_and_between_them_it_stays(rate: float, weight: float) -> None:
-    votes = CommitteeMemory().votes(members(Scripted(), Scripted()), REWARDS)
-    votes.judge([(0, rate), (1, 0.5)])
-    assert votes.weights[0] == weight
-    assert votes.weights[1] == (0.5 if rate > 0.6 else 1.0)  # the largest weight is 1
-
-
 def test_thresholds_are_those_of_the_paper_where_nobody_says_otherwise() -> None:
-    usual = Rewards()
-    for rate, relation in ((0.65, 1.1), (0.55, 1.0), (0.35, 1.0), (0.25, 0.9)):
-        votes = CommitteeMemory().votes(members(Scripted(), Scripted()), usual)
+    for rate, relation in ((0.7, 1.1), (0.61, 1.1), (0.59, 1.0), (0.31, 1.0), (0.29, 0.9), (0.2, 0.9)):
+        votes = MemberWeights(2)
         votes.judge([(0, rate), (1, 0.45)])
         assert votes.weights[0] / votes.weights[1] == pytest.approx(relation)
 
@@ -296,7 +271,7 @@ def test_a_member_that_does_not_pay_is_left_alone_twice_as_long_each_time() -> N
     """It is judged after four drafts; its pause is counted in tokens, and is 1024 of them at most."""
     lookup, echo = guessing(0.4), guessing(0.4)
     echo.gives_chances = False
-    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory())
     committee.reset([1])
     asked: list[int] = []
     for tokens in range(5000):
@@ -309,9 +284,23 @@ def test_a_member_that_does_not_pay_is_left_alone_twice_as_long_each_time() -> N
     assert len(asked) == 4 * (len(pauses) + 1)
 
 
+@pytest.mark.parametrize(("own", "asked"), [(0.9, 60), (0.2, 4)])
+def test_prompt_tokens_are_left_alone_while_their_rows_cost_more_than_they_add(own: float, asked: int) -> None:
+    lookup = guessing(0.4)
+    probes = Probes((-1, 0, 0), (1, 1, 2), (0, 0, 0), torch.zeros(3, 2))
+    asking = Scripted(Draft((3,), (-1,), (math.log(own),), probes=probes))
+    asking.gives_chances, asking.counted = True, {4: 3.0}
+    committee = MergedCommittee(members(lookup, asking, kinds=(LOOKUP, PROMPT_TOKENS)), CommitteeMemory())
+    committee.reset([1])
+    for _ in range(60):
+        committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e9, row_worth=0.1))
+        committee.observe([2], None)
+    assert asking.asked == asked
+
+
 def test_a_pause_is_of_tokens_and_not_of_rounds() -> None:
     lookup, echo = guessing(0.4), Scripted(Draft((2,), (-1,), (math.log(0.4),)))
-    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory(), REWARDS)
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), CommitteeMemory())
     committee.reset([1])
     rounds = 0
     while echo.asked < 5:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drafting.committee import CommitteeMemory, LengthSelector
+from engine.drafting.committee import CommitteeMemory
+from engine.drafting.minions import LengthSelector
 from engine.messages import RoundRecord
 
 

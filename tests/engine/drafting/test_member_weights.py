@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drafting.committee import MemberWeights, MergedTree, Rewards
+from engine.drafting.minions import majority
 from engine.model.token_tree import Draft
 
 # Figure 5: behind "I" the first two models say "like", the third "likes"; then "apple", "pear" and "apple".
@@ -16,7 +17,7 @@ def test_equal_beginnings_of_chains_are_one_path_of_the_tree() -> None:
     tree = MergedTree(CHAINS)
     assert tree.tokens == [LIKE, APPLE, PEAR, LIKES, APPLE]
     assert tree.parents == [-1, 0, 0, -1, 3]
-    assert tree.sources == [[0, 1], [0], [1], [2], [2]]
+    assert tree.sources == [(0, 1), (0,), (1,), (2,), (2,)]
     assert tree.places == [[0, 1], [0, 2], [3, 4]]
 
 
@@ -31,26 +32,26 @@ def test_equal_beginnings_of_chains_are_one_path_of_the_tree() -> None:
 )
 def test_the_heaviest_child_is_followed_from_the_root(weights: tuple[float, ...], said: list[int], voted: int) -> None:
     tree = MergedTree(CHAINS)
-    path, member = tree.majority(weights)
+    path, member = majority(tree, weights)
     assert [tree.tokens[node] for node in path] == said
     assert member == voted
 
 
 def test_a_longer_chain_goes_on_where_a_heavier_one_ends() -> None:
     tree = MergedTree((Draft.chain((LIKE,)), Draft.chain((LIKE, PEAR)), Draft()))
-    path, member = tree.majority((5.0, 1.0, 9.0))
+    path, member = majority(tree, (5.0, 1.0, 9.0))
     assert [tree.tokens[node] for node in path] == [LIKE, PEAR]
     assert member == 1  # whose chain that is
-    assert MergedTree((Draft(), Draft())).majority((1.0, 1.0)) == ([], None)
+    assert majority(MergedTree((Draft(), Draft())), (1.0, 1.0)) == ([], None)
+    assert majority(MergedTree((Draft.chain((LIKE,)),) * 2), (1.0, 3.0)) == ([0], 1)  # of two that agree the heavier
 
 
 def test_rates_are_averaged_over_the_rounds_in_which_a_member_was_judged() -> None:
     # Figure 5: o_SSM1 = {o1, o3, o4}.
-    weights = MemberWeights(3, Rewards())
-    for member, rate in ((0, 1.0), (1, 0.5), (0, 0.25), (0, 0.25)):
+    weights = MemberWeights(3, Rewards(0.6, 0.3, reward_factor=2.0, punish_factor=0.5))
+    for member, rate in ((0, 1.0), (1, 0.5), (0, 0.25), (0, 0.25)):  # 1.0, then 0.62, then 0.5
         weights.judge([(member, rate)])
-    assert weights.rate(0) == pytest.approx(0.5)
-    assert (weights.rate(1), weights.rate(2)) == (0.5, None)
+    assert weights.weights == (1.0, 0.25, 0.25)
 
 
 def test_weights_are_multiplied_beyond_the_thresholds_and_left_between_them() -> None:

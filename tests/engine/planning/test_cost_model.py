@@ -36,7 +36,6 @@ from engine.planning.cost_model import (
     drafted_round,
     fit_yield,
     plain_round,
-    streamed_round,
 )
 from engine.planning.machine_speeds import MachineSpeeds, UnitTimes
 from tests.support.machines import target
@@ -254,7 +253,7 @@ def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
     assert cost_of.tree_s(1) == cost_of.tree_s(63, paced=True) == pytest.approx(read / 10e9, rel=1e-3)
     assert cost_of.forward_s(1000) == cost_of.forward_s(1)  # a prompt is none of theirs
     streamed = cost(StreamedPlan.of(22, 0))
-    ahead = streamed_round(streamed, DraftsCost([cost_of]), everywhere(5.0))
+    ahead = drafted_round(streamed, DraftsCost([cost_of]), everywhere(5.0), 63, ahead=True)
     assert ahead.tokens_per_second == pytest.approx(
         ahead.tokens / (cost_of.tree_s(1) + streamed.forward_s(ahead.nodes + 1) + streamed.loop_s)
     )
@@ -328,7 +327,7 @@ def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> N
     usual = DraftCost(DRAFT, Q8_0, SPEEDS, False)
     slow = DraftsCost([usual], {7: 10 * usual.tree_s(7)})
     ahead, behind = (
-        streamed_round(streamed, slow, everywhere(5.0)),
+        drafted_round(streamed, slow, everywhere(5.0), 63, ahead=True),
         drafted_round(streamed, slow, everywhere(5.0)),
     )
     assert ahead.tokens_per_second > 1.05 * behind.tokens_per_second
@@ -382,7 +381,7 @@ def test_a_third_of_what_is_drafted_ahead_is_of_use_at_most() -> None:
     usual = DraftCost(DRAFT, Q8_0, SPEEDS, False)
     drafts = DraftsCost([usual])
     expected = everywhere(5.0)
-    found = streamed_round(streamed, drafts, expected)
+    found = drafted_round(streamed, drafts, expected, 63, ahead=True)
     given = TokenYield(5.0).tokens(found.nodes)
     drafting_s = drafts.tree_s(found.nodes, paced=True)
     assert drafting_s < streamed.waiting_s(found.nodes + 1)  # so all of it is hidden where it is of use

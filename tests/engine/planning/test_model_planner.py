@@ -17,8 +17,10 @@ from engine.modes import MEMORY_TITLES, MODES, in_mode
 from engine.placement import ResidentPlan
 from engine.planning import planner as planner_module
 from engine.planning.planner import ModelPlanner, model_planner
+from engine.planning.profile import Profile
 from engine.run import settle
 from tests.support.checkpoints import write_assistant, write_checkpoint
+from tests.support.fast_cases import covering
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import ship
 
@@ -44,10 +46,11 @@ Folders = Callable[[str], str]
 
 @pytest.fixture
 def ships(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Lets a draft ship for every model."""
+    """Lets a draft ship for every model, which replies have tried."""
 
     def become(draft: str) -> None:
         monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (draft,))
+        monkeypatch.setattr(Profile, "knows_draft", lambda profile, digest: True)
 
     return become
 
@@ -59,7 +62,7 @@ def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(
     draft = folders("llama-1b")
     ships(draft)
     options = LoadOptions(model=folders("llama-7b"), weights="q8_0")
-    planner = model_planner(options, untried=True)
+    planner = model_planner(options)
     run = settle(options, planner)
     plan = run.plan
     # Of the modes that this build has.
@@ -76,7 +79,7 @@ def test_a_draft_that_does_not_pay_is_not_loaded_unless_it_is_named(
     draft = folders("llama-1b")
     ships(draft)
     options = LoadOptions(model=folders("llama-7b"))
-    run = settle(options, model_planner(options, untried=True))
+    run = settle(options)
     assert (run.plan.mode, run.drafts) == ("lookup", ())
     named = settle(replace(options, drafts=(draft,)))
     assert (named.plan.mode, [one.name for one in named.drafts]) == ("llmcad", [draft])
@@ -142,12 +145,42 @@ def test_names_of_modes_stand_for_a_draft_and_a_memory(tmp_path: Path, monkeypat
     for name, taken, left in (("llmcad", "toy-draft", "toy-head"), ("dovetail", "toy-head", "toy-draft")):
         with pytest.raises(InvalidOption, match=f"drafts with {taken} alone: leave out {left}"):
             in_mode(name, both)
-    assert in_mode("plain", both).drafts == ("off",)
     for name, memory in (("lookup", "gpu"), ("dovetail", "disk"), ("llmcad", "disk")):
         assert in_mode(name, replace(toy, memory=memory)).memory == memory
     with pytest.raises(InvalidOption, match="Partial offload stands for the memory 'gpu': leave out the memory 'disk'"):
         in_mode("offload", replace(toy, memory="disk"))
     assert in_mode("ghidorah", toy, ("heads",)).drafts == ("heads",)
+
+
+@pytest.mark.parametrize(
+    ("mode", "draft"),
+    [
+        *((mode, "off") for mode in MODES if MODES[mode].drafts or MODES[mode].drafter),
+        *((mode, "lookup") for mode in MODES if mode not in ("lookup", "minions")),
+        *((mode, "toy-draft") for mode in MODES if not MODES[mode].drafts),
+    ],
+)
+def test_a_mode_that_does_not_guess_with_the_named_draft_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, draft: str
+) -> None:
+    ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
+    for drafts in ((draft,), ("toy-draft", draft), (draft, "toy-draft")):
+        with pytest.raises(InvalidOption, match=f"contradicts the draft .*{draft}"):
+            in_mode(mode, LoadOptions(model="toy", drafts=drafts))
+
+
+def test_a_mode_agrees_with_a_draft_that_it_stands_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
+    for mode, drafts, taken in (
+        ("plain", ("off",), ("off",)),
+        ("offload", ("off",), ("off",)),
+        ("lookup", ("lookup",), ("lookup",)),
+        ("minions", ("lookup",), ("lookup", "toy-head", "toy-draft")),
+        ("minions", ("lookup", "toy-draft"), ("lookup", "toy-draft")),
+        ("dovetail", ("toy-draft",), ("toy-draft",)),
+        ("auto", ("off",), ("off",)),
+    ):
+        assert in_mode(mode, LoadOptions(model="toy", drafts=drafts)).drafts == taken
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folders: Folders) -> None:
@@ -166,22 +199,22 @@ def test_what_cannot_be_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         settle(LoadOptions(model="toy", drafts=("gone",)))
 
 
-@pytest.mark.parametrize("memory", MEMORY_TITLES)
-@pytest.mark.parametrize(
-    ("drafts", "mode"),
-    [
-        ((), "lookup"),
-        (("off",), "plain"),
-        (("lookup",), "lookup"),
-        (("toy-draft",), "dovetail"),
-        (("toy-head",), "dovetail"),
-        (("toy-draft", "toy-head"), "minions"),
-        (("lookup", "toy-draft"), "minions"),
-    ],
+DRAFTS_AND_MODES = (
+    ((), "lookup"),
+    (("off",), "plain"),
+    (("lookup",), "lookup"),
+    (("toy-draft",), "dovetail"),
+    (("toy-head",), "dovetail"),
+    (("toy-draft", "toy-head"), "minions"),
+    (("lookup", "toy-draft"), "minions"),
 )
+
+
+@pytest.mark.parametrize(("memory", "drafted"), covering(MEMORY_TITLES, DRAFTS_AND_MODES, together=1))
 def test_every_draft_goes_with_every_memory(
-    memory: str, drafts: tuple[str, ...], mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: str, drafted: tuple[tuple[str, ...], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    drafts, mode = drafted
     ship(tmp_path, monkeypatch, ("toy-draft", "toy-head"))
     options = LoadOptions(model="toy", drafts=drafts, memory=memory)
     named = drafts or (("toy-draft",) if memory == "disk" else ())
@@ -221,15 +254,16 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (small,))
     # By itself the format is the one that was measured to be fastest here, and what replies teach is of one format.
     options = LoadOptions(model=model, weights="fp32")
-    first = model_planner(options)
-    assert first.drafts == ()
-    assert first.plan.mode("dovetail").refusal
+    first = model_planner(options).plan
+    assert first.mode("dovetail").drafts == (small,)
+    assert (first.modes[0].mode, first.chosen) == ("dovetail", "lookup")
+    assert first.modes[0].passed_over.startswith("It may be faster, and is taken once replies have shown")
     explicit = settle(replace(options, drafts=(small,)))
     assert explicit.planner.plan.mode("dovetail").drafts == (small,)
     explicit.planner.learn(drafted(7), "fp32", ResidentPlan.of(12), explicit.mode, explicit.drafts, {}, "chat")
     explicit.planner.learn(drafted(0), "fp32", ResidentPlan.of(12), MODES["plain"], (), {}, None)
     later = model_planner(options)
-    assert later.plan.mode("dovetail").drafts == (small,)
+    assert later.plan.mode("dovetail").passed_over == ""
     assert later.plan.profiled
     run = settle(options, later)
     assert (run.plan.mode, [draft.name for draft in run.drafts]) == ("dovetail", [small])

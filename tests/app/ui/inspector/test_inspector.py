@@ -149,7 +149,8 @@ def test_it_shows_a_reply_as_it_is_made(
     assert not panel.disk.isVisible()
     assert panel.tokens.count == 1 + sum(len(record.emitted) for record in ROUNDS)
     assert panel.tree_section.detail.text() == "step 8: 3 accepted, 1 corrected"
-    workspace.load(report(STREAMED))
+    assert panel.plan_section.detail.text() == "as it was for this reply"
+    play(workspace, workspace.reply(chat).id, STREAMED)
     panel.update_now()
     assert panel.disk.isVisible()
     assert "MB/s" in panel.places.accessibleName()
@@ -444,8 +445,10 @@ def test_large_text_makes_nothing_wider_than_the_panel(
 
 
 def test_the_plan_has_predictions_and_says_where_they_are_assumed(
-    workspace: ScriptedWorkspace, panel: Inspector
+    workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
+    panel.show_reply(None)
+
     def answered(measured: bool) -> None:
         asked = workspace.engine.last(MakePlan).request_id
         workspace.tell(PlanMade(asked, plan(measured=measured)))
@@ -454,9 +457,16 @@ def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     answered(measured=True)
     assert [(row.name, row.predicted) for row in panel.plan.rows[:2]] == [("dovetail", 14.5), ("lookup", 8.9)]
     assert panel.plan.rows[-1].reason
-    assert panel.plan_section.detail.text() == "predicted for this model, then measured"
+    assert panel.plan_section.detail.text() == "the model in use, now"
+    assert panel.plan_legend._entries()[1][0] == "predicted"
     asked = len(workspace.engine.sent)
     workspace.load(report())
     assert [type(command) for command in workspace.engine.sent[asked:]] == [Load, MakePlan]
     answered(measured=False)
-    assert panel.plan_section.detail.text() == "predicted from assumed speeds"
+    assert panel.plan_legend._entries()[1][0] == "predicted, from assumed speeds"
+    # A reply of an earlier version has kept nothing of it, and shows no other model's.
+    workspace.change(chat, details=ReplyDetails("plain", "Why.", "m", None, "q4_k_m"))
+    panel.show_reply(workspace.reply(chat))
+    panel.update_now()
+    assert (panel.plan.rows, panel.plan_section.detail.text()) == ([], "not kept with this reply")
+    assert panel.places.isHidden()

@@ -29,7 +29,7 @@ from engine.messages import (
     ReportMachine,
     WidthSpeed,
 )
-from tests.support.machine_scene import machine, plan
+from tests.support.machine_scene import as_measured, machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 
@@ -78,9 +78,9 @@ def test_speeds_by_width_are_shown_with_the_chosen_one_marked(workspace: Scripte
     ghidorah = replace(made.modes[0], mode="ghidorah", drafts=("heads",), draft_nodes=7, widths=widths)
     told_widths = replace(made, modes=(ghidorah, *made.modes))
     page.widths.set_plan(told_widths)
-    shared = shared_text(None, told_widths, (), datetime.now())
+    shared = shared_text(None, told_widths, datetime.now())
     assert "Speed by width, Ghidorah\n1: 5.8 tok/s, predicted 5.9\n8, chosen: 11.4 tok/s" in shared
-    assert "Speed by width" not in shared_text(None, made, (), datetime.now())
+    assert "Speed by width" not in shared_text(None, made, datetime.now())
     bars = page.widths.bars.bars
     assert [(bar.title, bar.measured, bar.predicted, bar.best) for bar in bars] == [
         ("1", 5.8, 5.9, False),
@@ -213,13 +213,15 @@ def test_every_mode_is_measured(workspace: ScriptedWorkspace, page: MachinePage,
     )
     qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
     workspace.tell(Failed(first.request_id, ErrorReport("Cancelled", "")))
+    answer(workspace, as_measured(plan(), {"plain": 5.0, "dovetail": 12.0}))
     bars = page.measure.bars.bars
     assert [(bar.title, bar.best) for bar in bars] == [
         ("Dovetail", True),
-        ("Plain", False),
         ("Lookup", False),
+        ("Plain", False),
     ]
-    assert bars[2].words == "It could not."
+    assert [row.mode for row in page.plan.table.rows[:3]] == ["dovetail", "lookup", "plain"]
+    assert bars[1].words == "It could not."
     assert page.measure.result == "Dovetail is the fastest here 12.0 tok/s, 2.4 times plain."
     page.measure.set_state(plan(), Measuring(Stage.MODES, left_s=200.0, modes=("plain",)), (), None)
     assert page.measure.progress == "0 of 1 mode done 3 min left"
@@ -237,12 +239,7 @@ def test_a_reply_that_runs_is_not_disturbed(
 
 def test_it_is_copied_as_text(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace, gpu=True)
-    rows = (
-        BenchmarkRow("dovetail", 14.2, 14.5),
-        BenchmarkRow("plain", 5.9),
-        BenchmarkRow("lookup", refusal="It could not."),
-    )
-    workspace.machine.kept.keep(machine(gpu=True), page.options(), rows)
+    answer(workspace, as_measured(plan(gpu=True), {"dovetail": 14.2, "plain": 5.9}))
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     text = QGuiApplication.clipboard().text()
     for line in (
@@ -251,8 +248,7 @@ def test_it_is_copied_as_text(workspace: ScriptedWorkspace, page: MachinePage, q
         "q8_0: reads 38.0 GB/s of weights, 400 billion products/s",
         "LLMCad: It is for models larger than memory, and this one fits.",
         "Dovetail: 14.2 tok/s, predicted 14.5",
-        "Plain: 5.9 tok/s",
-        "Lookup: It could not.",
+        "Plain: 5.9 tok/s, predicted 5.9",
         "Dovetail is the fastest here: 14.2 tok/s, 2.4 times plain.",
     ):
         assert line in text.splitlines()

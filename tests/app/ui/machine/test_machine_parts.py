@@ -20,9 +20,8 @@ from app.ui.machine.words import (
     speed_figure,
 )
 from app.ui.theme.theme import Theme
-from engine.messages import BenchmarkRow
 from engine.messages.machine import Power
-from tests.support.machine_scene import GPU, machine, plan
+from tests.support.machine_scene import GPU, as_measured, machine, plan
 
 NOW = datetime(2026, 3, 2, 15, 0, tzinfo=timezone(timedelta(hours=1)))
 
@@ -39,7 +38,7 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
     assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("5.3", "2.1")
     assert figures["Times plain"][0].startswith("2.5")
     first = table.accessibleDescription().splitlines()[0]
-    assert first.startswith("Dovetail: about 14.5 tok/s. Draft on the GPU")
+    assert first.startswith("Dovetail: about 14.5 tok/s. Predicted, draft on the GPU")
     assert first.endswith(plan(gpu=True).reason)
     table.set_plan(replace(plan(), modes=[row for row in plan().modes if row.mode != "plain"]))
     assert {column.title: set(column.values) for column in table._columns}["Times plain"] == {""}
@@ -144,16 +143,13 @@ def test_cards_say_what_is_there() -> None:
 
 def test_figures_and_sentences() -> None:
     assert [speed_figure(value) for value in (14.23, 343.0, 0.424, 0.996)] == ["14.2", "343", "0.42", "1.0"]
-    assert result_words(()) == ("", "")
-    plain = BenchmarkRow("plain", 9.0)
-    lookup = BenchmarkRow("lookup", 8.0)
-    assert result_words((plain, lookup)) == (
+    assert result_words(None) == result_words(plan()) == ("", "")
+    assert result_words(as_measured(plan(), {"plain": 9.0, "lookup": 8.0})) == (
         "Plain is the fastest here",
         "9.0 tok/s: no other mode was faster.",
     )
-    assert result_words((lookup,)) == ("", "")
-    assert result_words((lookup, BenchmarkRow("offload", 7.0))) == ("Lookup is the fastest here", "8.0 tok/s")
-    assert plan_notes(replace(plan(), profiled=True))[0].startswith("Predicted from this machine's speeds and from")
+    assert result_words(as_measured(plan(), {"lookup": 8.0})) == ("", "")
+    assert plan_notes(replace(plan(), profiled=True))[0].startswith("What is predicted comes from this machine's")
 
 
 def test_a_narrow_legend_has_its_words_below_one_another(qtbot: QtBot, theme: Theme) -> None:
