@@ -1,8 +1,8 @@
 """Help: short articles about Tenon, the search in them, and what they say of this computer. No model has a part in it.
 
 The search is SQLite's over all articles, in memory, by a question's words: small words are left out, and mistyped ones
-put right. Sentences on this computer are made of what the engine reported, or say that it has not yet. They are in
-English, as the articles are, and so are their figures, whatever the window's language.
+put right; a Chinese character is a word of its own. Sentences on this computer are made of what the engine reported, or
+say that it has not yet.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from pathlib import Path
 
 from app.chat.model_entries import Fit, ListedModel, Recommendation, fit_of, fits
 from app.chat.modes import mode_title
+from app.words import mark, tr
 from engine.messages import MachineReport, ModePrediction, PlanReport, Prediction
 from engine.modes import MODES
+from engine.sentences import figure, language, paragraph
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "help"
 _HEAD = re.compile(r"^## (?P<title>.+?) \{#(?P<name>[a-z-]+)\}$", re.MULTILINE)
 _KEYWORDS = "Keywords: "
 _PLACEHOLDER = re.compile(r"\{(?:(?P<kind>[a-z]+):)?(?P<name>[a-z_-]+)\}")
-_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*|--[a-z][a-z-]+")
+_CHINESE = "\u3400-\u9fff"
+_WORD = re.compile(rf"[{_CHINESE}]|[^\W_{_CHINESE}]+(?:[-.'][^\W_{_CHINESE}]+)*|--[a-z][a-z-]+")
 _SHORT = 4  # shorter words are too alike to be put right
 _ALIKE = 0.75
 
@@ -38,6 +41,11 @@ _STOP_WORDS = """
     thanks that that's the their them then there these they thing things this those through to too try trying up us
     use used uses using very want wants was way we well were what what's when where where's which while who why will
     with without won't would yes you your
+    aber alle als am an auf aus bei bitte da das dass dein dem den der des die dir doch du durch ein eine einem
+    einen einer eines er es etwas für geht gibt hat habe hier ich ihr im in ist ja kann kannst kein keine können man
+    mehr mein meine meinem meinen meiner mich mir mit muss nach nicht noch nur oder ohne schon sein sich sie sind so
+    um und uns vom von vor warum was wenn wer werden wie wieder will wird wo zu zum zur über
+    的 了 吗 呢 是 我 你 您 在 有 和 与 或 把 被 这 那 个 什 么 怎 样 能 可 以 不 会 要 吧 啊 请 为 用 到 里
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
@@ -98,9 +106,10 @@ _ABOUT_TENON = tuple(
 )
 # Slower than this is slower than most people read.
 _READING_TOKENS_PER_S = 5.0
-_LOOKING = "Tenon is looking at this computer; this page shows it in a moment."
-_PLANNING = "Tenon is working out what each mode does with the model in use; this page shows it in a moment."
-_FITTING = "Tenon is working out what fits here; this page shows it in a moment."
+_LOOKING = mark("Tenon is looking at this computer; this page shows it in a moment.")
+_PLANNING = mark("Tenon is working out what each mode does with the model in use; this page shows it in a moment.")
+_FITTING = mark("Tenon is working out what fits here; this page shows it in a moment.")
+_GUESSES = mark("The speeds of this computer were never measured: these are guesses.")
 
 
 @dataclass(frozen=True)
@@ -118,14 +127,16 @@ class Article:
         return _PLACEHOLDER.sub(lambda found: word_for(found["kind"] or "", found["name"]), self.body)
 
 
-def read_articles(folder: Path = FOLDER) -> tuple[Article, ...]:
-    """Every article, section by section.
+def read_articles(spoken: str = "en") -> tuple[Article, ...]:
+    """Every article in a language, section by section; in English if there are none in it.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: a file does not begin with its section's name, or an article without its keywords.
     """
-    return tuple(article for path in sorted(folder.glob("*.md")) for article in _read(path))
+    folder = FOLDER / spoken
+    paths = sorted((folder if folder.is_dir() else FOLDER).glob("*.md"))
+    return tuple(article for path in paths for article in _read(path))
 
 
 def _read(path: Path) -> list[Article]:
@@ -216,7 +227,7 @@ class HelpLibrary:
         except sqlite3.OperationalError:
             index.close()
             return None
-        rows = ((one.name, one.title, ", ".join(one.keywords), one.body) for one in self.articles)
+        rows = ((one.name, *map(_apart, (one.title, ", ".join(one.keywords), one.body))) for one in self.articles)
         index.executemany("INSERT INTO help VALUES (?, ?, ?, ?)", rows)
         return index
 
@@ -233,10 +244,19 @@ class HelpLibrary:
         return set(words_of(" ".join((article.title, *article.keywords, article.body))))
 
 
-@cache
+def _apart(text: str) -> str:
+    """Put room around each Chinese character: SQLite's tokenizer takes a run of them for one word."""
+    return re.sub(f"([{_CHINESE}])", r" \1 ", text)
+
+
 def help_library() -> HelpLibrary:
-    """Return the articles that ship with Tenon, read at the first call."""
-    return HelpLibrary(read_articles())
+    """Return the articles that ship with Tenon, in the window's language, read at the first call."""
+    return _library(language())
+
+
+@cache
+def _library(spoken: str) -> HelpLibrary:
+    return HelpLibrary(read_articles(spoken))
 
 
 def about_tenon(text: str) -> bool:
@@ -276,62 +296,71 @@ class HelpFacts:
 def _computer(facts: HelpFacts) -> str:
     report = facts.report
     if report is None:
-        return _LOOKING
-    name = f"This computer is a **{report.machine}**. It" if report.machine else "This computer"
-    usable = report.processor.usable_cores
-    cores = f"{usable} cores" if usable != 1 else "1 core"
-    return (
-        f"{name} has the processor {report.processor.name} with {cores} to compute with. {_memory(facts)} "
-        f"{_graphics(facts)} {_disk(facts)}"
-    )
+        return tr(_LOOKING)
+    name = tr("This computer is a **{name}**.", name=report.machine) if report.machine else ""
+    cores = tr("%n core(s)", report.processor.usable_cores)
+    processor = tr("The processor is {name}, with {cores} to compute with.", name=report.processor.name, cores=cores)
+    return paragraph(name, processor, _memory(facts), _graphics(facts), _disk(facts))
 
 
 def _memory(facts: HelpFacts) -> str:
     report = facts.report
     if report is None:
-        return _LOOKING
+        return tr(_LOOKING)
     total, free = _size(report.memory.total_bytes), _size(report.memory.available_bytes)
-    return f"This computer has **{total} of memory**, of which {free} are free now."
+    return tr("This computer has **{total} of memory**, of which {free} are free now.", total=total, free=free)
 
 
 def _graphics(facts: HelpFacts) -> str:
     report = facts.report
     if report is None:
-        return _LOOKING
+        return tr(_LOOKING)
     if not report.gpus:
-        return "Tenon finds **no graphics card that it can use** here, so models run on the processor."
+        return tr("Tenon finds **no graphics card that it can use** here, so models run on the processor.")
     gpu = report.gpus[0]
     if gpu.unified:
-        return f"Tenon can use the graphics processor **{gpu.name}**, which shares the computer's memory."
+        return tr("Tenon can use the graphics processor **{name}**, which shares the computer's memory.", name=gpu.name)
     total, free = _size(gpu.total_bytes), _size(gpu.free_bytes)
-    return f"Tenon can use the graphics card **{gpu.name}** with {total}, of which {free} are free now."
+    return tr(
+        "Tenon can use the graphics card **{name}** with {total}, of which {free} are free now.",
+        name=gpu.name,
+        total=total,
+        free=free,
+    )
 
 
 def _disk(facts: HelpFacts) -> str:
     disk = None if facts.report is None else facts.report.disk("models")
-    return "" if disk is None else f"The disk that models are kept on has {_size(disk.free_bytes)} free."
+    if disk is None:
+        return ""
+    return tr("The disk that models are kept on has {free} free.", free=_size(disk.free_bytes))
 
 
 def _model(facts: HelpFacts) -> str:
-    return f"The one in use now is **{facts.model}**." if facts.model else "No model is in use now."
+    return tr("The one in use now is **{model}**.", model=facts.model) if facts.model else tr("No model is in use now.")
 
 
 def _mode_here(facts: HelpFacts) -> str:
     plan = facts.plan
     if plan is None:
-        return _PLANNING
+        return tr(_PLANNING)
     model = facts.model or plan.model
-    assumed = "" if plan.measured else " The speeds of this computer were never measured: these are guesses."
+    assumed = "" if plan.measured else tr(_GUESSES)
     speeds = {mode.mode: mode.tokens_per_second for mode in plan.modes if not mode.refusal}
     chosen = speeds.get(plan.chosen)
     if chosen is None or chosen < max(speed or 0.0 for speed in speeds.values()):
-        return f"With **{model}** on this computer: {plan.reason}{assumed}"
-    why = f"With **{model}** Auto takes **{mode_title(plan.chosen)}** on this computer, for it is predicted to be "
-    why += f"the fastest of the modes that can run: about {_speed(chosen)}."
+        why = tr("With **{model}** on this computer: {reason}", model=model, reason=plan.reason)
+        return paragraph(why, assumed)
+    why = tr(
+        "With **{model}** Auto takes **{mode}** on this computer, for it is predicted to be the fastest of the modes "
+        "that can run: about {speed}.",
+        model=model,
+        mode=mode_title(plan.chosen),
+        speed=_speed(chosen),
+    )
     plain = speeds.get("plain")
-    if plain and plan.chosen != "plain":
-        why += f" Plain would write about {_speed(plain)}."
-    return why + assumed
+    other = tr("Plain would write about {speed}.", speed=_speed(plain)) if plain and plan.chosen != "plain" else ""
+    return paragraph(why, other, assumed)
 
 
 def _modes(facts: HelpFacts) -> str:
@@ -341,11 +370,11 @@ def _modes(facts: HelpFacts) -> str:
 
 
 def _mode(mode: ModePrediction) -> str:
-    title = f"**{mode_title(mode.mode)}**"
+    title = mode_title(mode.mode)
     if mode.refusal or mode.tokens_per_second is None:
-        return f"{title} cannot run here. {mode.refusal}".strip()
-    summary = f": {mode.summary}" if mode.summary else ""
-    return f"{title}, about {_speed(mode.tokens_per_second)}{summary}"
+        return paragraph(tr("**{mode}** cannot run here.", mode=title), mode.refusal or "")
+    said = tr("**{mode}**, about {speed}", mode=title, speed=_speed(mode.tokens_per_second))
+    return f"{said}: {mode.summary}" if mode.summary else said
 
 
 def _context(facts: HelpFacts) -> str:
@@ -353,9 +382,11 @@ def _context(facts: HelpFacts) -> str:
     mode = None if plan is None else next((one for one in plan.modes if one.mode == plan.chosen), None)
     if plan is None or mode is None or mode.context is None:
         return ""
-    return (
-        f"**{facts.model or plan.model}** has room for {mode.context:,} tokens here, "
-        f"and can have {plan.context_limit:,} at most."
+    return tr(
+        "**{model}** has room for {context} tokens here, and can have {limit} at most.",
+        model=facts.model or plan.model,
+        context=figure(mode.context, ","),
+        limit=figure(plan.context_limit, ","),
     )
 
 
@@ -366,7 +397,7 @@ def _largest(facts: HelpFacts) -> str:
         if model.parameters and model.reference in facts.predictions
     ]
     if not known:
-        return _FITTING
+        return tr(_FITTING)
 
     def most(some: Iterable[tuple[str, int, Prediction]]) -> tuple[str, int, Prediction] | None:
         return max(some, key=lambda one: one[1], default=None)
@@ -376,64 +407,77 @@ def _largest(facts: HelpFacts) -> str:
     sentences = []
     largest = most(fitting)
     if largest is None:
-        sentences.append("No model of the catalogue fits into this computer's memory.")
+        sentences.append(tr("No model of the catalogue fits into this computer's memory."))
     else:
         title, _, prediction = largest
         sentences.append(
-            f"The largest model of the catalogue that fits into this computer's memory is **{title}**: "
-            f"it takes {_size(prediction.memory_bytes)} of the {_size(prediction.room_bytes)} that a model can "
-            f"have here, and writes {_predicted(prediction)}."
+            tr(
+                "The largest model of the catalogue that fits into this computer's memory is **{model}**: it takes "
+                "{needed} of the {room} that a model can have here, and writes {speed}.",
+                model=title,
+                needed=_size(prediction.memory_bytes),
+                room=_size(prediction.room_bytes),
+                speed=_predicted(prediction),
+            )
         )
         swift = most(one for one in fitting if (one[2].tokens_per_second or 0.0) >= _READING_TOKENS_PER_S)
         if swift is not None and swift is not largest:
-            sentences.append(
-                f"The largest one that writes as fast as people read is **{swift[0]}**, with {_predicted(swift[2])}."
+            said = tr(
+                "The largest one that writes as fast as people read is **{model}**, with {speed}.",
+                model=swift[0],
+                speed=_predicted(swift[2]),
             )
+            sentences.append(said)
     beyond = most(one for one in known if fit_of(one[2]) is Fit.DISK)
     if beyond is not None:
-        sentences.append(f"Read from the disk, **{beyond[0]}** would run too, with {_predicted(beyond[2])}.")
+        speed = _predicted(beyond[2])
+        sentences.append(
+            tr("Read from the disk, **{model}** would run too, with {speed}.", model=beyond[0], speed=speed)
+        )
     if any(prediction.basis == "guess" for _, _, prediction in known):
-        sentences.append("The speeds of this computer were never measured: the speeds named are guesses.")
-    return " ".join(sentences)
+        sentences.append(tr(_GUESSES))
+    return paragraph(*sentences)
 
 
 def _recommended(facts: HelpFacts) -> str:
     found = facts.recommended
     if not found:
-        return _FITTING if len(facts.predictions) < len(facts.models) else ""
+        return tr(_FITTING) if len(facts.predictions) < len(facts.models) else ""
     rows = "\n".join(
-        f"- **{one.model.title}**, {one.strength.value.lower()}: {_predicted(facts.predictions[one.model.reference])}"
+        f"- **{one.model.title}**, {tr(one.strength.value)}: {_predicted(facts.predictions[one.model.reference])}"
         for one in found
     )
-    return f"For this computer:\n\n{rows}"
+    return f"{tr('For this computer:')}\n\n{rows}"
 
 
 def _sampling(facts: HelpFacts) -> str:
     if not facts.sampling:
         return ""
-    return "In force now: " + ", ".join(f"{title} {value}" for title, value in facts.sampling) + "."
+    return tr("In force now: {values}.", values=", ".join(f"{title} {value}" for title, value in facts.sampling))
 
 
 def _data_folder(facts: HelpFacts) -> str:
-    return f"Your data lie in `{facts.data_folder}`."
+    return tr("Your data lie in `{folder}`.", folder=facts.data_folder)
 
 
 def _predicted(prediction: Prediction) -> str:
-    speed = "" if prediction.tokens_per_second is None else f"about {_speed(prediction.tokens_per_second)}"
-    mode = "" if prediction.mode is None else f"in {mode_title(prediction.mode)}"
+    speed = (
+        "" if prediction.tokens_per_second is None else tr("about {speed}", speed=_speed(prediction.tokens_per_second))
+    )
+    mode = "" if prediction.mode is None else tr("in {mode}", mode=mode_title(prediction.mode))
     return " ".join(part for part in (speed, mode) if part)
 
 
 def _speed(tokens_per_second: float) -> str:
     if tokens_per_second < 1:
-        return f"{1 / tokens_per_second:.1f} seconds for each token"
-    return f"{tokens_per_second:.{0 if tokens_per_second >= 20 else 1}f} tokens per second"
+        return tr("{seconds} seconds for each token", seconds=figure(1 / tokens_per_second, ".1f"))
+    return tr("{speed} tokens per second", speed=figure(tokens_per_second, ".0f" if tokens_per_second >= 20 else ".1f"))
 
 
 def _size(size_bytes: int) -> str:
     if size_bytes < 999_500_000:
         return f"{size_bytes / 1e6:.0f} MB"
-    return f"{size_bytes / 1e9:.3g} GB"
+    return f"{figure(size_bytes / 1e9, '.3g')} GB"
 
 
 _WORDS: dict[str, Callable[[HelpFacts], str]] = {
@@ -445,7 +489,7 @@ _WORDS: dict[str, Callable[[HelpFacts], str]] = {
     "largest": _largest,
     "memory": _memory,
     "mode-here": _mode_here,
-    "mode-helps": lambda facts: "\n".join(f"- **{mode.title}**: {mode.help}" for mode in MODES.values()),
+    "mode-helps": lambda facts: "\n".join(f"- **{tr(mode.title)}**: {tr(mode.help)}" for mode in MODES.values()),
     "mode-names": lambda facts: ", ".join(f"`{mode.name}`" for mode in MODES.values()),
     "model": _model,
     "modes": _modes,

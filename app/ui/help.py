@@ -26,7 +26,7 @@ from app.ui.transcript.prose import ProseBlock
 from app.version import version
 from app.words import tr
 from engine.messages import DEFAULT_MODEL
-from engine.sentences import language
+from engine.sentences import figure
 
 # The kinds of placeholders that become links, and the schemes of these.
 COMMAND, SETTING, ARTICLE = "do", "setting", "article"
@@ -83,7 +83,7 @@ class ArticleText:
             workspace.model_store.offers.catalogue(),
             workspace.model_store.forecasts.known,
             workspace.model_store.recommended(),
-            tuple((setting_titles()[name], f"{number.value:g}") for name, number in in_force.items()),
+            tuple((tr(setting_titles()[name]), figure(number.value, "g")) for name, number in in_force.items()),
         )
 
 
@@ -172,11 +172,7 @@ class HelpPage(PlacePage):
         self.contents = Contents(theme, library, self)  # every article's title
         self.contents.link_activated.connect(self._follow)
         self.body.link_activated.connect(self._follow)
-        self._in_english = PlainLabel(
-            tr("The articles of the help are in English for now."), self, kind="sub", wrap=True
-        )
-        self._in_english.setVisible(language() != "en")
-        for part in (self.search, self._in_english, self._heading, self.contents, self.body):
+        for part in (self.search, self._heading, self.contents, self.body):
             self.column.addWidget(part)
         self.head.addWidget(self.back)
         self.column.addStretch(1)
@@ -273,7 +269,7 @@ class HelpPage(PlacePage):
         margins = self.column.contentsMargins()
         room = self.width() - 2 * margins.left()  # the scroll bar stands in the right margin
         width = max(200, min(self._theme.type.px(_COLUMN_PX), room))
-        for part in (self.search, self._heading, self._in_english):
+        for part in (self.search, self._heading):
             part.setFixedWidth(width)
         self.body.content_changed()
         self.body.setFixedSize(width, self.body.fit(width))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "screenshots"
-LARGEST_BYTES = 150_000
+LARGEST_BYTES = {"png": 150_000, "gif": 1_500_000}
 
 
 def test_what_the_readme_shows_is_there() -> None:
@@ -20,7 +20,7 @@ def test_what_the_readme_shows_is_there() -> None:
 
 
 def test_pictures_are_small() -> None:
-    sizes = {path.name: path.stat().st_size for path in FOLDER.glob("*.png")}
-
-    assert sizes
-    assert {name: size for name, size in sizes.items() if size > LARGEST_BYTES} == {}
+    for kind, largest in LARGEST_BYTES.items():
+        sizes = {path.name: path.stat().st_size for path in FOLDER.glob(f"*.{kind}")}
+        assert sizes
+        assert {name: size for name, size in sizes.items() if size > largest} == {}

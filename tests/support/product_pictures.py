@@ -2,15 +2,21 @@
 
 The window is the real one on folders of its own, the engine runs in its process, and the bundled model answers.
 Nothing in the pictures is made up: they show what this machine has, what the model wrote, and how fast.
+
+``--moving MODEL DRAFT`` records the moving one instead: MODEL is read from the disk while DRAFT, a small model of the
+same vocabulary, guesses ahead in grey. ImageMagick's ``convert`` joins the frames at the speed of the run.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -37,6 +43,12 @@ EARLIER = (
 ASKED = "Give me three tips for a first garden."
 CODE = "Write a Python function that counts the words in a file."
 CORRECTED = "Write it again, with a check that the file exists."
+TO_CORRECT = (
+    "Correct the spelling: The lighthouse keeper climed the stairs every evning at sunset. He cleaned the great lamp, "
+    "filled it with oil and lit the wick. Then he sat by the window and wached the ships go home."
+)
+MOVING_SIZE = QSize(720, 460)
+_MOVING_BUDGET_BYTES = 2_100_000_000  # some of the layers of a model of 1.1 GB beside a draft of 0.5 GB
 _PATIENCE_S = 300.0
 
 
@@ -139,17 +151,69 @@ def pictures(theme: Theme, folder: Path) -> None:
     run.close()
 
 
+def moving(theme: Theme, folder: Path, model: str, draft: str) -> None:
+    """Record a reply whose guesses are grey until they are checked, in each theme, as guesses-THEME.gif."""
+    run = Run(theme, loaded=False)
+    window, workspace = run.window, run.workspace
+    window.resize(MOVING_SIZE)
+    window.commands["show-chats"].trigger()
+    workspace.settings.choose_for(model, "ram_budget_bytes", _MOVING_BUDGET_BYTES)
+    workspace.settings.choose_for(model, "context", 1024)
+    workspace.settings.temperature = 0.0
+    workspace.choose_model(model)
+    workspace.choose_draft(draft)
+    workspace.choose_memory("disk")
+    QTest.qWait(3000)
+    run.wait(lambda: workspace.model.state.phase is EnginePhase.READY, "the model is loaded")
+    for dark in (False, True):
+        theme.set_dark(dark)
+        run.new_chat()
+        record(run, folder / f"guesses-{'dark' if dark else 'light'}.gif")
+    run.close()
+
+
+def record(run: Run, path: Path) -> None:
+    """Ask for a text to be corrected and save what is seen from the first word on."""
+    run.window.page.composer.set_text(TO_CORRECT)
+    run.window.page.composer.send_button.click()
+    run.wait(lambda: bool(run.reply().content), "the first word")
+    frames, begun = [run.window.grab().toImage()], [time.monotonic()]
+    while run.reply().state.unfinished:
+        QTest.qWait(20)
+        image = run.window.grab().toImage()
+        if image != frames[-1]:
+            frames.append(image)
+            begun.append(time.monotonic())
+    frames.append(run.window.grab().toImage())
+    begun.append(time.monotonic())
+    hundredths = [max(2, round((after - before) * 100)) for before, after in pairwise(begun)] + [300]
+    with tempfile.TemporaryDirectory() as kept:
+        command = ["convert", "-loop", "0"]
+        for number, (image, pause) in enumerate(zip(frames, hundredths, strict=True)):
+            frame = os.path.join(kept, f"{number}.png")
+            image.save(frame)
+            command += ["-delay", str(pause), frame]
+        subprocess.run([*command, "+dither", "-colors", "64", "-layers", "Optimize", str(path)], check=True)
+
+
 def main() -> int:
     """Take them all; the exit code."""
-    if real_model() is None:
+    parser = argparse.ArgumentParser(description="Take the README's pictures of a real run.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--moving", nargs=2, metavar=("MODEL", "DRAFT"), help="record the moving one with these files")
+    options = parser.parse_args()
+    if options.moving is None and real_model() is None:
         print(ABSENT, file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="tenon-pictures-", ignore_cleanup_errors=True) as own:
         os.environ.update({name: os.path.join(own, name) for name in FOLDER_VARIABLES})
         app, theme = begin()
-        folder = Path(sys.argv[1])
+        folder = options.folder
         folder.mkdir(parents=True, exist_ok=True)
-        pictures(theme, folder)
+        if options.moving is None:
+            pictures(theme, folder)
+        else:
+            moving(theme, folder, *options.moving)
         app.quit()
     return 0
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.settings.pages import PAGES, Action, Item, Note, Page, Row, Section, matches
+from app.settings.setting import Names
 from app.settings.settings import Settings
 from app.ui.painting import place
 from app.ui.parts import PlainLabel
@@ -160,7 +161,9 @@ def _texts(item: Item) -> tuple[str, ...]:
     if isinstance(item, Action):
         return (tr(item.title), tr(item.help_text))
     setting = Settings.declared()[item.name]
-    return (tr(setting.title), tr(setting.help_text))
+    choices = setting.control.titles if isinstance(setting.control, Names) else ()
+    # People know many settings by their English names.
+    return (tr(setting.title), tr(setting.help_text), setting.title, *(tr(words) for _, words in choices))
 
 
 class PageStack(QScrollArea):

@@ -420,6 +420,8 @@ class RowStates:
         if number is None or number.origin == "set":
             return ""
         value = value_words(Settings.declared()[name], number.value)
+        if not number.value and name in ("top_k", "min_p"):
+            value = tr("0 (every token)")
         if number.origin == "makers":
             return tr("Automatic is {value}, as the model's makers advise.", value=value)
         if number.origin == "greedy":

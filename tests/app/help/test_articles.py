@@ -23,6 +23,7 @@ from engine.families import SUPPORTED
 from engine.modes import MODES
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
+from tests.support.translations import translations
 from tests.support.window_scene import stock
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -94,6 +95,26 @@ def test_every_placeholder_resolves(window: MainWindow) -> None:
                 assert isinstance(empty.words(name), str)
         shown = article.filled(lambda kind, name: "")
         assert not re.search(r"[{}]", CODE.sub("", shown)), article.name
+
+
+@pytest.mark.parametrize("spoken", ["de", "zh"])
+def test_other_languages_have_the_same_articles(spoken: str) -> None:
+    """The same names, placeholders and code in the same order of articles, and the window's own words in bold."""
+    told = read_articles(spoken)
+    assert [one.name for one in told] == [one.name for one in ARTICLES]
+    assert len({one.title for one in told}) == len(told)
+    assert [one.name for one in told if len(set(one.keywords)) != len(one.keywords)] == []
+    words = {form for forms in translations(spoken).values() for form in forms} | {
+        mode.title for mode in MODES.values()
+    }
+    keys = {"Strg": "Ctrl", "Umschalt": "Shift", "Eingabe": "Enter", "Entf": "Del"}
+    for article, own in zip(ARTICLES, told, strict=True):
+        assert sorted(placeholders(own)) == sorted(placeholders(article)), own.name
+        of_both = [{code for code in code_of(one) if '"' not in code} for one in (article, own)]
+        assert of_both[0] == of_both[1], own.name
+        for bold in BOLD.findall(own.body):
+            key = "+".join(keys.get(part, part) for part in bold.split("+"))
+            assert bold in words or f"**{key}**" in article.body, (own.name, bold)
 
 
 def test_every_command_in_a_terminal_is_understood() -> None:

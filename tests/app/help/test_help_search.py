@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import help as module
-from app.help import HelpLibrary, about_tenon, help_library
+from app.help import HelpLibrary, about_tenon, help_library, read_articles
 from tests.app.help.questions import (
     ABOUT_TENON,
     ORDINARY,
@@ -52,6 +52,34 @@ def test_the_right_article_comes_first() -> None:
 )
 def test_words_may_be_unfinished_inflected_or_mistyped(typed: str, name: str) -> None:
     assert LIBRARY.search(typed, 1) == [LIBRARY[name]]
+
+
+@pytest.mark.parametrize(
+    ("spoken", "typed", "name"),
+    [
+        ("de", "Wie lösche ich einen Chat?", "delete"),
+        ("de", "dunkel", "appearance"),
+        ("de", "Wie groß darf ein Modell sein", "size"),
+        ("de", "zu langsam", "faster"),
+        ("de", "Grafikkarte wird nicht benutzt", "gpu-not-used"),
+        ("de", "verschlüsselt", "encryption"),
+        ("de", "Hilfsmodell", "draft"),
+        ("de", "Antwort wiederholt sich", "loop"),
+        ("de", "Temperatur", "sampling"),
+        ("de", "PDF zusammenfassen", "attach"),
+        ("de", "Chats auf einen anderen Computer umziehen", "export"),
+        ("de", "Tastenkürzel", "shortcuts"),
+        ("zh", "怎么删除对话？", "delete"),
+        ("zh", "深色模式", "appearance"),
+        ("zh", "太慢", "faster"),
+        ("zh", "显卡", "gpu"),
+        ("zh", "对话加密吗", "encryption"),
+        ("zh", "草稿模型", "draft"),
+    ],
+)
+def test_other_languages_find_their_articles(spoken: str, typed: str, name: str) -> None:
+    library = HelpLibrary(read_articles(spoken))
+    assert name in [one.name for one in library.search(typed, 3)]
 
 
 @given(st.text())

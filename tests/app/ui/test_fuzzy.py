@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from app.ui.command_palette import fuzzy_match
+from tests.support.translations import translations
 
 TITLES = [
     "Copy the last code block", "Copy the last reply", "Copy the last reply as plain text",
@@ -28,6 +29,11 @@ def best(typed: str) -> str:
 )
 def test_the_title_that_is_meant_comes_first(typed: str, title: str) -> None:
     assert best(typed) == title
+
+
+def test_german_words_for_the_themes_find_them() -> None:
+    said = translations("de")
+    assert all(fuzzy_match(word, said[title][0]) for word, title in (("dunkel", "Dark theme"), ("hell", "Light theme")))
 
 
 def test_letters_out_of_order_or_missing_fit_nothing() -> None:

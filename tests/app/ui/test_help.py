@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QLocale, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.ui.help import HelpPage
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, HELP, MODELS
-from app.words import tr
+from app.ui.theme.theme import Theme
 from engine import sentences
 from engine.messages import MachineReported, MakePlan, ModelAdvice, PlanMade, ReportMachine, SamplingOptions
 from tests.support.machine_scene import machine, plan
@@ -141,13 +141,14 @@ def test_the_numbers_in_force_are_those_of_the_model(workspace: ScriptedWorkspac
     assert said in page.body.markdown
 
 
-@pytest.mark.parametrize(("language", "figures", "told"), [("en", "fr_FR", False), ("de", "en_US", True)])
-def test_the_language_of_the_articles_is_told_where_the_window_has_another(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch, language: str, figures: str, told: bool
+@pytest.mark.parametrize(("language", "title"), [("en", "Lookup"), ("de", "Nachschlagen"), ("zh", "查找")])
+def test_articles_are_in_the_language_of_the_window(
+    workspace: ScriptedWorkspace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, language: str, title: str
 ) -> None:
     monkeypatch.setenv(sentences.LANGUAGE, language)
-    QLocale.setDefault(QLocale(figures))
-    window.help.open()
+    window = MainWindow(Theme(), workspace)
+    qtbot.addWidget(window)
+    window.help.open_article("lookup")
     page = window.places.page(HELP)
-    said = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
-    assert (tr("The articles of the help are in English for now.") in said) == told
+    assert isinstance(page, HelpPage)
+    assert title in [label.text() for label in page.findChildren(QLabel)]

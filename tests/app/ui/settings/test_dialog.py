@@ -28,7 +28,7 @@ from app.ui.settings.fields import (
 from app.ui.settings.number_input import Slider
 from app.ui.settings.rows import ActionRow, SettingRow
 from app.ui.theme.theme import Theme
-from engine.messages import Cancel, CheckDrafts, DraftChecked, ModelUnloaded
+from engine.messages import Cancel, CheckDrafts, DraftChecked, ModelAdvice, ModelUnloaded, SamplingOptions
 from engine.modes import MODES
 from tests.support.fast_cases import chosen
 from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
@@ -146,6 +146,8 @@ def test_a_search_finds_titles_and_helps_on_all_pages(qtbot: QtBot, dialog: Sett
     assert {"drafts", "draft_depth", "drafted_shown", "verify"} <= set(shown_rows(dialog))
     titles = [page.title.text() for page in dialog.stack.pages() if page.title.isVisible()]
     assert titles == ["Speed and memory", "Appearance"]
+    dialog.head.search.setText("dark")
+    assert shown_rows(dialog) == ["theme"]  # by a choice
     dialog.head.search.setText("telemetry")
     assert shown_rows(dialog) == []
     assert not dialog.stack.nothing.isVisible()
@@ -488,3 +490,9 @@ def test_numbers_in_force_are_shown_with_where_they_come_from(
     assert temperature.in_use.toolTip() == "0.60"
     dialog.apply()
     assert (temperature.in_use.toolTip(), penalty.in_use.toolTip()) == ("0.00", "1.00")
+
+
+def test_zero_says_what_it_stands_for(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
+    workspace.advise(ModelAdvice(SamplingOptions(top_k=0)))
+    dialog.go("style")
+    assert dialog.row("top_k").note.text().startswith("Automatic is 0 (every token), ")
