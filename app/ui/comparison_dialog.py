@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QTextCursor, QTextFormat
@@ -45,24 +46,7 @@ _ICON_PX = 16
 _MOST_TOKENS = 4096
 # A text that is given back with one change, as people ask for it in documents and programs: guesses come from the text.
 _DEMONSTRATION = mark("Write this program again, with the name total in the place of sum_of_prices:")
-_PROGRAM = '''
-def read_prices(path):
-    """Return the prices in a file, one on each line."""
-    with open(path) as file:
-        return [float(line) for line in file if line.strip()]
-
-
-def describe(prices):
-    """Return a sentence about some prices."""
-    sum_of_prices = sum(prices)
-    average = sum_of_prices / len(prices)
-    highest, lowest = max(prices), min(prices)
-    return f"{sum_of_prices:.2f} in all, {average:.2f} on average, {lowest:.2f} to {highest:.2f}"
-
-
-if __name__ == "__main__":
-    print(describe(read_prices("prices.txt")))
-'''
+_PROGRAM = Path(__file__).resolve().parents[2] / "assets" / "demonstration.txt"
 
 
 def state_words(trial: Trial | None, runs: bool) -> str:
@@ -410,7 +394,7 @@ class Comparisons(QObject):
     @Slot()
     def demonstrate(self) -> None:
         """Ask for a text that is given back with one change, plain and automatic, at once."""
-        prompt = f"{tr(_DEMONSTRATION)}\n\n```python{_PROGRAM}```"
+        prompt = f"{tr(_DEMONSTRATION)}\n\n```python\n{_PROGRAM.read_text(encoding='utf-8')}```"
         self._open(ChatMessage("user", prompt), ()).run()
 
     @Slot()

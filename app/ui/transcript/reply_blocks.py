@@ -478,8 +478,11 @@ class ReplyBlocks(QWidget):
 
     def _drop_far(self, room: float) -> None:
         """Give up the widgets that are further from the view than that, in px."""
-        for section in self._held if self._seen is not None else ():
-            far = section.top > self._seen[1] + room or section.top + section.height < self._seen[0] - room
+        if self._seen is None:
+            return
+        top, bottom = self._seen
+        for section in self._held:
+            far = section.top > bottom + room or section.top + section.height < top - room
             if section.widgets and far and section is not self._chosen and _can_drop(section):
                 for widget in section.widgets:
                     _discard(widget)
