@@ -33,7 +33,7 @@ _MOST_WORDS = 48
 # the question, measured by the nearest; where half of all passages are almost as near, none is a hit.
 _MOST_ENCODED = 1500
 _NEAR_HITS = 8
-_NEAR = 0.4
+_NEAR = 0.5
 _EVERYWHERE = 0.6
 # Requests about a whole file, or about the reply: a question that is nearer to one of them than to every passage has
 # no hits by meaning.
