@@ -40,7 +40,7 @@ test-slow: .venv/.installed-dev
 	@$(FETCH_MODEL) || true
 	@$(FETCH_ARCHIVE) || true
 	@$(VENV_PYTHON) -m tests.support.real_models || true
-	$(VENV_PYTHON) -m pytest -m slow
+	$(VENV_PYTHON) -m pytest -m "slow or hypothesis" --hypothesis-profile=night
 
 # Change the policy one line at a time: nearly all of these changes must make a test fail.
 mutants: .venv/.installed-dev

@@ -15,7 +15,7 @@ from app.bridge.single_instance import SingleInstance
 from app.bridge.uncaught import UncaughtErrors
 from app.bridge.update_check import ProgramWatch, UpdateCheck, own_program
 from app.bridge.workspace import Workspace
-from app.diagnostics.log_files import SessionRecord
+from app.diagnostics import SessionRecord
 from app.ui.main_window import MainWindow
 from app.ui.opener import OpenedFiles
 from app.ui.theme.theme import Theme, apply_appearance

@@ -12,22 +12,45 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.single_instance import SingleInstance, instance_name
 from app.bridge.update_check import restart
-from app.diagnostics.log_files import SessionRecord, log_folder
+from app.diagnostics import SessionRecord, log_folder
 from app.settings.settings_file import chosen_language, config_folder
 from app.storage.files import close_to_others, keep_private
-from app.ui.language import speak
 from app.version import version
+from engine import sentences
 
 if TYPE_CHECKING:
     from app.application import Application
 
+# Each with its name in Qt, whose own texts are in English without a file.
+LANGUAGES = {"en": "", "de": "de", "zh": "zh_CN"}
 FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR", "TENON_LOG_DIR")
+
+
+def spoken(chosen: str) -> str:
+    """Return the chosen language, or the first of the system's that Tenon has, or English."""
+    if chosen in LANGUAGES:
+        return chosen
+    wanted = [name.split("-")[0] for name in QLocale.system().uiLanguages()]
+    return next((name for name in wanted if name in LANGUAGES), "en")
+
+
+def speak(application: QApplication, chosen: str) -> str:
+    """Translate the window's texts from here on, Qt's own and the engine's sentences; return the language."""
+    language = spoken(chosen)
+    translator = QTranslator(application)
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if LANGUAGES[language] and translator.load(f"qtbase_{LANGUAGES[language]}", folder):
+        application.installTranslator(translator)
+    if chosen in LANGUAGES:
+        QLocale.setDefault(QLocale(language))
+    sentences.speak(language)
+    return language
 
 
 def _application(

@@ -10,20 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.messages import (
-    BenchmarkRow,
-    Cancel,
-    ChatMessage,
-    Event,
-    Failed,
-    Finished,
-    Generate,
-    LoadOptions,
-    LoadProgress,
-    PromptKind,
-    Reply,
-    SamplingOptions,
-)
+from engine import messages
 
 #: A function to ask about.
 LONGEST_WORD = """```python
@@ -36,7 +23,7 @@ def longest_word(words: list[str]) -> str:
 ```"""
 
 #: Four kinds, as speculation differs by them, with long answers.
-STANDARD_PROMPTS: dict[PromptKind, tuple[str, ...]] = {
+STANDARD_PROMPTS: dict[messages.PromptKind, tuple[str, ...]] = {
     "chat": (
         "What is speculative decoding and why is it fast?",
         "What is the difference between int8 and int4?",
@@ -54,7 +41,7 @@ STANDARD_PROMPTS: dict[PromptKind, tuple[str, ...]] = {
         "Write a shopping list for a soup for 4.",
     ),
 }
-_GREEDY = SamplingOptions(temperature=0.0, repetition_penalty=1.0)
+_GREEDY = messages.SamplingOptions(temperature=0.0, repetition_penalty=1.0)
 # A reply after a load reads pages for the first time, which no later one does.
 _WARMING_TOKENS = 12
 
@@ -73,17 +60,17 @@ class BenchmarkProgress:
 class BenchmarkFinished:
     """The benchmark is over."""
 
-    rows: tuple[BenchmarkRow, ...]  # the modes, in the order they were measured
+    rows: tuple[messages.BenchmarkRow, ...]  # the modes, in the order they were measured
     cancelled: bool = False  # it was stopped; the rows are those that were complete
 
 
-BenchmarkEvent = BenchmarkProgress | BenchmarkRow | BenchmarkFinished
+BenchmarkEvent = BenchmarkProgress | messages.BenchmarkRow | BenchmarkFinished
 
 
 @dataclass(frozen=True)
 class _Step:
     mode: str
-    kind: PromptKind | None
+    kind: messages.PromptKind | None
     prompt: str
 
 
@@ -100,10 +87,10 @@ class Benchmark:
 
     def __init__(
         self,
-        modes: Mapping[str, LoadOptions | str],
-        submit: Callable[[Generate | Cancel], None],
+        modes: Mapping[str, messages.LoadOptions | str],
+        submit: Callable[[messages.Generate | messages.Cancel], None],
         on_event: Callable[[BenchmarkEvent], None],
-        prompts: Mapping[PromptKind, Sequence[str]] = STANDARD_PROMPTS,
+        prompts: Mapping[messages.PromptKind, Sequence[str]] = STANDARD_PROMPTS,
         max_tokens: int = 64,
     ) -> None:
         self._modes = modes
@@ -117,8 +104,8 @@ class Benchmark:
             self._steps += [_Step(mode, kind, prompt) for kind, texts in prompts.items() for prompt in texts]
         self._total = len(self._steps)
         self._at = 0
-        self._rows: list[BenchmarkRow] = []
-        self._replies: list[tuple[PromptKind, Reply]] = []
+        self._rows: list[messages.BenchmarkRow] = []
+        self._replies: list[tuple[messages.PromptKind, messages.Reply]] = []
         self._predicted: float | None = None
         self._cancelled = False
         self._over = False
@@ -135,18 +122,18 @@ class Benchmark:
     def cancel(self) -> None:
         """Stop. The reply that runs is cancelled, and its mode has no row."""
         self._cancelled = True
-        self._submit(Cancel(self._request_id))
+        self._submit(messages.Cancel(self._request_id))
 
-    def take(self, event: Event) -> None:
+    def take(self, event: messages.Event) -> None:
         """Take an event of the engine; events of other requests are left alone."""
         if self._over or getattr(event, "request_id", None) != self._request_id:
             return
-        if isinstance(event, LoadProgress):
+        if isinstance(event, messages.LoadProgress):
             share = event.done_bytes / max(event.total_bytes, 1)
             self._on_event(BenchmarkProgress(self._step.mode, self._at, self._total, share))
-        elif isinstance(event, Failed):
+        elif isinstance(event, messages.Failed):
             self._failed(event.error.message)
-        elif isinstance(event, Finished):
+        elif isinstance(event, messages.Finished):
             self._finished(event.reply)
 
     @property
@@ -169,17 +156,17 @@ class Benchmark:
             return
         self._on_event(BenchmarkProgress(step.mode, self._at, self._total))
         self._submit(
-            Generate(
+            messages.Generate(
                 self._request_id,
                 options,
-                messages=(ChatMessage("user", step.prompt),),
+                messages=(messages.ChatMessage("user", step.prompt),),
                 max_tokens=self._max_tokens if step.kind is not None else _WARMING_TOKENS,
                 sampling=_GREEDY,
                 prompt_kind=step.kind,
             )
         )
 
-    def _finished(self, reply: Reply) -> None:
+    def _finished(self, reply: messages.Reply) -> None:
         if self._cancelled or reply.stop_reason == "cancelled":
             self._cancelled = True
             self._next()
@@ -199,16 +186,18 @@ class Benchmark:
         if not self._cancelled:
             mode = self._step.mode
             self._at = (self._at // self._each + 1) * self._each
-            self._add(BenchmarkRow(mode, refusal=sentence))
+            self._add(messages.BenchmarkRow(mode, refusal=sentence))
         self._next()
 
-    def _add(self, row: BenchmarkRow) -> None:
+    def _add(self, row: messages.BenchmarkRow) -> None:
         self._replies = []
         self._rows.append(row)
         self._on_event(row)
 
 
-def _row(mode: str, replies: Sequence[tuple[PromptKind, Reply]], predicted_per_second: float | None) -> BenchmarkRow:
+def _row(
+    mode: str, replies: Sequence[tuple[messages.PromptKind, messages.Reply]], predicted_per_second: float | None
+) -> messages.BenchmarkRow:
     """One mode's figures over its replies."""
     timings = [reply.timings for _, reply in replies]
     kinds = dict.fromkeys(kind for kind, _ in replies)
@@ -217,7 +206,7 @@ def _row(mode: str, replies: Sequence[tuple[PromptKind, Reply]], predicted_per_s
     forwards = sum(one.target_forwards for one in timings)
     tested = sum(one.draft_n_tested for one in timings)
     last = replies[-1][1]
-    return BenchmarkRow(
+    return messages.BenchmarkRow(
         mode=mode,
         tokens_per_second=_speed([reply for _, reply in replies]),
         by_kind={kind: speed for kind, speed in by_kind.items() if speed is not None},
@@ -231,7 +220,7 @@ def _row(mode: str, replies: Sequence[tuple[PromptKind, Reply]], predicted_per_s
     )
 
 
-def _speed(replies: Sequence[Reply]) -> float | None:
+def _speed(replies: Sequence[messages.Reply]) -> float | None:
     """Tokens per second over some replies; the first token of each came out of its prompt."""
     tokens = sum(reply.timings.predicted_n - 1 for reply in replies)
     seconds = sum(reply.timings.predicted_ms for reply in replies) / 1e3

@@ -13,46 +13,12 @@ from dataclasses import replace
 from importlib import metadata
 from os import getpid
 
+from engine import messages
 from engine.advice import read_advice
-from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
-from engine.file_trouble import file_trouble
+from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, PromptTooLong, TenonError, WeightsUnreadable
+from engine.files import file_trouble
 from engine.hub.endpoints import is_remote
 from engine.loaded_model import LoadedModel, load_model
-from engine.messages import (
-    Cancel,
-    CheckDrafts,
-    CheckLoaded,
-    Command,
-    CountTokens,
-    DraftChecked,
-    EngineReady,
-    ErrorReport,
-    Event,
-    Failed,
-    FindPairs,
-    Generate,
-    Load,
-    LoadedChecked,
-    LoadOptions,
-    LoadProgress,
-    MachineReported,
-    MakePlan,
-    MeasuringProgress,
-    ModelLoaded,
-    ModelUnloaded,
-    Notice,
-    PairsFound,
-    Ping,
-    PlanMade,
-    Pong,
-    PredictModels,
-    ReportMachine,
-    Request,
-    Shutdown,
-    TokensCounted,
-    Unload,
-    Working,
-)
 from engine.model_file import open_model
 from engine.placement.device import is_full
 from engine.planning.hardware import (
@@ -83,7 +49,7 @@ class Engine:
     The same object runs inside the window's process, inside a child process, or for the command line.
     """
 
-    def __init__(self, on_event: Callable[[Event], None]) -> None:
+    def __init__(self, on_event: Callable[[messages.Event], None]) -> None:
         """Start the owner thread.
 
         Args:
@@ -91,18 +57,18 @@ class Engine:
         """
         one_at_a_time = threading.Lock()
 
-        def say_event(event: Event) -> None:
+        def say_event(event: messages.Event) -> None:
             with one_at_a_time:
                 on_event(event)
 
         self._on_event = say_event
-        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._commands: queue.SimpleQueue[messages.Command] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
         self._scheduler = Scheduler(self._check_stop, self._go_on)
         self._steps = 0  # layers, pieces of a load and other steps of work
-        self._waiting: list[Command] = []
-        self._pings: list[Ping] = []
+        self._waiting: list[messages.Command] = []
+        self._pings: list[messages.Ping] = []
         self._refused_beside = 0  # open replies when the first that waits could not join them
         self._model: LoadedModel | RemoteModel | None = None
         self._bare_bytes = 0  # bytes that the process held before the model came
@@ -110,41 +76,41 @@ class Engine:
         self._thread.start()
         threading.Thread(target=self._give_signs_of_life, name="tenon-engine-life", daemon=True).start()
 
-    def submit(self, command: Command) -> None:
+    def submit(self, command: messages.Command) -> None:
         """Hand in a command and return at once. A `Cancel` overtakes everything that waits."""
-        if isinstance(command, Cancel):
+        if isinstance(command, messages.Cancel):
             self._cancelled.add(command.request_id)
             return
-        if isinstance(command, Shutdown):
+        if isinstance(command, messages.Shutdown):
             self._closing.set()
         self._commands.put(command)
 
     def close(self) -> None:
         """Cancel the running requests, end the owner thread and wait for it."""
-        self.submit(Shutdown())
+        self.submit(messages.Shutdown())
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def _run(self) -> None:
         # The GPU itself is not asked: that would take memory on it before anything runs there.
-        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or "")))
+        self._on_event(messages.EngineReady(getpid(), _version(), str(find_gpu() or "")))
         while True:
             command = self._due()
             if command is None:
                 self._step()
-            elif isinstance(command, Shutdown):
+            elif isinstance(command, messages.Shutdown):
                 if self._model is not None:
                     self._model.release()
                 self._model = None
                 return
-            elif isinstance(command, Unload):
+            elif isinstance(command, messages.Unload):
                 self._unload()
                 self._planner = None  # holds the model's tokenizer
-            elif isinstance(command, Request):
+            elif isinstance(command, messages.Request):
                 self._scheduler.add(command.request_id, self._serve(command))
                 self._step()
 
-    def _due(self) -> Command | None:
+    def _due(self) -> messages.Command | None:
         """Return the command whose turn it is, or None while open replies go on before it.
 
         A command that cannot be served beside the open replies waits until one of these ends, and others wait after
@@ -162,13 +128,17 @@ class Engine:
         self._refused_beside = 0
         return self._waiting.pop(0)
 
-    def _line_up(self, command: Command) -> None:
+    def _line_up(self, command: messages.Command) -> None:
         """Put a command after those that came before it, but before requests that let others go first."""
-        if isinstance(command, Ping):
+        if isinstance(command, messages.Ping):
             self._pings.append(command)
             return
         behind = len(self._waiting)
-        if isinstance(command, CountTokens | CheckLoaded) and len(self._scheduler) and self._joins(command):
+        if (
+            isinstance(command, messages.CountTokens | messages.CheckLoaded)
+            and len(self._scheduler)
+            and self._joins(command)
+        ):
             behind = 0  # it takes no room
         elif not _lets_others_first(command):
             behind = next((at for at, one in enumerate(self._waiting) if _lets_others_first(one)), behind)
@@ -179,16 +149,16 @@ class Engine:
     def _answer_pings(self) -> None:
         """Answer the pings, because all commands are done."""
         for ping in self._pings:
-            self._on_event(Pong(ping.number))
+            self._on_event(messages.Pong(ping.number))
         self._pings.clear()
 
-    def _joins(self, command: Command) -> bool:
+    def _joins(self, command: messages.Command) -> bool:
         """Return whether a reply may run beside the open ones: of the same model, with room for its cache."""
-        if isinstance(command, CheckLoaded):
+        if isinstance(command, messages.CheckLoaded):
             return True
-        if not isinstance(command, Generate | CountTokens) or self._model is None:
+        if not isinstance(command, messages.Generate | messages.CountTokens) or self._model is None:
             return False
-        if isinstance(command, CountTokens):
+        if isinstance(command, messages.CountTokens):
             command = command.request
         elif not self._model.has_room(len(self._scheduler)):
             return False
@@ -202,46 +172,46 @@ class Engine:
             if not self._commands.empty() or (self._waiting and not refused):
                 return
 
-    def _serve(self, command: Request) -> Steps:
+    def _serve(self, command: messages.Request) -> Steps:
         """Run a request to its end, whatever happens: a reply in steps, anything else in one."""
         try:
             self._check()
-            if isinstance(command, CheckDrafts):
+            if isinstance(command, messages.CheckDrafts):
                 for draft, problem, mode in draft_problems(command.options, command.drafts):
-                    self._on_event(DraftChecked(command.request_id, draft, problem, mode))
+                    self._on_event(messages.DraftChecked(command.request_id, draft, problem, mode))
                     self._check()
-            elif isinstance(command, CheckLoaded):
+            elif isinstance(command, messages.CheckLoaded):
                 loaded = self._in_memory(command.options)
-                self._on_event(LoadedChecked(command.request_id, loaded))
-            elif isinstance(command, ReportMachine):
+                self._on_event(messages.LoadedChecked(command.request_id, loaded))
+            elif isinstance(command, messages.ReportMachine):
                 self._report_machine(command)
-            elif isinstance(command, MakePlan):
+            elif isinstance(command, messages.MakePlan):
                 held = 0 if self._model is None else held_bytes() - self._bare_bytes
                 opened = open_model(command.options.model)
                 plan = forecast(command.options, held)
-                self._on_event(PlanMade(command.request_id, plan, read_advice(opened)))
-            elif isinstance(command, PredictModels):
+                self._on_event(messages.PlanMade(command.request_id, plan, read_advice(opened)))
+            elif isinstance(command, messages.PredictModels):
                 for prediction in predictions(command, self._check):
                     self._on_event(prediction)
-            elif isinstance(command, FindPairs):
-                self._on_event(PairsFound(command.request_id, pairs(self._check)))
+            elif isinstance(command, messages.FindPairs):
+                self._on_event(messages.PairsFound(command.request_id, pairs(self._check)))
             elif is_remote(command.options.model):
                 yield from self._serve_remote(command)
-            elif isinstance(command, Load):
+            elif isinstance(command, messages.Load):
                 model, *_ = self._load(command.request_id, command.options)
-                self._on_event(ModelLoaded(command.request_id, model.report))
-            elif isinstance(command, CountTokens):
+                self._on_event(messages.ModelLoaded(command.request_id, model.report))
+            elif isinstance(command, messages.CountTokens):
                 check_request(command.request)
                 model, *_ = self._load(command.request_id, command.options)
                 ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True)
-                self._on_event(TokensCounted(command.request_id, len(ready.prompt)))
+                self._on_event(messages.TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
                 model, run, load_ms = self._load(command.request_id, command.options)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
-                    self._on_event(Notice(command.request_id, why))
+                    self._on_event(messages.Notice(command.request_id, why))
                 if load_ms is not None:
-                    self._on_event(ModelLoaded(command.request_id, model.report))
+                    self._on_event(messages.ModelLoaded(command.request_id, model.report))
                 reply = ReplyRun(model, command, run, load_ms, self._on_event, self._check)
                 yield from reply.run(alone=len(self._scheduler) == 1)
         except TenonError as error:
@@ -264,30 +234,30 @@ class Engine:
                 return
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
             message = say("Tenon made a mistake and stopped this reply: try again, and report it if it comes back.")
-            report = ErrorReport("InternalError", message, _traceback(error))
-            self._on_event(Failed(command.request_id, report))
+            report = messages.ErrorReport("InternalError", message, _traceback(error))
+            self._on_event(messages.Failed(command.request_id, report))
         finally:
             self._cancelled.discard(command.request_id)
 
-    def _serve_remote(self, command: Load | Generate | CountTokens) -> Steps:
+    def _serve_remote(self, command: messages.Load | messages.Generate | messages.CountTokens) -> Steps:
         """Run a request for a model of a server."""
         load_ms = None
-        if not isinstance(command, Load):
-            check_request(command if isinstance(command, Generate) else command.request)
+        if not isinstance(command, messages.Load):
+            check_request(command if isinstance(command, messages.Generate) else command.request)
         if not isinstance(self._model, RemoteModel) or not self._model.serves(command.options):
             self._unload()
             self._model = RemoteModel(command.options, self._check)
             load_ms = self._model.report.load_ms
             for note in self._model.notes:
-                self._on_event(Notice(command.request_id, note))
+                self._on_event(messages.Notice(command.request_id, note))
         model = self._model
-        if isinstance(command, CountTokens):
+        if isinstance(command, messages.CountTokens):
             tokens = yield from model.count(command.request)
-            self._on_event(TokensCounted(command.request_id, tokens))
+            self._on_event(messages.TokensCounted(command.request_id, tokens))
             return
-        if load_ms is not None or isinstance(command, Load):
-            self._on_event(ModelLoaded(command.request_id, model.report))
-        if isinstance(command, Generate):
+        if load_ms is not None or isinstance(command, messages.Load):
+            self._on_event(messages.ModelLoaded(command.request_id, model.report))
+        if isinstance(command, messages.Generate):
             yield from RemoteReply(model, command, load_ms, self._on_event, self._check).run()
 
     def _check(self) -> None:
@@ -305,37 +275,37 @@ class Engine:
             model = self._model
             read_bytes = model.placement.disk_read_bytes if isinstance(model, LoadedModel) else 0
             if before != (before := (self._steps, read_bytes)):
-                self._on_event(Working())
+                self._on_event(messages.Working())
 
     def _check_stop(self) -> None:
         """Raise `Cancelled` if the running request is to stop."""
         if self._closing.is_set() or self._scheduler.running in self._cancelled:
             raise Cancelled(say("The request was stopped."))
 
-    def _report_machine(self, command: ReportMachine) -> None:
+    def _report_machine(self, command: messages.ReportMachine) -> None:
         if not command.measure:
             report = read_report()
         else:
 
             def progress(what: str, share: float) -> None:
-                self._on_event(MeasuringProgress(command.request_id, what, share))
+                self._on_event(messages.MeasuringProgress(command.request_id, what, share))
 
             report = measure_report(progress, self._check, again=True)
-        self._on_event(MachineReported(command.request_id, report))
+        self._on_event(messages.MachineReported(command.request_id, report))
 
-    def _in_memory(self, options: LoadOptions) -> bool:
+    def _in_memory(self, options: messages.LoadOptions) -> bool:
         """Return whether nothing has to be loaded for these options."""
         try:
             return self._model is not None and bool(self._model.serves(options))
         except TenonError:
             return False
 
-    def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Run, float | None]:
+    def _load(self, request_id: str, options: messages.LoadOptions) -> tuple[LoadedModel, Run, float | None]:
         """Return the model for these options, their run, and the time of loading it if that was needed."""
         check(options)
         if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
             return self._model, run, None
-        self._on_event(LoadProgress(request_id, 0, 0))
+        self._on_event(messages.LoadProgress(request_id, 0, 0))
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
         run = settle(options)
@@ -347,12 +317,12 @@ class Engine:
             now = time.perf_counter()
             if done == total or now - last >= _PROGRESS_EVERY_S:
                 last = now
-                self._on_event(LoadProgress(request_id, done, total))
+                self._on_event(messages.LoadProgress(request_id, done, total))
 
         model = self._model = load_model(run, progress, self._check)
-        model.tell = lambda sentence: self._on_event(Notice(self._scheduler.running, sentence))
+        model.tell = lambda sentence: self._on_event(messages.Notice(self._scheduler.running, sentence))
         for note in model.notes:
-            self._on_event(Notice(request_id, note))
+            self._on_event(messages.Notice(request_id, note))
         return model, run, model.report.load_ms
 
     def _unload(self) -> None:
@@ -361,11 +331,14 @@ class Engine:
             self._model = None
             gc.collect()
             give_back_device_memory()
-            self._on_event(ModelUnloaded())
+            self._on_event(messages.ModelUnloaded())
 
-    def _fail(self, command: Request, error: TenonError) -> None:
-        """Report an error; if the host's memory was short, also who holds it, and a smaller context."""
-        report = ErrorReport(
+    def _fail(self, command: messages.Request, error: TenonError) -> None:
+        """Report an error, with a context that would do where one is known and the model has it.
+
+        If the host's memory was short, the report also says who holds it.
+        """
+        report = messages.ErrorReport(
             type(error).__name__,
             error.message,
             error.details,
@@ -374,17 +347,24 @@ class Engine:
             about=error.about,
         )
         if isinstance(error, OutOfMemory):
-            asked = None if isinstance(command, (ReportMachine, FindPairs)) else command.options.context
+            asked = (
+                None if isinstance(command, (messages.ReportMachine, messages.FindPairs)) else command.options.context
+            )
             context = asked or (0 if self._model is None else self._model.report.context)
             # The memory of other programs does not matter if the budget is too small.
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
-        self._on_event(Failed(command.request_id, report))
+        elif isinstance(error, PromptTooLong) and error.allowed is not None:
+            longest = self._model.target.config.context_length if isinstance(self._model, LoadedModel) else 0
+            needed = error.allowed.value
+            tokens = min(1 << (needed - 1).bit_length(), longest)
+            report = replace(report, allowed=replace(error.allowed, value=tokens) if needed <= longest else None)
+        self._on_event(messages.Failed(command.request_id, report))
 
 
-def _lets_others_first(command: Command) -> bool:
+def _lets_others_first(command: messages.Command) -> bool:
     """Return whether it is a request of a program, which a user's may overtake."""
-    return isinstance(command, Generate) and command.lets_others_first
+    return isinstance(command, messages.Generate) and command.lets_others_first
 
 
 def _traceback(error: Exception) -> str:

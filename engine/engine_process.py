@@ -37,7 +37,7 @@ def run_engine(connection: Connection, serve: str = SERVE) -> None:
     """
     belong_to_window()
     # The other end imports this file, and never needs that one.
-    from engine.gpu_addon.activation import activate
+    from engine.gpu_addon.check import activate
 
     problem = activate()
     if problem is not None:

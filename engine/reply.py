@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from itertools import repeat
 
+from engine import messages
 from engine.advice import settled_sampler
 from engine.decoding.costs import Costs
 from engine.decoding.loop import Decoding, Hooks
@@ -19,23 +20,6 @@ from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
 from engine.errors import Cancelled, InvalidOption
 from engine.loaded_model import LoadedModel
-from engine.messages import (
-    Event,
-    Finished,
-    Generate,
-    Memory,
-    Notice,
-    PlanChosen,
-    PrefillProgress,
-    Reply,
-    RoundRecord,
-    RoundTexts,
-    StatisticsUpdated,
-    TextDrafted,
-    Timings,
-    TokenLogprob,
-    TokensAdded,
-)
 from engine.model.sampling import LoggedSampler, MaskedSampler
 from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
@@ -45,11 +29,11 @@ from engine.run import Run
 from engine.sentences import mark, say
 from engine.text.output_form import TokenMask
 from engine.text.preparation import Ready, opening
+from engine.text.reasoning import thought_tokens
 from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
-from engine.text.thoughts import thought_tokens
 from engine.text.tokenizer import TURN_BEGINNINGS
-from engine.verifying.rules import RULES, Verifier
+from engine.verifying import RULES, Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1
@@ -71,10 +55,10 @@ class ReplyRun:
     def __init__(
         self,
         model: LoadedModel,
-        request: Generate,
+        request: messages.Generate,
         run: Run,
         load_ms: float | None,
-        emit: Callable[[Event], None],
+        emit: Callable[[messages.Event], None],
         check: Callable[[], None],
     ) -> None:
         self._model = model
@@ -95,7 +79,7 @@ class ReplyRun:
         reasoning = None if template is None or request.raw_prompt is not None else template.reasoning
         self._mask: TokenMask | None = None
         self._log: LoggedSampler | None = None
-        self._logprobs: list[TokenLogprob] = []
+        self._logprobs: list[messages.TokenLogprob] = []
         decode: Callable[[Sequence[int]], str] = model.tokenizer.decode
         reader = None
         if template is not None and reasoning is not None:
@@ -144,9 +128,9 @@ class ReplyRun:
             self._reply.begin(thought)
             if thought and self._mask is not None:
                 self._mask.await_thought()
-        self._emit(PlanChosen(self._request.request_id, self._plan))
+        self._emit(messages.PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
-            self._emit(Notice(self._request.request_id, say(_LOSSY)))
+            self._emit(messages.Notice(self._request.request_id, say(_LOSSY)))
         mode = self._mode
         values = self._values()
         cost = self._recalled_cost(mode.drafting_name(values))
@@ -170,7 +154,7 @@ class ReplyRun:
         self._update_statistics()
         self._busy = self._others.busy
         self._learn()
-        self._emit(Finished(self._request.request_id, self._finished()))
+        self._emit(messages.Finished(self._request.request_id, self._finished()))
 
     def _check_tokens(self) -> None:
         """Refuse ids of the request that are no tokens of the model."""
@@ -260,10 +244,10 @@ class ReplyRun:
         ]
 
     def _notice(self, sentence: str) -> None:
-        self._emit(Notice(self._request.request_id, sentence))
+        self._emit(messages.Notice(self._request.request_id, sentence))
 
     def _prefilled(self, done: int, total: int) -> None:
-        self._emit(PrefillProgress(self._request.request_id, done, total))
+        self._emit(messages.PrefillProgress(self._request.request_id, done, total))
 
     def _emitted(self, tokens: Sequence[int], drafted: int) -> None:
         first = len(self._reply.token_ids) - len(tokens)
@@ -284,9 +268,9 @@ class ReplyRun:
         self._last_unconfirmed = now
         text = self._reply.preview(tokens)
         if text:
-            self._emit(TextDrafted(self._request.request_id, text))
+            self._emit(messages.TextDrafted(self._request.request_id, text))
 
-    def _logged(self, tokens: Sequence[int]) -> list[TokenLogprob]:
+    def _logged(self, tokens: Sequence[int]) -> list[messages.TokenLogprob]:
         """Return log-probabilities of emitted tokens, if they are wanted."""
         if self._log is None:
             return []
@@ -297,18 +281,20 @@ class ReplyRun:
             first = at == 0 and not self._follows
             top = tuple((said(token, first), value) for token, value in pick.top)
             if pick.token_id not in ends:
-                found.append(TokenLogprob(said(pick.token_id, first), pick.logprob, top))
+                found.append(messages.TokenLogprob(said(pick.token_id, first), pick.logprob, top))
         return found
 
-    def _show(self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[TokenLogprob] = ()) -> None:
+    def _show(
+        self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[messages.TokenLogprob] = ()
+    ) -> None:
         """Send tokens, ``drafted`` of them from the draft, and the text that they complete."""
         if tokens or text:
-            event = TokensAdded(self._request.request_id, text, tuple(tokens), drafted, tuple(logprobs))
+            event = messages.TokensAdded(self._request.request_id, text, tuple(tokens), drafted, tuple(logprobs))
             self._emit(event)
 
     def _update_statistics(self) -> None:
         self._emit(
-            StatisticsUpdated(
+            messages.StatisticsUpdated(
                 self._request.request_id,
                 self._plan.mode,
                 self._timings(),
@@ -319,11 +305,11 @@ class ReplyRun:
             )
         )
 
-    def _timings(self) -> Timings:
+    def _timings(self) -> messages.Timings:
         thought = thought_tokens(self._reply.text, self._reply.ends)
         return replace(self._clock.timings(), thought_n=thought)
 
-    def _take_rounds(self) -> tuple[RoundRecord, ...]:
+    def _take_rounds(self) -> tuple[messages.RoundRecord, ...]:
         """Return the rounds since the last event, with the texts of their tokens if that is wanted."""
         rounds = self._clock.take_rounds(self._request.round_texts)
         if not self._request.round_texts:
@@ -337,7 +323,7 @@ class ReplyRun:
         return tuple(
             replace(
                 record,
-                texts=RoundTexts(
+                texts=messages.RoundTexts(
                     root=texts.text_in(written, record.position - begins - 1),
                     drafted=tuple(map(texts.text, record.tokens)),
                     emitted=said(record.position - begins, record.emitted),
@@ -346,8 +332,8 @@ class ReplyRun:
             for record in rounds
         )
 
-    def _finished(self) -> Reply:
-        return Reply(
+    def _finished(self) -> messages.Reply:
+        return messages.Reply(
             text=self._reply.text,
             prompt_ids=tuple(self._prompt),
             token_ids=tuple(self._reply.token_ids),
@@ -375,7 +361,7 @@ class ReplyRun:
             return None
         return (0, *self._reply.ends)[repeated_from(self._reply.token_ids)]
 
-    def _memory(self) -> Memory:
+    def _memory(self) -> messages.Memory:
         link = self._model.link
         peaks = {} if link.device.type == "cpu" else {str(link.device): device_peak_bytes(link.device)}
         return replace(

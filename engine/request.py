@@ -8,9 +8,9 @@ from engine.errors import EmptyPrompt, InvalidOption
 from engine.messages import Generate
 from engine.model.sampling import Sampler
 from engine.text.preparation import continues, opening
-from engine.text.thoughts import OPEN
+from engine.text.reasoning import OPEN
 from engine.text.tokenizer import Tokenizer
-from engine.verifying.rules import DEFAULT_RULE, RULES
+from engine.verifying import DEFAULT_RULE, RULES
 
 # Tokens at a prompt's end that surely hold the mark of a thought, whether it is one token or many.
 _END_TOKENS = 12

@@ -17,7 +17,9 @@ from tests.support.real_models import ABSENT, real_model
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
-settings.register_profile("tenon", deadline=None)  # no test is timed
+# No test is timed. Each run tries some of the examples, and the night all of them (`--hypothesis-profile=night`).
+settings.register_profile("tenon", deadline=None, max_examples=25)
+settings.register_profile("night", deadline=None)
 settings.load_profile("tenon")
 
 

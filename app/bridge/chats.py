@@ -254,45 +254,34 @@ class OpenChat(QObject):
         self._shown: int | None = None
         self._blank: ConversationOptions | None = None  # of the chat to come, where the user has set them
         self._told: set[int] = set()  # chats whose model is gone, once it was said
-        self._stand_in = ""  # what new chats take while the model that was chosen for them is gone
 
     def show(self, conversation_id: int | None) -> None:
-        """Take the model of the chat that is shown (None: a blank one); the next message loads it."""
+        """Take the model of the chat that is shown; the next message loads it. A blank chat (None) keeps the model."""
         if conversation_id is not None:
             self._library.read_again(conversation_id)
         self._mark.begin(conversation_id)
-        settings = self._settings
         conversation = None if conversation_id is None else self._library.conversation(conversation_id)
         self._shown = None if conversation is None else conversation.id
         self._blank = None
-        wanted = self._model_of_new_chats() if conversation is None else current_reference(conversation.model)
-        if not wanted or wanted == settings.model:
+        if conversation is None:
+            return
+        wanted = current_reference(conversation.model)
+        if not wanted or wanted == self._settings.model:
             return
         if _is_there(wanted):
-            settings.new_chat_model = settings.new_chat_model or settings.model
             self._model.adopt(wanted)
-        elif conversation is not None and conversation.id not in self._told:
+        elif conversation.id not in self._told:
             self._told.add(conversation.id)
             self.said.emit(
                 tr(
                     "{model} is not on this computer any more: {other} answers in this chat from here on.",
                     model=model_name(wanted),
-                    other=model_name(settings.model),
+                    other=model_name(self._settings.model),
                 )
             )
 
-    def _model_of_new_chats(self) -> str:
-        """Return the model chosen for new chats; while it is gone, the one in use when that was noticed."""
-        chosen = self._settings.new_chat_model
-        if not chosen or _is_there(chosen):
-            self._stand_in = ""
-        elif not self._stand_in or not _is_there(self._stand_in):  # kept, or each chat opened would change it
-            self._stand_in = self._settings.model
-        return self._stand_in or chosen
-
     def take_model(self, ref: str) -> None:
-        """Take the model that the user chose, for this chat and for new ones."""
-        self._settings.new_chat_model = ref
+        """Let the shown chat remember the model that the user chose."""
         if self._shown is not None:
             self._shelf.set_model(self._shown, ref)
 

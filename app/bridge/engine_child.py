@@ -5,7 +5,7 @@ from __future__ import annotations
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from app.diagnostics.log_files import ENGINE, log_uncaught, start_log, watch_hard_crashes
+from app.diagnostics import ENGINE, log_uncaught, start_log, watch_hard_crashes
 from engine.engine_process import run_engine
 from engine.terminal import set_up_streams
 

@@ -112,7 +112,7 @@ class GpuAddon(QObject):
             return replace(before, state="failed", sentence=error.message, disk_bytes=self._disk_bytes())
 
     def _look(self, restart: bool) -> GpuSupport:
-        from engine.gpu_addon.status import read_status
+        from engine.gpu_addon.addon import read_status
 
         status = read_status()
         state: GpuState
@@ -126,8 +126,8 @@ class GpuAddon(QObject):
 
     def _ask(self, before: GpuSupport) -> GpuSupport:
         from engine.errors import AddonUnusable
+        from engine.gpu_addon.addon import look_for_addons
         from engine.gpu_addon.installation import make_plan
-        from engine.gpu_addon.status import look_for_addons
 
         choice, torch = look_for_addons()
         if not choice.addons:

@@ -33,6 +33,7 @@ class Turns(QObject):
     """
 
     conversation_replaced = Signal(int)  # its messages as a whole
+    branched = Signal(int)  # the new conversation
     message_added = Signal(object)  # Message
 
     def __init__(
@@ -138,21 +139,50 @@ class Turns(QObject):
         self.conversation_replaced.emit(conversation_id)
 
     def edit(self, conversation_id: int, message_id: int, text: str) -> None:
-        """Branch: put another wording beside a user's message and answer it; its files go along.
+        """Put another wording beside a message. A user's is answered, with its files; a reply's is what was said.
 
         Raises:
             EmptyPrompt: The text is blank and there are no files.
         """
         message = self._library.message(conversation_id, message_id)
-        if message is None or message.role != "user" or message.deleted:
+        if message is None or message.deleted or message.state.unfinished:
             return
         text = whole_characters(text)
         if not text.strip() and not message.attachments:
             raise EmptyPrompt(tr("Write a message first."))
+        if message.role == "assistant":
+            new_id, now = self._new_id(), time.time()
+            version = Message(new_id, conversation_id, "assistant", text, now, parent_id=message.parent_id)
+            self._library.put_message(replace(version, model=message.model))
+            self._library.show_leaf(conversation_id, version.id)
+            self._journal.save(conversation_id, (version.id,))
+            self.conversation_replaced.emit(conversation_id)
+            return
         prompt = self._add(conversation_id, "user", text, message.parent_id, message.attachments)
         reply = self._add(conversation_id, "assistant", "", prompt.id)
         self._queue(reply, (prompt.id, reply.id))
         self.conversation_replaced.emit(conversation_id)
+
+    def branch(self, conversation_id: int, message_id: int) -> None:
+        """Begin a new conversation with what was said down to a message; the old one stays as it is."""
+        old = self._library.conversation(conversation_id)
+        path = self._library.path_to(conversation_id, message_id)
+        if old is None or not path or path[-1].state.unfinished:
+            return
+        now = time.time()
+        title = tr("{title} (branch)", title=old.title)
+        new = Conversation(self._new_id(), title, now, now, folder=old.folder, model=old.model, options=old.options)
+        self._library.put_conversation(new)
+        parent_id, ids = None, []
+        for message in path:
+            copy = replace(message, id=self._new_id(), conversation_id=new.id, parent_id=parent_id)
+            self._library.put_message(copy)
+            parent_id = copy.id
+            ids.append(copy.id)
+        self._library.show_leaf(new.id, parent_id)
+        self._shelf.use(new.id, old.model)
+        self._journal.save(new.id, ids)
+        self.branched.emit(new.id)
 
     def choose(self, conversation_id: int, message_id: int) -> None:
         """Show the path through a message, unless the shown one goes there."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 
-from app.diagnostics.log_files import trace_of
+from app.diagnostics import trace_of
 from app.words import mark, tr
 from engine.messages import ErrorReport
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from app.words import tr
 from engine.documents import read_attachment
 from engine.errors import TenonError
-from engine.file_trouble import file_trouble
+from engine.files import file_trouble
 from engine.messages import Attachment
 
 _log = logging.getLogger(__name__)

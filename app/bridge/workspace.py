@@ -33,8 +33,7 @@ from app.chat.library import Library
 from app.chat.modes import Choice, memory_choices, model_choices, model_name, toggled
 from app.chat.search import SearchResults
 from app.chat.troubles import report_of
-from app.diagnostics.log_files import log_folder
-from app.diagnostics.report import Diagnostics
+from app.diagnostics import Diagnostics, log_folder
 from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory

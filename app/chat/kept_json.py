@@ -6,8 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from engine.json_text import read_json
-from engine.plain_data import from_plain
+from engine.json_text import from_plain, read_json
 
 T = TypeVar("T")
 

@@ -25,6 +25,7 @@ class Remedy(Enum):
     SMALLER_CONTEXT = mark("Reload with a smaller context")
     MEMORY_BUDGET = mark("Raise the memory budget")
     CONTEXT = mark("Correct the context length")
+    LARGER_CONTEXT = mark("Reload with a larger context")
     OTHER_MODEL = mark("Choose another model")
     MODELS = mark("Open models")
     MACHINE = mark("Open This machine")
@@ -112,7 +113,7 @@ def remedy_of(report: ErrorReport) -> Remedy:
     """Return the one thing to do about an error."""
     correction = None if report.allowed is None else _CORRECTIONS.get(report.allowed.option)
     if correction is not None:
-        return correction
+        return Remedy.LARGER_CONTEXT if report.kind == "PromptTooLong" else correction
     # Memory was short, also for an engine that the system ended.
     if smaller_context(report.context) > 0:
         return Remedy.SMALLER_CONTEXT

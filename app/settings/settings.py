@@ -61,7 +61,6 @@ class Remembered(Values):
         "The model that answers: the bundled one's name, a checkpoint folder or a GGUF file.",
         _model,
     )
-    new_chat_model = text("The model that new chats take: the one chosen last; empty for the one in use.")
     new_chat_preset = text("The preset that new chats take; empty for none.")
     folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
@@ -307,7 +306,7 @@ class Settings(Remembered):
 
     def follow_models(self, current: Callable[[str], str]) -> None:
         """Name models by where they lie now, which ``current`` tells of each reference."""
-        self.model, self.new_chat_model = current(self.model), current(self.new_chat_model)
+        self.model = current(self.model)
         self.recent_models = tuple(map(current, self.recent_models))
         self.drafts = {current(ref): tuple(map(current, drafts)) for ref, drafts in self.drafts.items()}
         self.by_model = {current(ref): values for ref, values in self.by_model.items()}

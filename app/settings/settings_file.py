@@ -13,15 +13,14 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from app.chat.modes import former_mode
-from app.settings.pending import exported_names
+from app.settings.pages import exported_names
 from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.errors import InvalidOption, StorageError
+from engine.files import read_file, set_aside, unfinished_file, write_whole
 from engine.json_text import read_json, readable_json
 from engine.messages import DEFAULT_MODEL
 from engine.modes import AUTO
-from engine.outside_file import read_file
-from engine.unfinished_file import set_aside, unfinished_file, write_whole
 
 Stored = dict[str, Any]
 

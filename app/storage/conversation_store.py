@@ -18,9 +18,8 @@ from app.chat.exchange.chat_files import ConversationRecord
 from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
-from app.storage.backup import back_up, erase_copies
+from app.storage.backup import back_up, damaged_message, erase_copies
 from app.storage.ledger import Ledger
-from app.storage.mending import damaged_message
 from app.storage.rows import (
     CONVERSATION_CHANGES,
     CONVERSATION_COLUMNS,

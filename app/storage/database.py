@@ -10,11 +10,10 @@ from pathlib import Path
 
 from app.chat.conversation import Conversation, Preset
 from app.storage import ledger, seals, search_index
-from app.storage.backup import HEADER, backups, opened, replace_damaged
+from app.storage.backup import HEADER, backups, mend, opened, replace_damaged
 from app.storage.conversation_store import ConversationStore
 from app.storage.files import close_to_others
 from app.storage.ledger import Ledger
-from app.storage.mending import mend
 from app.storage.schema import VERSION, migrate, version_of
 from app.storage.transaction import DAMAGE_MARK, is_corruption, storage_errors
 from app.words import tr

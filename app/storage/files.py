@@ -10,9 +10,7 @@ from pathlib import Path
 
 from app.words import tr
 from engine.errors import ImportInvalid
-from engine.file_trouble import file_trouble
-from engine.outside_file import read_file
-from engine.unfinished_file import write_whole
+from engine.files import file_trouble, read_file, write_whole
 
 _OTHERS = 0o077
 # ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.

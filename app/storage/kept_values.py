@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 
 from app.chat.engine_options import planned
 from app.chat.model_entries import ListedModel, Recommendation, Strength, fits, recommend
-from engine.cached_json import read_cached, write_cached
+from engine.files import read_cached, write_cached
+from engine.json_text import from_plain
 from engine.messages import BenchmarkRow, LoadOptions, MachineReport, Prediction
-from engine.plain_data import from_plain
 
 T = TypeVar("T")
 Submit = Callable[[Callable[[], None]], None]

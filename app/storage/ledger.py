@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.cached_json import read_cached, write_cached
+from engine.files import read_cached, write_cached
 
 FILE_NAME = "tenon.ledger"
 

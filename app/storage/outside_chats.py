@@ -24,8 +24,8 @@ from app.storage.seals import intact
 from app.storage.search_index import TABLE as SEARCH_INDEX
 from app.words import tr
 from engine.errors import ImportInvalid
+from engine.files import read_file
 from engine.json_text import read_json
-from engine.outside_file import read_file
 
 MAX_BACKUP_BYTES = 4 << 30
 _BACKUP, _REFUSED, _UNREADABLE = "backup", "refused", "unreadable"

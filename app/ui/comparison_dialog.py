@@ -29,7 +29,7 @@ from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.prose import wrap_mode
-from app.words import tr
+from app.words import mark, tr
 from engine.errors import TenonError
 from engine.messages import ChatMessage
 from engine.modes import AUTO
@@ -43,6 +43,26 @@ _NARROW_PX = 560
 _SIDE_PX = 20
 _ICON_PX = 16
 _MOST_TOKENS = 4096
+# A text that is given back with one change, as people ask for it in documents and programs: guesses come from the text.
+_DEMONSTRATION = mark("Write this program again, with the name total in the place of sum_of_prices:")
+_PROGRAM = '''
+def read_prices(path):
+    """Return the prices in a file, one on each line."""
+    with open(path) as file:
+        return [float(line) for line in file if line.strip()]
+
+
+def describe(prices):
+    """Return a sentence about some prices."""
+    sum_of_prices = sum(prices)
+    average = sum_of_prices / len(prices)
+    highest, lowest = max(prices), min(prices)
+    return f"{sum_of_prices:.2f} in all, {average:.2f} on average, {lowest:.2f} to {highest:.2f}"
+
+
+if __name__ == "__main__":
+    print(describe(read_prices("prices.txt")))
+'''
 
 
 def state_words(trial: Trial | None, runs: bool) -> str:
@@ -309,11 +329,12 @@ class ComparisonDialog(RingedDialog):
     def _make_buttons(self) -> QHBoxLayout:
         self.copy_button = push_button(tr("Copy as text"), self, self._copy)
         self.close_button = push_button(tr("Close"), self, self.reject)
-        self.run_button = push_button("", self, self._run, kind="primary", default=True)
+        self.run_button = push_button("", self, self.run, kind="primary", default=True)
         return filled(QHBoxLayout(), STRETCH, self.copy_button, self.close_button, self.run_button, spacing=8)
 
     @Slot()
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Ask for both replies, or stop those that are being written."""
         comparison = self._workspace.comparison
         if comparison.running:
             comparison.stop()
@@ -383,6 +404,14 @@ class Comparisons(QObject):
         """Declare the command."""
         title = tr("Compare two modes...")
         commands.add("compare-modes", title, self.open, CommandGroup.MODEL, (), "columns-2")
+        title = tr("See what Tenon gains...")
+        commands.add("demonstrate", title, self.demonstrate, CommandGroup.MODEL, (), "zap")
+
+    @Slot()
+    def demonstrate(self) -> None:
+        """Ask for a text that is given back with one change, plain and automatic, at once."""
+        prompt = f"{tr(_DEMONSTRATION)}\n\n```python{_PROGRAM}```"
+        self._open(ChatMessage("user", prompt), ()).run()
 
     @Slot()
     def open(self) -> None:
@@ -400,6 +429,7 @@ class Comparisons(QObject):
             before, prompt = self._workspace.comparison.prompt_of(self._page.current, message_id)
             self._open(prompt, before)
 
-    def _open(self, prompt: ChatMessage, before: tuple[ChatMessage, ...] | None) -> None:
+    def _open(self, prompt: ChatMessage, before: tuple[ChatMessage, ...] | None) -> ComparisonDialog:
         dialog = ComparisonDialog(self._theme, self._workspace, prompt, before, self._page.window())
         dialog.open()
+        return dialog

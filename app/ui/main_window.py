@@ -24,7 +24,7 @@ from app.ui.commands import AppMenu, CommandGroup, Commands, ShortcutTable
 from app.ui.comparison_dialog import Comparisons
 from app.ui.file_drops import FileDrops
 from app.ui.first_run import FirstRun
-from app.ui.help.commands import HelpOpening
+from app.ui.help import HelpOpening
 from app.ui.inspector.dock import InspectorDock
 from app.ui.models.model_news import ModelNews
 from app.ui.notices import DoneNotice, Toast
@@ -167,6 +167,7 @@ class MainWindow(QMainWindow):
         page.header.model_button.more_requested.connect(self._show_models)
         page.header.model_button.server_requested.connect(self._add_server)
         page.empty_state.models_wanted.connect(self._show_models)
+        page.empty_state.demonstration_wanted.connect(self.comparisons.demonstrate)
         page.header.model_button.file_requested.connect(self.opener.choose_file)
         page.header.model_button.folder_requested.connect(self.opener.choose_folder)
         page.attaching.models_offered.connect(self.opener.open_models)

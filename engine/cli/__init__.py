@@ -8,8 +8,8 @@ import sys
 from engine.cli import ask, bench, doctor, gpu, models, plan, serve, train
 from engine.cli.subcommand import Parser
 from engine.errors import TenonError
-from engine.file_trouble import file_trouble
-from engine.gpu_addon.activation import activate
+from engine.files import file_trouble
+from engine.gpu_addon.check import activate
 from engine.hub.endpoints import mend_endpoints
 from engine.hub.model_folders import mend_folders
 from engine.hub.model_move import finish_move

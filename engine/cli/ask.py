@@ -1,4 +1,4 @@
-"""``tenon ask``: answer one prompt in the terminal."""
+"""``tenon ask`` and ``tenon chat``: answer one prompt, or one message after another, in the terminal."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import os
 import queue
 import sys
 from contextlib import closing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.cli.subcommand import (
     add_json,
@@ -47,6 +47,9 @@ from engine.messages import (
 )
 from engine.modes import MODES, check_options, mode_options
 
+if TYPE_CHECKING:
+    from engine import Engine
+
 _TEMPERATURE = (
     "0 is greedy: always the likeliest token (default: what the model's makers advise; where they advise nothing, 0.8 "
     "with top-k 40, top-p 0.95, min-p 0.05 and in a chat a repetition penalty of 1.1)"
@@ -74,34 +77,53 @@ _VERIFY = "how guesses are checked: sample-and-match, or typical, which is lossy
 
 
 def add_to(commands: Any) -> None:
-    """Add the subcommand to the parser's subcommands."""
+    """Add the subcommands to the parser's subcommands."""
     ask = commands.add_parser("ask", help="answer one prompt in the terminal", description="Answer one prompt.")
     ask.set_defaults(run=_ask)
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
-    add_load_options(ask)
-    add_mode_option(ask)
-    add_threads_option(ask)
-    _add_mode_options(ask)
-    ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
-    for flag, metavar, kind, text in _NUMBERS:
-        ask.add_argument(flag, metavar=metavar, type=kind, help=text)
+    _add_reply_options(ask)
+    ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
+    add_json(ask)
     ask.add_argument(
+        "--rounds",
+        action="store_true",
+        help="in --json, each round too: its tree, the nodes that its probes follow, what held, and its times",
+    )
+    chat = commands.add_parser(
+        "chat",
+        help="talk with a model in the terminal",
+        description="Answer one message after another, a line each. Ctrl+C stops a reply, Ctrl+D ends the chat.",
+    )
+    chat.set_defaults(run=_chat, raw=False, json=False, rounds=False)
+    _add_reply_options(chat)
+
+
+def _add_reply_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a reply is written."""
+    add_load_options(parser)
+    add_mode_option(parser)
+    add_threads_option(parser)
+    _add_mode_options(parser)
+    parser.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
+    for flag, metavar, kind, text in _NUMBERS:
+        parser.add_argument(flag, metavar=metavar, type=kind, help=text)
+    parser.add_argument(
         "--thinking",
         choices=("on", "off"),
         help="whether a model thinks before it answers, where its chat template knows that (default: its own)",
     )
-    ask.add_argument(
+    parser.add_argument(
         "--reasoning-effort",
         choices=("low", "medium", "high"),
         help="how much it thinks, where its chat template knows that (default: its own)",
     )
-    ask.add_argument(
+    parser.add_argument(
         "--no-loop-guard",
         dest="stop_loops",
         action="store_false",
         help="let a reply that repeats itself go on",
     )
-    ask.add_argument(
+    parser.add_argument(
         "--stop",
         metavar="TEXT",
         type=not_empty,
@@ -109,21 +131,14 @@ def add_to(commands: Any) -> None:
         default=[],
         help="end the reply here; may be repeated",
     )
-    ask.add_argument("--system", metavar="TEXT", help="the system prompt")
-    ask.add_argument(
+    parser.add_argument("--system", metavar="TEXT", help="the system prompt")
+    parser.add_argument(
         "--file",
         metavar="FILE",
         type=path,
         action="append",
         default=[],
         help="text, PDF, DOCX, HTML or EPUB that the question is about; may be repeated",
-    )
-    ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
-    add_json(ask)
-    ask.add_argument(
-        "--rounds",
-        action="store_true",
-        help="in --json, each round too: its tree, the nodes that its probes follow, what held, and its times",
     )
 
 
@@ -176,18 +191,72 @@ def _defaults(option: ModeOption) -> str:
 
 
 def _ask(options: argparse.Namespace) -> int:
-    request = _request(options)
+    if options.rounds and not options.json:
+        raise InvalidOption("--rounds adds to what --json prints: give --json too, or leave it out.")
+    for option in ("system", "file", "thinking", "reasoning_effort"):
+        if options.raw and getattr(options, option):
+            raise InvalidOption(
+                "--raw continues a text without a chat template, so it has no place for {option}: leave one of them "
+                "out.",
+                option="--" + option.replace("_", "-"),
+            )
+    prompt = _read_standard_input() if options.prompt == "-" else options.prompt
+    request = replace(_request(options), raw_prompt=prompt if options.raw else None)
+    if not options.raw:
+        attachments = tuple(map(_attached, options.file))
+        request = replace(request, messages=(*request.messages, ChatMessage("user", prompt, attachments)))
     read_ahead(options.model)
     from engine import Engine
 
     events: queue.Queue[Event] = queue.Queue()
-    engine = Engine(events.put)
-    with on_interrupt(lambda: engine.submit(Cancel(request.request_id))), closing(engine):
+    with closing(Engine(events.put)) as engine:
+        return _answered(engine, events, request, options)[0]
+
+
+def _chat(options: argparse.Namespace) -> int:
+    """Answer messages until the input ends; return the last one's exit code. A refused one is forgotten."""
+    request = _request(options)
+    attachments = tuple(map(_attached, options.file))
+    read_ahead(options.model)
+    from engine import Engine
+
+    events: queue.Queue[Event] = queue.Queue()
+    code = 0
+    with closing(Engine(events.put)) as engine:
+        while (text := _typed_message()) is not None:
+            asked = (*request.messages, ChatMessage("user", text, attachments))
+            code, reply = _answered(engine, events, replace(request, messages=asked), options)
+            if reply is not None:
+                attachments = ()
+                request = replace(request, messages=(*asked, ChatMessage("assistant", reply.text)))
+    return code
+
+
+def _typed_message() -> str | None:
+    """Return the next line that is not empty; None at the end of the input."""
+    with suppress(ImportError):
+        import readline  # noqa: F401 - makes input() edit its line and remember the lines before
+    try:
+        while not (text := input("> " if sys.stdin.isatty() else "")).strip():
+            pass
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return None
+    except UnicodeDecodeError as error:
+        raise InvalidOption("Standard input is not UTF-8 text: convert it to UTF-8 first.") from error
+    return text
+
+
+def _answered(
+    engine: Engine, events: queue.Queue[Event], request: Generate, options: argparse.Namespace
+) -> tuple[int, Reply | None]:
+    """Print a reply as it comes, or its JSON at the end; return the exit code, and the reply where one came."""
+    with on_interrupt(lambda: engine.submit(Cancel(request.request_id))):
         engine.submit(request)
         return _follow(events, None if options.json else sys.stdout, options.rounds)
 
 
-def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool) -> int:
+def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool) -> tuple[int, Reply | None]:
     """Print a reply as it comes (to ``stream``) or its JSON at the end (without one), with its rounds or without."""
     rounds: list[RoundRecord] = []
     while True:
@@ -203,7 +272,7 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool
             print(f"The oldest {event.messages_left_out} messages were left out.", file=sys.stderr)
         elif isinstance(event, Failed):
             print(f"tenon: {event.error.message}", file=sys.stderr)
-            return event.error.exit_code
+            return event.error.exit_code, None
         elif isinstance(event, Finished):
             if stream is None:
                 whole = event.reply.as_json()
@@ -216,22 +285,11 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool
                     print(_summary(event.reply), file=sys.stderr)
             if event.reply.stop_reason == "loop":
                 print(_LOOPED, file=sys.stderr)
-            return 130 if event.reply.stop_reason == "cancelled" else 0
+            return 130 if event.reply.stop_reason == "cancelled" else 0, event.reply
 
 
 def _request(options: argparse.Namespace) -> Generate:
-    if options.rounds and not options.json:
-        raise InvalidOption("--rounds adds to what --json prints: give --json too, or leave it out.")
-    for option in ("system", "file", "thinking", "reasoning_effort"):
-        if options.raw and getattr(options, option):
-            raise InvalidOption(
-                "--raw continues a text without a chat template, so it has no place for {option}: leave one of them "
-                "out.",
-                option="--" + option.replace("_", "-"),
-            )
-    prompt = _read_standard_input() if options.prompt == "-" else options.prompt
-    attachments = tuple(_attached(file) for file in options.file)
-    turns = [ChatMessage("system", options.system)] if options.system else []
+    """Return what a command line asks for, without the question."""
     return Generate(
         request_id="ask",
         round_texts=options.rounds,
@@ -242,8 +300,7 @@ def _request(options: argparse.Namespace) -> Generate:
             threads=options.threads,
             gpu_layers=options.gpu_layers,
         ),
-        messages=() if options.raw else (*turns, ChatMessage("user", prompt, attachments)),
-        raw_prompt=prompt if options.raw else None,
+        messages=(ChatMessage("system", options.system),) if options.system else (),
         max_tokens=options.max_tokens,
         sampling=SamplingOptions(
             temperature=options.temperature,

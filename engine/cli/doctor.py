@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, show_status
-from engine.sizes import readable
+from engine.sentences import readable
 
 if TYPE_CHECKING:
     from engine.messages.machine import MachineReport, Speeds
@@ -46,7 +46,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _lines(report: MachineReport) -> list[tuple[str, str]]:
-    from engine.gpu_addon.status import read_status
+    from engine.gpu_addon.addon import read_status
     from engine.hub.installed import cache_folder
     from engine.kernels import library
     from engine.planning.kernel_table import describe
@@ -94,7 +94,7 @@ def _limits() -> list[str]:
     """Return the bounds in force, so that others' requests cannot take all of this machine."""
     from engine.bounded_http import MOST_BYTES
     from engine.descriptors import descriptor_limit
-    from engine.documents.reader_process import READER
+    from engine.documents.reading import READER
     from engine.preparer import SLOW
     from engine.server.application import limits
 

@@ -20,7 +20,7 @@ from engine.hub.installed import installed_models
 from engine.hub.model_folders import models_folder
 from engine.hub.offer import Offer, make_offer
 from engine.hub.transfer import StopSignal, TransferRate
-from engine.sizes import readable
+from engine.sentences import readable
 from engine.terminal import Steering
 
 _EVERY_S = 0.2

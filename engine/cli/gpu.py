@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, stopped_by_interrupt
 from engine.errors import AddonUnusable, Cancelled, InvalidOption
-from engine.sizes import readable
+from engine.sentences import readable
 
 if TYPE_CHECKING:
+    from engine.gpu_addon.addon import GpuStatus
     from engine.gpu_addon.installation import AddonPlan, AddonProgress
-    from engine.gpu_addon.status import GpuStatus
 
 
 def add_to(commands: Any) -> None:
@@ -55,7 +55,7 @@ def add_to(commands: Any) -> None:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from engine.gpu_addon.status import read_status
+    from engine.gpu_addon.addon import read_status
 
     status = read_status()
     if options.json:
@@ -100,9 +100,8 @@ def _install(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> AddonPlan:
-    from engine.gpu_addon.addon import known_addons
+    from engine.gpu_addon.addon import known_addons, look_for_addons
     from engine.gpu_addon.installation import make_plan
-    from engine.gpu_addon.status import look_for_addons
 
     choice, torch = look_for_addons()
     if options.addon is None:

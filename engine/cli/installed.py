@@ -42,8 +42,7 @@ from engine.hub.model_folders import (
 )
 from engine.hub.model_move import move_models, unfinished_move
 from engine.hub.record import record_as_json
-from engine.sentences import say
-from engine.sizes import readable
+from engine.sentences import readable, say
 
 
 def run_list(options: argparse.Namespace) -> int:

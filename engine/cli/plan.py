@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, add_load_options, load_options, path, show_status
 from engine.errors import InvalidOption, ModelNotFound
-from engine.json_text import read_json
+from engine.json_text import from_plain, read_json
 from engine.messages import MachineReport
-from engine.plain_data import from_plain
 
 if TYPE_CHECKING:
     from engine.planning.machine_planner import MachinePlan, ModePlan

@@ -16,7 +16,7 @@ from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText
-from engine.verifying.rules import Verdict, Verifier
+from engine.verifying import Verdict, Verifier
 
 _NOTHING = Draft()
 # Near a reply's limit a draft has at most so many rows per token that may still be emitted, since a tree needs

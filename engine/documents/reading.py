@@ -1,19 +1,25 @@
-"""Files of the user, read as attachments of a message."""
+"""Files of the user, read as attachments of a message: documents in a process of its own."""
 
 from __future__ import annotations
 
+import json
+import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path, PurePath
 
-from engine.documents.pages import MAX_CHARACTERS, Gap, Problem, Unreadable
-from engine.documents.reader_process import READER, read_beside
+from engine.documents.pages import MAX_CHARACTERS, Gap, Pages, Problem, Unreadable
 from engine.errors import InvalidOption
-from engine.messages import Attachment
-from engine.outside_file import read_file
-from engine.preparer import TookTooLong
+from engine.files import read_file
+from engine.json_text import read_json
+from engine.messages import Attachment, Section, Unit
+from engine.preparer import Died, Preparer, TookTooLong, TookTooMuch
 from engine.sentences import figure, mark, paragraph, runs, say
 
+# JSON writes a character as six bytes at most.
+READER = Preparer("tenon-read", 60.0, 1 << 30, clock_s=60.0, answer_bytes=16 * MAX_CHARACTERS)
+_WORK = f"{__name__}:read"
 MAX_DOCUMENT_BYTES = 256 << 20  # most of a large one is pictures
 MAX_TEXT_BYTES = 4 << 20
 _HEAD_BYTES = 4096
@@ -29,6 +35,55 @@ _MISSING = {
 _MOST_TOLD = 5
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB", "compound": "DOCX"}
+
+
+def read_beside(
+    kind: str, path: Path, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[str, Unit, tuple[Section, ...], dict[Gap, list[str]]]:
+    """Read a document in another process, which is killed if it takes too much time or memory.
+
+    Returns:
+        Text, kind of sections, sections, and missing parts, as `Pages` has them.
+
+    Args:
+        kind: ``pdf``, ``docx``, ``html``, ``epub`` or ``compound``.
+        path: The file.
+        cancelled: True once nobody waits for it any more.
+
+    Raises:
+        Unreadable: The document is not usable; a process that died counts as a damaged document.
+        TookTooLong: Reading took too much time.
+        Cancelled: Nobody waits any more.
+    """
+    try:
+        answer = read_json(READER.ask(_WORK, os.fsencode(f"{kind}\0{path}"), cancelled))
+    except TookTooMuch as error:
+        raise Unreadable(Problem.TOO_LARGE_IN_MEMORY) from error
+    except (Died, RuntimeError, ValueError) as error:
+        raise Unreadable(Problem.DAMAGED) from error
+    if "problem" in answer:
+        raise Unreadable(Problem(answer["problem"]), int(answer["pages"]))
+    sections = tuple(Section(str(label), int(start)) for label, start in answer["sections"])
+    gaps = {Gap(name): list(map(str, places)) for name, places in answer["gaps"].items()}
+    return str(answer["text"]), answer["unit"], sections, gaps
+
+
+def read(question: bytes) -> bytes:
+    """Read a document in the process; the question has its kind and path, and the answer is JSON."""
+    kind, _, path = os.fsdecode(question).partition("\0")
+    reader = import_module(f"engine.documents.{kind}")
+    try:
+        pages: Pages = reader.read(Path(path))
+        text, unit, sections = pages.finish()
+        answer: dict[str, object] = {
+            "text": text,
+            "unit": unit,
+            "sections": [(one.label, one.start) for one in sections],
+            "gaps": pages.gaps,
+        }
+    except Unreadable as error:
+        answer = {"problem": error.problem.value, "pages": error.pages}
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -> Attachment:

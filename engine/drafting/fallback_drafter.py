@@ -9,7 +9,7 @@ from torch import Tensor
 
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.errors import WeightsNotFinite
-from engine.kernels.packing import NotFinite
+from engine.kernels.library import NotFinite
 from engine.model.token_tree import Draft, DraftShape
 from engine.placement.device import Link, first_line, is_full
 from engine.sentences import say

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from engine.cached_json import read_cached, write_cached
 from engine.drafting.fixed_trees import NO_RANK, WIDTHS, parents_of
 from engine.drafting.fixed_trees import Path as Node
 from engine.drafting.head_layout import MISMATCH, bad_value, slot_bytes
@@ -36,8 +35,9 @@ from engine.drafting.head_loader import HeadMaps, check_sizes, drafted_ids
 from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft
 from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.target_draft import L, TargetDraft
+from engine.files import read_cached, read_text_file, write_cached, write_whole
 from engine.hub.installed import cache_folder
-from engine.json_text import read_json
+from engine.json_text import from_plain, read_json
 from engine.kernels.library import Matrix
 from engine.kernels.medusa import Guess
 from engine.messages import PromptKind
@@ -48,10 +48,7 @@ from engine.model.tensors import Slot, compare_tensors, head_slot
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
 from engine.model_file import OpenedModel
-from engine.outside_file import read_text_file
-from engine.plain_data import from_plain
 from engine.sentences import mark, say
-from engine.unfinished_file import write_whole
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import MEDUSA_TENSOR
 from engine.weights.head_checkpoint import HeadCheckpoint

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import WeightsMissing
-from engine.outside_file import open_file
+from engine.files import open_file
 
 SUFFIX = ".gguf"
 _MAGIC = b"GGUF"

@@ -31,7 +31,7 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
-from engine.outside_file import open_file
+from engine.files import open_file
 from engine.sentences import say
 
 _MAGIC = b"GGUF"

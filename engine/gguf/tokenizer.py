@@ -23,7 +23,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.families import GGUF
-from engine.gguf.generation import END_TEXTS
+from engine.gguf.config import END_TEXTS
 from engine.sentences import mark, say
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"

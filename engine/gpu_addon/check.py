@@ -1,4 +1,7 @@
-"""The check that an add-on works here: its torch is imported and computes on the GPU, in a process that may crash."""
+"""The check that an add-on works here: its torch is imported and computes on the GPU, in a process that may crash.
+
+One that works is put before the bundled torch, in a process that has not imported that yet.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,14 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from engine.errors import AddonUnusable
 from engine.gpu_addon.installed_addon import (
     OUTCOME,
     InstalledAddon,
     Outcome,
     altered_file,
+    find_installed,
+    gpu_folder,
     keep_outcome,
     read_outcome,
 )
@@ -169,6 +175,28 @@ def _key(addon: InstalledAddon) -> str:
 
 def _line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def activate() -> str | None:
+    """Let this process import the add-on's torch, where one is installed and works here.
+
+    Costs next to nothing without one, and with one that was checked before.
+
+    Returns:
+        A sentence where one is installed and not used, else None.
+    """
+    addon = find_installed()
+    if addon is None or "torch" in sys.modules:
+        return None
+    from engine.gpu_addon.bundled_torch import bundled_torch
+
+    try:
+        problem = addon.mismatch(bundled_torch(gpu_folder())) or checked(addon).problem
+    except AddonUnusable as error:
+        return error.message
+    if problem is None:
+        sys.path.insert(0, str(addon.folder))
+    return problem
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import AddonUnusable, HubError
-from engine.file_trouble import file_trouble
+from engine.files import file_trouble
 from engine.gpu_addon.addon import Addon, index_address
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.check import checked

@@ -19,8 +19,7 @@ from engine.errors import AddonUnusable, FileRefused
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.hub.model_folders import data_folder, folder_bytes
 from engine.hub.record import sha256_of, write_json
-from engine.json_text import read_json
-from engine.plain_data import from_plain
+from engine.json_text import from_plain, read_json
 from engine.sentences import say
 from engine.weights.watched_file import identity
 

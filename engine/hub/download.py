@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import HubError, NotOnHub
+from engine.files import read_text_file, set_aside
 from engine.hub.connection import Hub
 from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
@@ -31,10 +32,7 @@ from engine.hub.record import (
 )
 from engine.hub.repository import FormatWish, HubFile, choose_files
 from engine.hub.transfer import PART, Patience, StopSignal, Transfer
-from engine.json_text import read_json
-from engine.outside_file import read_text_file
-from engine.plain_data import from_plain
-from engine.unfinished_file import set_aside
+from engine.json_text import from_plain, read_json
 from engine.weights.draft_kind import draft_kind
 
 _FILE = "download.json"

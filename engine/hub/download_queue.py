@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from engine.errors import Cancelled, InvalidOption, TenonError
-from engine.file_trouble import file_trouble
+from engine.files import file_trouble
 from engine.hub.connection import Hub
 from engine.hub.download import Download, DownloadPlan, Progress, read_download
 from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room

@@ -19,8 +19,7 @@ from huggingface_hub.errors import (
 
 from engine.bounded_http import AnswerTooLong, Bound, BoundedClient
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
-from engine.sentences import mark, say
-from engine.sizes import readable
+from engine.sentences import mark, readable, say
 
 
 @dataclass(frozen=True)

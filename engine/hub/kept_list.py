@@ -11,12 +11,9 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 
 from engine.errors import InvalidOption, TenonError
-from engine.file_trouble import file_trouble
+from engine.files import LOGGER, file_trouble, read_file, set_aside
 from engine.hub.record import write_json
-from engine.json_text import read_json, readable_json
-from engine.outside_file import read_file
-from engine.plain_data import from_plain
-from engine.unfinished_file import LOGGER, set_aside
+from engine.json_text import from_plain, read_json, readable_json
 
 _LOCK = "lists.lock"
 # The holder of the lock renames and writes small files, and does nothing else.

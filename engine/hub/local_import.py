@@ -21,7 +21,7 @@ from engine.errors import (
     WeightsCorrupt,
     WeightsMissing,
 )
-from engine.file_trouble import file_trouble
+from engine.files import check_file, file_trouble, read_text_file
 from engine.gguf.config import architecture_of
 from engine.gguf.files import check_whole, gguf_name
 from engine.gguf.header import read_header
@@ -33,7 +33,6 @@ from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, sha256_of, write_record
 from engine.hub.repository import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
-from engine.outside_file import check_file, read_text_file
 from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 
 _IMPORT = ".import"

@@ -18,12 +18,11 @@ from typing import Literal
 import platformdirs
 
 from engine.errors import ModelNotFound, OutOfDisk
+from engine.files import read_text_file
 from engine.gguf.files import gguf_models, gguf_name
 from engine.hub.kept_list import change_list, mend_list, read_list
 from engine.json_text import read_json
-from engine.outside_file import read_text_file
-from engine.sentences import mark
-from engine.sizes import readable
+from engine.sentences import mark, readable
 
 FILE_NAME = "model-folders.json"
 #: Folder of incomplete models in the models' folder: on the same disk, so that they can be renamed.

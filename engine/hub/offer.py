@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.errors import CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub, UnsupportedModel
 from engine.families import SUPPORTED
+from engine.files import read_text_file
 from engine.hub.bundled import check_name
 from engine.hub.catalogue import (
     Q4_K_M_BITS,
@@ -37,7 +38,6 @@ from engine.hub.repository import (
     choose_files,
 )
 from engine.json_text import read_json
-from engine.outside_file import read_text_file
 from engine.weights.draft_kind import ADAPTER_CONFIG
 
 #: ``owner/name``.

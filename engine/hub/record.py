@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.errors import CheckpointError
-from engine.json_text import read_json
-from engine.outside_file import read_text_file
-from engine.plain_data import from_plain
-from engine.unfinished_file import write_whole
+from engine.files import read_text_file, write_whole
+from engine.json_text import from_plain, read_json
 
 RECORD = "tenon-model.json"
 _VERSION = 1

@@ -23,7 +23,7 @@ import httpx2
 
 from engine.bounded_http import Bound
 from engine.errors import AccessDenied, Cancelled, DownloadFailed, HubBusy, HubError
-from engine.file_trouble import file_trouble
+from engine.files import file_trouble
 from engine.hub.file_server import FileServer, broken_off, unreachable
 from engine.hub.record import ModelFile
 from engine.hub.repository import HubFile

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.kernels import library
-from engine.kernels.packing import PANEL_ROWS, NotFinite, NotPackable, Packed, round_up
+from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed, round_up
 
 NAMES = {
     **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},

@@ -1,4 +1,4 @@
-"""Search for the kernel library, its loading, and the instruction set that it uses."""
+"""Search for the kernel library, its loading, the instruction set that it uses, and the packed matrix."""
 
 from __future__ import annotations
 
@@ -13,13 +13,48 @@ from typing import Any
 from torch import Tensor
 
 from engine.kernels.build import library_name
-from engine.kernels.packing import Packed
 from engine.sentences import say
 
+PANEL_ROWS = 32
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
 _VERSION = 18  # TENON_VERSION in csrc/tenon.h
+
+
+class NotPackable(ValueError):
+    """Error for a matrix that a format cannot hold; the message says why."""
+
+
+class NotFinite(ValueError):
+    """Error for a scale or a number of a matrix that is a NaN or an infinity."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Matrix in a packed format.
+
+    Args:
+        data: Bytes, in one dimension; may be mapped from a file, and should be 64-byte aligned.
+        rows: output size (n).
+        columns: input size (k).
+        type: Type of its blocks, by GGML's number (`engine.kernels.blocks`).
+    """
+
+    data: Tensor
+    rows: int
+    columns: int
+    type: int = -1
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in memory."""
+        return self.data.nbytes
+
+
+def round_up(value: int, multiple: int) -> int:
+    """Return the next multiple of a number."""
+    return -(-value // multiple) * multiple
 
 
 class Matrix(ctypes.Structure):

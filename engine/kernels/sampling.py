@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import library
-from engine.kernels.packing import NotFinite
+from engine.kernels.library import NotFinite
 
 
 class _Kept(threading.local):

@@ -23,18 +23,17 @@ from torch import Tensor
 from engine.errors import OutOfDisk
 from engine.freed_memory import give_back_memory
 from engine.gguf.stored_tensor import BF16, PLAIN, StoredTensor
-from engine.kernels.packing import NotPackable
+from engine.json_text import from_plain
+from engine.kernels.library import NotPackable
 from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
 from engine.model.packed_loader import Check, Progress, quantized
 from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots
 from engine.model.weight_format import WeightFormat, stored_format
-from engine.plain_data import from_plain
 from engine.sentences import figure
-from engine.weights.checkpoint import Checkpoint, piece_values
+from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint, piece_values
 from engine.weights.direct_reader import Piece, read_pieces
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
-from engine.weights.values import KERNEL_TYPES
 from engine.weights.watched_file import WatchedFile
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from engine.gguf.stored_tensor import StoredTensor
 from engine.model.linear import LinearMap, Norm
-from engine.weights.values import read_values, values
+from engine.weights.checkpoint import read_values, values
 from engine.weights.watched_file import WatchedFile
 
 

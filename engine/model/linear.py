@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.kernels import blocks
-from engine.kernels.library import Matrix
-from engine.kernels.packing import PANEL_ROWS, Packed
+from engine.kernels.library import PANEL_ROWS, Matrix, Packed
 
 _PIECE_WEIGHTS = 1 << 22
 #: Most bytes that one product with a `DequantizedLinear` takes beside its operands and its result: the floats of a

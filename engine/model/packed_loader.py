@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.gguf.stored_tensor import BF16, F16, PLAIN, StoredTensor, type_name
 from engine.kernels import blocks
-from engine.kernels.packing import PANEL_ROWS, NotFinite, NotPackable, Packed
+from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed
 from engine.model.config import ModelConfig
 from engine.model.embedding import FileRows, LayerInputs
 from engine.model.layer import LayerWeights, ModelWeights
@@ -28,9 +28,8 @@ from engine.model.tensors import (
 )
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
-from engine.weights.checkpoint import Checkpoint, not_finite, piece_values
+from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint, not_finite, piece_values
 from engine.weights.direct_reader import PageMemory, Piece, read_pieces
-from engine.weights.values import KERNEL_TYPES
 from engine.weights.watched_file import WatchedFile
 
 Progress = Callable[[int, int], None]

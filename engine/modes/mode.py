@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.drafting.lookup import MatchChances
     from engine.drafting.schedule import Schedule
     from engine.drafting.trees import TreeShape
-    from engine.verifying.rules import Verifier
+    from engine.verifying import Verifier
 
 OfKind = TypeVar("OfKind", bound="_OfKind")
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.kernels.packing import PANEL_ROWS, Packed
+from engine.kernels.library import PANEL_ROWS, Packed
 from engine.model.attention import StepMask, attend, attend_part, merged
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from engine.errors import InvalidOption
-from engine.kernels.packing import PANEL_ROWS
+from engine.kernels.library import PANEL_ROWS
 from engine.model.attention import SCORES_LIMIT_BYTES
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights, ModelWeights

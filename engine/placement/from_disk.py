@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import WeightsUnreadable
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from engine.model.config import ModelConfig
 from engine.model.converted import Converted, streams_as_it_is
 from engine.model.embedding import Table

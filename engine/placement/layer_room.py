@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.gguf.stored_tensor import BF16, StoredTensor
 from engine.kernels import blocks
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights, OnWait
 from engine.model.loader import layer_weights

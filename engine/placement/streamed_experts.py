@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from engine.model.config import ModelConfig
 from engine.model.converted import Converted
 from engine.model.footprint import expert_sizes

@@ -17,14 +17,14 @@ from pathlib import Path
 import psutil
 import torch
 
-from engine.cached_json import read_cached, write_cached
+from engine.files import read_cached, write_cached
 from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
+from engine.json_text import from_plain
 from engine.kernels import library
 from engine.messages import Memory, MemoryShortage
 from engine.messages.machine import HostMemory, MachineReport, Speeds, TorchBuild
 from engine.placement.device import half_type
-from engine.plain_data import from_plain
 from engine.planning import kernel_table
 from engine.planning.probes.disks import read_bytes_per_s, read_disk
 from engine.planning.probes.graphics import measure_gpu, read_gpus

@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.cached_json import read_cached, write_cached
+from engine.files import read_cached, write_cached
 from engine.kernels import library
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack

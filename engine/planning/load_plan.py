@@ -39,8 +39,7 @@ from engine.placement import (
 from engine.placement.plan import Footprint, Sizes
 from engine.planning.hardware import free_device_bytes
 from engine.planning.machine_speeds import budget_is_free, format_seconds, machine_speeds, read_room
-from engine.sentences import either, figure, mark, paragraph, say
-from engine.sizes import readable
+from engine.sentences import either, figure, mark, paragraph, readable, say
 
 DEFAULT_CONTEXT = 8192
 """A larger context has to be asked for: its cache is memory that most conversations never use."""

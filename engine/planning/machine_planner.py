@@ -36,8 +36,7 @@ from engine.planning.load_plan import AUTO, FEWER_BITS, NO_GPU, Drafts, LoadPlan
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.model_facts import TargetFacts
 from engine.planning.profile import Profile, drafter_key
-from engine.sentences import figure, mark, paragraph, say
-from engine.sizes import readable
+from engine.sentences import figure, mark, paragraph, readable, say
 
 PROMPT_TOKENS = 512
 """Of the prompt that the time to the first token is predicted for."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.cached_json import read_cached, write_cached
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
+from engine.files import read_cached, write_cached
 from engine.hub.bundled import bundled_models, bundled_targets
 from engine.hub.installed import InstalledModel, cache_folder, installed_models
 from engine.hub.record import ModelKind

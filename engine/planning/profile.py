@@ -13,13 +13,13 @@ from statistics import median
 
 import numpy
 
-from engine.cached_json import read_cached, write_cached
 from engine.decoding.costs import settled
 from engine.drafting.chances import Matched
 from engine.drafting.lookup import CLASSES, MatchChances
+from engine.files import read_cached, write_cached
+from engine.json_text import from_plain
 from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
-from engine.plain_data import from_plain
 from engine.planning.cost_model import KINDS, Expectation, TokenYield, fit_yield
 
 _FOLDER = "profiles"

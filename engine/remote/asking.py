@@ -26,10 +26,9 @@ from engine.messages import (
     ToolUse,
 )
 from engine.sentences import figure
-from engine.text.attached_turns import fit_with_attachments
-from engine.text.context_window import FittedPrompt, check_length
+from engine.text.context_window import FittedPrompt, check_length, fit_with_attachments
 from engine.text.preparation import answered, opening
-from engine.text.thoughts import without_thoughts
+from engine.text.reasoning import without_thoughts
 
 #: Kinds that sample with more than OpenAI's numbers, and their word for the repetition penalty.
 _PENALTIES: dict[ServerKind, str] = {

@@ -8,23 +8,273 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine
+import re
+import time
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
+from email.utils import parsedate_to_datetime
+from math import ceil
 from typing import Any, TypeVar
 
 import httpx2
 
-from engine.bounded_http import Bound, BoundedAsyncClient
-from engine.errors import TenonError
+from engine.bounded_http import AnswerTooLong, Bound, BoundedAsyncClient
+from engine.errors import (
+    PromptTooLong,
+    RemoteBroken,
+    RemoteBusy,
+    RemoteError,
+    RemoteRefused,
+    RemoteUnreachable,
+    TenonError,
+)
 from engine.hub.endpoints import Endpoint
 from engine.json_text import read_json
-from engine.remote.failures import no_server, refusal, unreachable, unreadable
+from engine.sentences import figure, readable, say
 
+_CODES = ("context_length_exceeded", "exceed_context_size_error")
+# vLLM, SGLang, llama.cpp and llama-cpp-python say both numbers, in words of their own.
+_CONTEXTS = (
+    re.compile(r"maximum context length (?:is|of) ([\d,]+)"),
+    re.compile(r"model's context length \(([\d,]+) tokens\)"),
+    re.compile(r"available context size \(([\d,]+) tokens\)"),
+    re.compile(r"context holds ([\d,]+)"),
+    re.compile(r"exceed context window of ([\d,]+)"),
+)
+_PROMPTS = (
+    re.compile(r"\(([\d,]+) in the messages"),
+    re.compile(r"request has ([\d,]+) input tokens"),
+    re.compile(r"prompt contains (?:at least )?([\d,]+) (?:input )?tokens"),
+    re.compile(r"input \(([\d,]+) tokens\)"),
+    re.compile(r"request \(([\d,]+) tokens\)"),
+    re.compile(r"message is ([\d,]+) tokens long"),
+    re.compile(r"Requested tokens \(([\d,]+)\)"),
+    re.compile(r"([\d,]+) tokens from the input messages"),
+    re.compile(r"requested (?:a total of )?([\d,]+) tokens"),
+)
+_LONGEST_QUOTE = 200
+#: No context holds more.
+MOST_TOKENS = 16 << 20
 Result = TypeVar("Result")
 
 _CONNECT_S = 10.0
 #: Limits of an answer that takes no computing, and of silence before a reply, whose prompt may take minutes to read.
 ASKING_S, READING_S = 10.0, 600.0
+
+
+class ContextTooSmall(PromptTooLong):
+    """Error for a prompt that the server calls too long."""
+
+    def __init__(self, message: str, context: int | None = None, prompt: int | None = None) -> None:
+        super().__init__(message)
+        self.context = context  # tokens of context at the server; None if it did not say
+        self.prompt = prompt  # tokens of the prompt by the server's count; None if it did not say
+
+
+def refusal(
+    server: Endpoint, status: int, body: object, headers: Mapping[str, str], has_key: bool, model: str = ""
+) -> TenonError:
+    """Return the error for an answer whose status is no success, or for an error within a stream.
+
+    Args:
+        server: Server that answered.
+        status: Status of HTTP; 0 within a stream, whose error itself may have one.
+        body: Answer as JSON, or None.
+        headers: Headers of the answer.
+        has_key: True if a key was sent.
+        model: Model that was asked for; empty for none.
+    """
+    error = body.get("error", body) if isinstance(body, dict) else None
+    fields = error if isinstance(error, dict) else {}
+    told = fields.get("message") or fields.get("detail") or (error if isinstance(error, str) else "")
+    words = _quoted(told)
+    code = fields.get("code")
+    status = status or (code if isinstance(code, int) and 400 <= code <= 599 else 500)
+    if status in (301, 302, 303, 307, 308):
+        return RemoteUnreachable(
+            "{server} redirects every request to {place}, and Tenon sends neither your words nor the key "
+            "there: add that address if it is the right one.",
+            server=server.name,
+            place=headers.get("location", "?")[:200],
+        )
+    context = _context_error(fields, words, status)
+    if context is not None:
+        return context
+    if status in (401, 403):
+        sentence = (
+            say(
+                "{server} does not accept the key: add the server again with the right one.",
+                server=server.name,
+            )
+            if has_key
+            else say("{server} wants a key: add the server again with one.", server=server.name)
+        )
+        return RemoteRefused(sentence)
+    if status == 429:
+        return RemoteBusy(_come_back(server, headers))
+    if status in (502, 503, 504) or "loading model" in words.lower():
+        wait = _retry_after(headers)
+        if wait is not None:
+            return RemoteBusy(_come_back(server, headers))
+        return RemoteBusy(
+            "{server} is starting, or has no room for another request ({status}): try again in a minute.",
+            server=server.name,
+            status=status,
+        )
+    if model and (status == 404 or (status == 400 and "model" in words and "not found" in words)):
+        return RemoteError(
+            "{server} has no model {model} any more: choose another one of its models.",
+            server=server.name,
+            model=model,
+        )
+    if status == 404:
+        return no_server(server)
+    if words:
+        return RemoteError(
+            "{server} refused the request ({status}): {words}", server=server.name, status=status, words=words
+        )
+    return RemoteError("{server} failed with the status {status}: try again.", server=server.name, status=status)
+
+
+def no_server(server: Endpoint) -> RemoteUnreachable:
+    """Return the error for an address at which something else answers."""
+    return RemoteUnreachable(
+        "No model server that speaks OpenAI's protocol answers at {address}: check the address and the "
+        "port, and whether a sign-in page or a proxy is in between.",
+        address=server.address,
+    )
+
+
+def unreachable(server: Endpoint, error: Exception) -> RemoteError:
+    """Return the error for a request that got no answer."""
+    details = repr(error)
+    if isinstance(error, AnswerTooLong):
+        return RemoteBroken(
+            "{server} sent more than {size} at once, which is no part of a reply: check the address, and what stands "
+            "between it and this computer.",
+            server=server.name,
+            size=readable(error.most_bytes),
+            details=details,
+        )
+    if isinstance(error, httpx2.DecodingError):
+        return unreadable(server, details)
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return RemoteUnreachable(
+            "The certificate of {server} is not trusted by this system: add your company's certificate to the "
+            "system's store, or name its file in SSL_CERT_FILE.",
+            server=server.name,
+            details=details,
+        )
+    if isinstance(error, httpx2.ProxyError):
+        return RemoteUnreachable(
+            "The proxy refuses the connection to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+            server=server.name,
+            details=details,
+        )
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError | httpx2.UnsupportedProtocol):
+        return RemoteUnreachable(
+            "{server} cannot be reached at {address}: check the address and the network, and whether it runs.",
+            server=server.name,
+            address=server.address,
+            details=details,
+        )
+    if isinstance(error, httpx2.TimeoutException):
+        return RemoteUnreachable(
+            "{server} did not answer in time: try again when it has less to do.",
+            server=server.name,
+            details=details,
+        )
+    return broken_off(server, details)
+
+
+def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
+    """Return the error for a connection that ended before the reply did."""
+    return RemoteBroken(
+        "The connection to {server} broke off before the reply was complete: try again.",
+        server=server.name,
+        details=details,
+    )
+
+
+def endless(server: Endpoint, limit_s: float) -> RemoteBroken:
+    """Return the error for a reply that makes no progress, or does not end."""
+    return RemoteBroken(
+        "{server} did not go on with the reply for {minutes} minutes, so it was ended here: try again "
+        "when the server has less to do.",
+        server=server.name,
+        minutes=figure(limit_s / 60, ".3g"),
+    )
+
+
+def empty(server: Endpoint) -> RemoteBroken:
+    """Return the error for a reply that ended before it began."""
+    return RemoteBroken(
+        "{server} ended the reply before its first word: shorten the message, which may be longer than the model's "
+        "context there, or look into the server's log.",
+        server=server.name,
+    )
+
+
+def unreadable(server: Endpoint, details: str = "") -> RemoteBroken:
+    """Return the error for an answer that is not the protocol's."""
+    return RemoteBroken(
+        "{server} sent something that is no part of a reply: try again, or check what stands between it and this "
+        "computer.",
+        server=server.name,
+        details=details,
+    )
+
+
+def _context_error(fields: Mapping[str, object], words: str, status: int) -> ContextTooSmall | None:
+    """Return the error for a prompt that does not fit, with the server's numbers, or None."""
+    named = any(code in (fields.get("code"), fields.get("type")) for code in _CODES)
+    context, prompt = positive(fields.get("n_ctx")), positive(fields.get("n_prompt_tokens"))
+    context = context or _number(_CONTEXTS, words)
+    prompt = prompt or _number(_PROMPTS, words)
+    if not named and (context is None or status not in (400, 413, 422, 500)):
+        return None
+    if context is None or prompt is None:
+        sentence = say("The message does not fit the context of the model on the server: shorten it.")
+    else:
+        sentence = say(
+            "The message is {prompt} tokens long, but the model's context on the server holds {context}: shorten it.",
+            prompt=figure(prompt, ","),
+            context=figure(context, ","),
+        )
+    return ContextTooSmall(sentence, context, prompt)
+
+
+def _number(patterns: tuple[re.Pattern[str], ...], words: str) -> int | None:
+    found = next((match for pattern in patterns if (match := pattern.search(words))), None)
+    return None if found is None else positive(int(found[1][:20].replace(",", "") or 0))
+
+
+def positive(value: object) -> int | None:
+    """Return a number of tokens that a server tells, or None if it is no such number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else None
+
+
+def _come_back(server: Endpoint, headers: Mapping[str, str]) -> str:
+    wait = _retry_after(headers)
+    if wait is None:
+        return say("{server} has too much to do: try again in a minute.", server=server.name)
+    return say("{server} has too much to do: try again in {seconds} s.", server=server.name, seconds=wait)
+
+
+def _retry_after(headers: Mapping[str, str]) -> int | None:
+    """Return the seconds to wait by the header (RFC 9110, section 10.2.3), which has a number or a date."""
+    said = headers.get("retry-after", "").strip()
+    try:
+        seconds = float(said) if said[:1].isdigit() else parsedate_to_datetime(said).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return ceil(min(max(seconds, 1.0), 86_400.0))
+
+
+def _quoted(told: object) -> str:
+    """Return the beginning of the server's own words, on one line."""
+    words = " ".join(str(told).split()) if isinstance(told, str) else ""
+    return words if len(words) <= _LONGEST_QUOTE else f"{words[: _LONGEST_QUOTE - 1]}…"
 
 
 class Connection:

@@ -15,8 +15,7 @@ from typing import Any
 from engine.errors import RemoteError, TenonError
 from engine.hub.endpoints import Endpoint, ServedModel
 from engine.messages import ServerKind, ThinkingControl
-from engine.remote.connection import READING_S, Connection
-from engine.remote.failures import no_server, positive
+from engine.remote.connection import READING_S, Connection, no_server, positive
 from engine.sentences import say
 
 _OWNERS: dict[str, ServerKind] = {

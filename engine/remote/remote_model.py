@@ -16,8 +16,7 @@ from engine.errors import Cancelled, TenonError
 from engine.hub.endpoints import KIND_TITLES, find_remote, remote_name
 from engine.messages import Encoded, Generate, LoadOptions, ModelAdvice, ModelReport, ToAsk
 from engine.remote.asking import encoded
-from engine.remote.connection import Connection
-from engine.remote.failures import positive
+from engine.remote.connection import Connection, positive
 from engine.remote.probe import learn_model, unencrypted
 from engine.sentences import say
 from engine.text.preparation import SMALL_BYTES, ask_slowly, beside, waited_for

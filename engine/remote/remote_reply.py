@@ -11,43 +11,29 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from engine import messages
 from engine.errors import Cancelled, PromptTooLong, TenonError
 from engine.hub.endpoints import KIND_TITLES
-from engine.messages import (
-    Encoded,
-    Event,
-    Finished,
-    Generate,
-    Notice,
-    Plan,
-    PlanChosen,
-    Reply,
-    StatisticsUpdated,
-    StopReason,
-    Timings,
-    ToAsk,
-    TokensAdded,
-)
 from engine.planning.hardware import own_memory
-from engine.remote.connection import READING_S
-from engine.remote.counts import (
+from engine.remote.connection import READING_S, ContextTooSmall, endless
+from engine.remote.remote_model import RemoteModel
+from engine.remote.stream import (
     LEAST_MS,
+    Told,
     between,
     of_request,
+    pieces,
     read_counters,
     with_llama_timings,
     with_server_mean,
     with_usage,
 )
-from engine.remote.failures import ContextTooSmall, endless
-from engine.remote.remote_model import RemoteModel
-from engine.remote.stream import Told, pieces
 from engine.request import last_question
 from engine.sentences import say
 from engine.text.preparation import opening
+from engine.text.reasoning import thought_tokens
 from engine.text.repetition import LoopWatch, repeated_from
 from engine.text.stop import ReplyText
-from engine.text.thoughts import thought_tokens
 
 #: The mode of such a reply: how it is decoded is the server's affair.
 MODE = "remote"
@@ -61,7 +47,7 @@ _COUNTERS_S = 2.0
 _BETWEEN_S, _WHOLE_S = 300.0, 6 * 3600.0
 # In a shorter prompt what the template adds to the words counts for more than they do.
 _ENOUGH_TOKENS = 400
-_STOPS: dict[str, StopReason] = {"length": "length", "max_tokens": "length"}
+_STOPS: dict[str, messages.StopReason] = {"length": "length", "max_tokens": "length"}
 
 
 class RemoteReply:
@@ -78,9 +64,9 @@ class RemoteReply:
     def __init__(
         self,
         model: RemoteModel,
-        request: Generate,
+        request: messages.Generate,
         load_ms: float | None,
-        emit: Callable[[Event], None],
+        emit: Callable[[messages.Event], None],
         check: Callable[[], None],
     ) -> None:
         self._model = model
@@ -97,9 +83,9 @@ class RemoteReply:
         self._estimate = 0  # of the prompt's tokens, before it is scaled
         self._started = self._first = self._last = 0.0
         self._pieces = 0  # that have come over the net
-        self._timings = Timings(load_ms=load_ms)
+        self._timings = messages.Timings(load_ms=load_ms)
         server = model.server
-        self._plan = Plan(
+        self._plan = messages.Plan(
             MODE,
             say(
                 "{model} answers on {server} ({kind}, {address}).",
@@ -110,13 +96,13 @@ class RemoteReply:
             ),
         )
 
-    def run(self) -> Generator[Future[Encoded] | None, None, None]:
+    def run(self) -> Generator[Future[messages.Encoded] | None, None, None]:
         """Ask, and tell what comes; let others have their turn at each step. End with `Finished`, also if cancelled.
 
         Raises:
             TenonError: The server fails; the text so far stays.
         """
-        self._emit(PlanChosen(self._request.request_id, self._plan))
+        self._emit(messages.PlanChosen(self._request.request_id, self._plan))
         limit = self._request.max_tokens
         for attempt in range(_MOST_TRIES):
             encoded = yield from self._encoded(limit)
@@ -129,13 +115,13 @@ class RemoteReply:
                 same = before == (limit, self._model.context, self._model.scale)
                 if same or self._reply.text or attempt == _MOST_TRIES - 1:
                     raise PromptTooLong(error.message) from error
-        self._emit(Finished(self._request.request_id, self._finished()))
+        self._emit(messages.Finished(self._request.request_id, self._finished()))
 
-    def _encoded(self, limit: int | None) -> Generator[Future[Encoded], None, Encoded]:
+    def _encoded(self, limit: int | None) -> Generator[Future[messages.Encoded], None, messages.Encoded]:
         """Return the request as it fits."""
         model = self._model
         found = yield from model.encode(
-            ToAsk(self._request, model.name, model.server.kind, model.context, model.scale, limit)
+            messages.ToAsk(self._request, model.name, model.server.kind, model.context, model.scale, limit)
         )
         self._estimate = found.tokens
         for event in found.events:
@@ -154,7 +140,7 @@ class RemoteReply:
             model.scale = max(model.scale, error.prompt / self._estimate * _ROOM)
         return limit
 
-    def _answer(self, encoded: Encoded, limit: int | None) -> Iterator[None]:
+    def _answer(self, encoded: messages.Encoded, limit: int | None) -> Iterator[None]:
         came: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._started = time.perf_counter()
         talk = self._model.start(self._talk(encoded, limit, came))
@@ -202,7 +188,7 @@ class RemoteReply:
             if came.empty():
                 yield
 
-    async def _talk(self, encoded: Encoded, limit: int | None, came: queue.SimpleQueue[str | None]) -> None:
+    async def _talk(self, encoded: messages.Encoded, limit: int | None, came: queue.SimpleQueue[str | None]) -> None:
         """Ask for the reply, and for the counters before and after it, on the net's thread."""
         connection, kind, name = self._model.connection, self._model.server.kind, self._model.name
         try:
@@ -249,9 +235,9 @@ class RemoteReply:
 
     def _show(self, text: str) -> None:
         if text:
-            self._emit(TokensAdded(self._request.request_id, text, ()))
+            self._emit(messages.TokensAdded(self._request.request_id, text, ()))
 
-    def _measured(self) -> Timings:
+    def _measured(self) -> messages.Timings:
         """Return the figures measured here; a piece counts as a token until the server tells its count."""
         now = time.perf_counter()
         pieces = self._pieces
@@ -259,7 +245,7 @@ class RemoteReply:
         end = self._last if self._told.finish or self._reply.stop_reason else now
         predicted_ms = (end - self._first) * 1e3 if self._first else 0.0
         prompt_ms = ((self._first or now) - self._started) * 1e3
-        return Timings(
+        return messages.Timings(
             prompt_n=round(self._estimate * self._model.scale),
             prompt_ms=prompt_ms,
             time_to_first_token_ms=prompt_ms if self._first else None,
@@ -285,7 +271,7 @@ class RemoteReply:
     def _update(self) -> None:
         timings = self._timings if self._timings.predicted_n else self._measured()
         self._emit(
-            StatisticsUpdated(
+            messages.StatisticsUpdated(
                 self._request.request_id,
                 MODE,
                 timings,
@@ -295,7 +281,7 @@ class RemoteReply:
             )
         )
 
-    def _finished(self) -> Reply:
+    def _finished(self) -> messages.Reply:
         stop = self._reply.stop_reason or "cancelled"
         if stop == "end" and self._told.finish in _STOPS:
             stop = _STOPS[self._told.finish]
@@ -307,11 +293,11 @@ class RemoteReply:
         elif self._told.finish == "content_filter":
             note = say("{server} cut the reply by a filter of its own.", server=server)
         if note:
-            self._emit(Notice(self._request.request_id, note))
+            self._emit(messages.Notice(self._request.request_id, note))
         new = None
         if stop == "loop":
             new = (0, *self._reply.ends)[repeated_from(self._reply.token_ids)]
-        return Reply(
+        return messages.Reply(
             text=self._reply.text,
             prompt_ids=(),
             token_ids=(),

@@ -15,22 +15,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from engine import messages
 from engine.freed_memory import give_back_memory
-from engine.messages import (
-    CountTokens,
-    Event,
-    Failed,
-    Finished,
-    Generate,
-    Memory,
-    StatisticsUpdated,
-    TokensAdded,
-    TokensCounted,
-)
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
-from engine.server.chat_completions import ChatCompletions
-from engine.server.completions import Completions
+from engine.server.chat_completions import ChatCompletions, Completions
 from engine.server.connection import HEADER_S, UNREAD_S, most_connections, most_without_request
 from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
 from engine.server.exchange import Exchange, Served
@@ -74,17 +63,17 @@ class Metrics:
         self.tokens = 0  # tokens of replies, those that run included
         self._ended: Counter[str] = Counter()
         self.sums: Counter[str] = Counter()  # sums over replies that have ended
-        self._memory = Memory()
+        self._memory = messages.Memory()
 
-    def take(self, event: Event) -> None:
+    def take(self, event: messages.Event) -> None:
         """Count an event of the engine."""
-        if isinstance(event, TokensAdded):
+        if isinstance(event, messages.TokensAdded):
             self.tokens += len(event.token_ids)
-        elif isinstance(event, StatisticsUpdated):
+        elif isinstance(event, messages.StatisticsUpdated):
             self._memory = event.memory
-        elif isinstance(event, Failed):
+        elif isinstance(event, messages.Failed):
             self._ended["failed"] += 1
-        elif isinstance(event, Finished):
+        elif isinstance(event, messages.Finished):
             own = event.reply.timings
             self._ended["cancelled" if event.reply.stop_reason == "cancelled" else "answered"] += 1
             self.sums.update(
@@ -211,13 +200,13 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
 
         return endpoint
 
-    async def count(asked: Generate) -> int:
+    async def count(asked: messages.Generate) -> int:
         """Count the tokens of a request's prompt; load the model for it."""
-        answers = link.ask([CountTokens("", asked)])
+        answers = link.ask([messages.CountTokens("", asked)])
         while (item := await answers.next()) is not None:
-            if isinstance(item[1], Failed):
+            if isinstance(item[1], messages.Failed):
                 raise refusal(item[1].error, {"prompt": "messages"})
-            if isinstance(item[1], TokensCounted):
+            if isinstance(item[1], messages.TokensCounted):
                 return item[1].tokens
         raise AssertionError("the engine ends each request")
 
@@ -229,7 +218,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
             asked = await _read(request, kind, served())
             if asked.asks:
                 return ExchangeAnswer(asked, link.ask(asked.requests))
-            await count(Generate("", served().options, raw_prompt="Hello"))
+            await count(messages.Generate("", served().options, raw_prompt="Hello"))
             return JSONResponse(asked.loaded())
 
         return endpoint

@@ -10,24 +10,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from engine import messages
 from engine.engine_process import EngineProcess, run_engine
 from engine.errors import EngineStopped
-from engine.messages import (
-    Cancel,
-    Command,
-    CountTokens,
-    ErrorReport,
-    Event,
-    Failed,
-    Finished,
-    Generate,
-    LoadProgress,
-    ModelLoaded,
-    Notice,
-    StatisticsUpdated,
-    TokensAdded,
-    TokensCounted,
-)
 from engine.server.refusal import Refused
 
 #: Requests that the engine has at once; further ones wait here, so that others who use it are not behind them all.
@@ -40,9 +25,9 @@ _RETRY_AFTER_S = 5
 _BUSY = "Too many requests wait for the model already: try again in a few seconds."
 _STOPPED = "The engine stopped unexpectedly ({how}): ask again, and it starts anew."
 _CLOSING = "The server is stopping: ask again when it runs."
-_ENDS = (Finished, Failed, TokensCounted)
+_ENDS = (messages.Finished, messages.Failed, messages.TokensCounted)
 
-Asked = Generate | CountTokens
+Asked = messages.Generate | messages.CountTokens
 # Silence is counted in ticks and not by a clock: while the computer sleeps, or this process stands still, none come.
 # Layers that are computed and bytes that are read are told of (`Working`): a processor's time alone may be a loop.
 TICK_S = 5.0
@@ -59,7 +44,7 @@ class EngineHost(Protocol):
     def process_id(self) -> int | None:
         """Id of the engine's process; None if its owner watches over it."""
 
-    def send(self, command: Command) -> None:
+    def send(self, command: messages.Command) -> None:
         """Hand a command over; returns at once."""
 
     def kill(self) -> None:
@@ -69,7 +54,7 @@ class EngineHost(Protocol):
         """End the engine, or leave it to whoever shares it."""
 
 
-HostMaker = Callable[[Callable[[Event], None], Callable[[int | None], None]], EngineHost]
+HostMaker = Callable[[Callable[[messages.Event], None], Callable[[int | None], None]], EngineHost]
 """Starts an engine, and has it tell of its events and of its end, from any thread."""
 _OWN_PROCESS: HostMaker = partial(EngineProcess, run_engine)
 
@@ -87,7 +72,7 @@ class Answers:
 
     def __init__(self, cancel: Callable[[Answers], None]) -> None:
         self._cancel = cancel
-        self._events: deque[tuple[int, Event]] = deque()
+        self._events: deque[tuple[int, messages.Event]] = deque()
         self._waiting: asyncio.Future[None] | None = None
         self._gathers = False
 
@@ -96,7 +81,7 @@ class Answers:
         """True if an event waits."""
         return bool(self._events)
 
-    async def next(self, patience_s: float | None = None, gather: bool = False) -> tuple[int, Event] | None:
+    async def next(self, patience_s: float | None = None, gather: bool = False) -> tuple[int, messages.Event] | None:
         """Wait for the next event; return None if none comes in this time.
 
         Args:
@@ -117,10 +102,10 @@ class Answers:
                     timer.cancel()
         return self._events.popleft() if self._events else None
 
-    def put(self, index: int, event: Event) -> None:
+    def put(self, index: int, event: messages.Event) -> None:
         """Take an event that has come."""
         self._events.append((index, event))
-        if not self._gathers or not isinstance(event, TokensAdded | StatisticsUpdated):
+        if not self._gathers or not isinstance(event, messages.TokensAdded | messages.StatisticsUpdated):
             self.wake()
 
     def wake(self) -> None:
@@ -147,7 +132,7 @@ class EngineLink:
 
     def __init__(
         self,
-        on_event: Callable[[Event], None] = lambda event: None,
+        on_event: Callable[[messages.Event], None] = lambda event: None,
         start: HostMaker = _OWN_PROCESS,
         most_running: int = MOST_RUNNING,
         most_waiting: int = MOST_WAITING,
@@ -197,7 +182,7 @@ class EngineLink:
         for index, command in enumerate(commands):
             self._asked += 1
             numbered = replace(command, request_id=f"served-{self._asked}")
-            if isinstance(numbered, Generate):
+            if isinstance(numbered, messages.Generate):
                 numbered = replace(numbered, lets_others_first=True)
             self._waiting.append(_Asked(numbered, index, answers, _is_slow(numbered)))
         self._advance()
@@ -257,7 +242,7 @@ class EngineLink:
         with suppress(RuntimeError):  # the loop has ended, and nobody wants to know
             self._loop.call_soon_threadsafe(call, *arguments)
 
-    def _receive(self, number: int, event: Event) -> None:
+    def _receive(self, number: int, event: messages.Event) -> None:
         if number != self._starts:
             return
         self.heard += 1
@@ -266,7 +251,7 @@ class EngineLink:
         asked = self._running.get(getattr(event, "request_id", ""))
         if asked is None:
             return
-        if not isinstance(event, LoadProgress | ModelLoaded | Notice):  # those come before
+        if not isinstance(event, messages.LoadProgress | messages.ModelLoaded | messages.Notice):  # those come before
             self._preparing.discard(asked.command.request_id)
         if isinstance(event, _ENDS):
             del self._running[asked.command.request_id]
@@ -290,18 +275,18 @@ class EngineLink:
         self._waiting = deque(asked for asked in self._waiting if asked.answers is not answers)
         for request_id, asked in self._running.items():
             if asked.answers is answers and self._process is not None:
-                self._process.send(Cancel(request_id))
+                self._process.send(messages.Cancel(request_id))
 
 
 def _is_slow(command: Asked) -> bool:
-    request = command.request if isinstance(command, CountTokens) else command
+    request = command.request if isinstance(command, messages.CountTokens) else command
     return request.formed or request.size_bytes > _LONG_BYTES
 
 
 def _fail(lost: Sequence[_Asked], sentence: str) -> None:
     for asked in lost:
-        error = ErrorReport(EngineStopped.__name__, sentence)
-        asked.answers.put(asked.index, Failed(asked.command.request_id, error))
+        error = messages.ErrorReport(EngineStopped.__name__, sentence)
+        asked.answers.put(asked.index, messages.Failed(asked.command.request_id, error))
 
 
 async def watch(link: EngineLink, tick_s: float = TICK_S) -> None:

@@ -17,21 +17,11 @@ from typing import Any, cast
 
 import uvicorn
 
+from engine import messages
 from engine.errors import InvalidOption, TenonError
 from engine.hub.bundled import bundled_model
 from engine.hub.endpoints import is_remote, remote_name
 from engine.hub.installed import find_model, installed_as, model_name
-from engine.messages import (
-    Event,
-    Failed,
-    Finished,
-    Generate,
-    LoadOptions,
-    LoadProgress,
-    ModelLoaded,
-    ModelReport,
-    Notice,
-)
 from engine.sentences import mark, say
 from engine.server.application import Metrics, application
 from engine.server.connection import Connection, most_connections
@@ -50,11 +40,11 @@ _CLOSING_S = 2
 
 
 def serve(
-    options: LoadOptions,
+    options: messages.LoadOptions,
     port: int,
     key: str | None,
     ready: Callable[[str, str], None],
-    progress: Callable[[Event], None],
+    progress: Callable[[messages.Event], None],
     parse_special: bool = False,
 ) -> None:
     """Serve a model until SIGINT or SIGTERM.
@@ -104,25 +94,27 @@ def serve(
         asyncio.run(run())
 
 
-async def load(link: EngineLink, options: LoadOptions, progress: Callable[[Event], None]) -> ModelReport:
+async def load(
+    link: EngineLink, options: messages.LoadOptions, progress: Callable[[messages.Event], None]
+) -> messages.ModelReport:
     """Load the model and write a token with it: a mode that cannot run is told now, and not to each client."""
-    answers = link.ask([Generate("", options, raw_prompt="Hello", max_tokens=1)])
+    answers = link.ask([messages.Generate("", options, raw_prompt="Hello", max_tokens=1)])
     report = None
     while (item := await answers.next()) is not None:
         event = item[1]
-        if isinstance(event, LoadProgress | Notice):
+        if isinstance(event, messages.LoadProgress | messages.Notice):
             progress(event)
-        elif isinstance(event, ModelLoaded):
+        elif isinstance(event, messages.ModelLoaded):
             report = event.report
-        elif isinstance(event, Failed):
+        elif isinstance(event, messages.Failed):
             error = TenonError(event.error.message, event.error.details)
             error.exit_code = event.error.exit_code
             raise error
-        elif isinstance(event, Finished):
+        elif isinstance(event, messages.Finished):
             break
     assert report is not None, "the engine had no model before"
     if report.template_note:
-        progress(Notice("", report.template_note))
+        progress(messages.Notice("", report.template_note))
     return report
 
 
@@ -136,7 +128,7 @@ class ModelServer(uvicorn.Server):
     """
 
     def __init__(
-        self, link: EngineLink, app: Callable[..., Any], tell: Callable[[Event], None] = lambda event: None
+        self, link: EngineLink, app: Callable[..., Any], tell: Callable[[messages.Event], None] = lambda event: None
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -164,7 +156,7 @@ class ModelServer(uvicorn.Server):
 
     def _note_crowd(self) -> None:
         if not self.crowded:
-            self._tell(Notice("", say(_CROWDED)))
+            self._tell(messages.Notice("", say(_CROWDED)))
             self._crowded_s = time.monotonic()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

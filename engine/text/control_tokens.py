@@ -19,7 +19,7 @@ from tokenizers import PreTokenizedString
 from tokenizers import Tokenizer as Backend
 
 from engine.messages import ChatMessage, Tool, ToolCall
-from engine.text.thoughts import CLOSE, OPEN, begins_with_thought
+from engine.text.reasoning import CLOSE, OPEN, begins_with_thought
 
 #: Rare ideographs: templates and Python's notation take them for letters, and they have no case.
 _STAND_INS = range(0x2A6DF, 0x20000, -1)

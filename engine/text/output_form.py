@@ -27,7 +27,7 @@ from engine.errors import Cancelled, InvalidOption, RequestTooLarge, TenonError,
 from engine.messages import OutputForm, ToolUse
 from engine.preparer import SLOW, Beyond, Preparer
 from engine.sentences import figure, mark
-from engine.text.thoughts import CLOSE
+from engine.text.reasoning import CLOSE
 from engine.text.token_texts import BYTE_LEVEL, BYTE_TOKEN
 from engine.text.tokenizer import Tokenizer, read_tokenizer
 from engine.text.tool_calls import DESCRIBED

@@ -33,10 +33,9 @@ from engine.messages import (
 from engine.messages.pipe import packed, unpacked
 from engine.preparer import SLOW, Beyond
 from engine.sentences import mark, say
-from engine.text.attached_turns import fit_with_attachments
-from engine.text.context_window import CutShort, check_length
+from engine.text.context_window import CutShort, check_length, fit_with_attachments
 from engine.text.output_form import FORMS, TokenMask, form_grammar
-from engine.text.thoughts import without_thoughts
+from engine.text.reasoning import without_thoughts
 from engine.text.tokenizer import Tokenizer, read_tokenizer
 
 #: Bytes of text that are prepared in this process: 30 ms of a usual processor beside replies that are being written,
@@ -172,7 +171,7 @@ def ask_slowly(work: str, question: object, gone: Callable[[], bool]) -> Any:
         ) from None
     if isinstance(found, Failed):
         kind: type[TenonError] = getattr(errors, found.error.kind)
-        raise kind(found.error.message, found.error.details, about=found.error.about)
+        raise kind(found.error.message, found.error.details, found.error.allowed, found.error.about)
     return found
 
 
@@ -182,7 +181,9 @@ def answered(question: bytes, work: Callable[[Any], object]) -> bytes:
         return packed(work(unpacked(question)))
     except TenonError as error:
         kind = type(error).__name__
-        report = ErrorReport(kind, error.message, error.details, error.exit_code, about=error.about)
+        report = ErrorReport(
+            kind, error.message, error.details, error.exit_code, allowed=error.allowed, about=error.about
+        )
         return packed(Failed("", report))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine.messages import Tool
 from engine.text.detokenizer import overlap
-from engine.text.thoughts import ThoughtAndAnswer
+from engine.text.reasoning import ThoughtAndAnswer
 from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat
 from engine.text.tool_calls.unmarked_calls import SEPARATORS, UnmarkedCalls
 

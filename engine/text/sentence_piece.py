@@ -1,6 +1,6 @@
-"""A tokenizer.model of SentencePiece, for folders from before tokenizer.json.
+"""SentencePiece: the tokenizer.model of folders from before tokenizer.json, and merges of GGUF files, kept on the disk.
 
-It is a message of protocol buffers (sentencepiece_model.proto), of which a few fields count:
+A tokenizer.model is a message of protocol buffers (sentencepiece_model.proto), of which a few fields count:
 
     1  pieces, each: 1 text, 2 score (float), 3 kind as GGUF numbers it (1 where it is left out)
     2  trainer: 3 model type (2 is BPE), 40 the id of the unknown token (0 where it is left out), 41 of the first
@@ -9,17 +9,30 @@ It is a message of protocol buffers (sentencepiece_model.proto), of which a few 
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from engine.errors import UnsupportedModel
-from engine.gguf.tokenizer import read_tokenizer
+from engine.files import read_cached, write_cached
+from engine.gguf.tokenizer import merges_by_score, read_tokenizer
 
 _BPE = 2
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
+_SUFFIX = ".merges"
+#: Vocabularies that are kept, of 6 MB each: those that were used last.
+_MOST = 8
+#: Of what is kept, to be raised whenever `merges_by_score` makes other merges.
+_VERSION = 1
 
 
 def read_sentence_piece(data: bytes) -> Tokenizer:
@@ -87,3 +100,32 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         shift, at = shift + 7, at + 1
         if data[at - 1] < 0x80:
             return value, at
+
+
+def kept_merges(
+    folder: Path, tokens: Sequence[str], kinds: Sequence[int], scores: Sequence[float]
+) -> NDArray[np.int32]:
+    """Return what `merges_by_score` makes of a vocabulary, from the folder where it is there, and keep it.
+
+    Args:
+        folder: Of files that can be made again.
+        tokens: Texts of the tokens.
+        kinds: Of each, as GGUF numbers them.
+        scores: Of each.
+    """
+    digest = hashlib.sha256(repr(_VERSION).encode())
+    digest.update("\0".join(tokens).encode("utf-8", "surrogateescape"))
+    digest.update(np.array(kinds).tobytes() + np.array(scores).tobytes())
+    path = folder / f"{digest.hexdigest()[:32]}{_SUFFIX}"
+    kept = read_cached(path)
+    if isinstance(kept, str):
+        with suppress(OSError):
+            os.utime(path)
+        return np.frombuffer(base64.b64decode(kept), "<i4").reshape(-1, 2)
+    merges = merges_by_score(tokens, kinds, scores)
+    write_cached(path, base64.b64encode(merges.astype("<i4").tobytes()).decode())
+    with suppress(OSError):  # another process may delete the same ones
+        by_use = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in by_use[_MOST:]:
+            old.unlink(missing_ok=True)
+    return merges

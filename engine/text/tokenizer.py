@@ -14,21 +14,20 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import models
 
 from engine.errors import UnsupportedModel
-from engine.gguf.generation import end_ids_by_text
-from engine.gguf.generation import read_end_ids as read_gguf_end_ids
+from engine.files import read_text_file
+from engine.gguf.config import end_ids_by_text
+from engine.gguf.config import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
 from engine.gguf.tokenizer import Vocabulary, merges_by_score
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Role, Thinking, Tool
-from engine.outside_file import read_text_file
 from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.context_window import CutShort
 from engine.text.control_tokens import ControlTokens, StandIns, texts_of
-from engine.text.kept_merges import kept_merges
-from engine.text.known_templates import known_template
-from engine.text.tokenizer_folder import read_folder, read_folder_templates, templates_beside
+from engine.text.sentence_piece import kept_merges
+from engine.text.tokenizer_folder import known_template, read_folder, read_folder_templates, templates_beside
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.described import as_objects, described, one_by_one, paired, with_calls_written
 

@@ -2,12 +2,13 @@
 
 The files beside it say which tokens are special, and bring the chat template. Source: transformers,
 tokenization_utils_base.py and tokenization_utils_tokenizers.py, whose classes for single models are left aside: they
-build a splitting of their own and give other ids than the tokenizer.json beside them.
+build a splitting of their own and give other ids than the tokenizer.json beside them. A template of no use makes way
+for the known one of a family, told by the tokens that only this family has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from tokenizers import AddedToken, Tokenizer
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.families import LINES
-from engine.families.family import TokenizerClass
+from engine.families.family import KnownTemplate, TokenizerClass
+from engine.files import read_file, read_text_file
 from engine.gguf.tokenizer import SPLITTINGS, byte_level
 from engine.json_text import read_json
-from engine.outside_file import read_file, read_text_file
 from engine.text.sentence_piece import read_sentence_piece
 
 #: A chat template in a file of its own; models with images had another for it up to transformers 4.51.
@@ -33,6 +34,16 @@ _CLASSES = {name: own for line in LINES for name, own in line.tokenizers.items()
     "GPT2Tokenizer": TokenizerClass(dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"), "gpt-2")
 }
 _NO_CLASS = TokenizerClass({})
+_KNOWN = (
+    KnownTemplate(
+        "ChatML",
+        ("<|im_start|>", "<|im_end|>"),
+        "<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n",
+        "<|im_start|>assistant\n",
+        "<|im_end|>",
+    ),
+    *(line.template for line in LINES if line.template is not None),
+)
 
 
 def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], dict[str, str]]:
@@ -165,3 +176,8 @@ def _default(found: Any) -> str:
     if isinstance(found, list):
         found = {named["name"]: named["template"] for named in found}.get("default")
     return found if isinstance(found, str) else ""
+
+
+def known_template(tokens: Collection[str]) -> KnownTemplate | None:
+    """Return the template of the family that has these tokens, or None if none is known."""
+    return next((one for one in _KNOWN if all(mark in tokens for mark in one.marks)), None)

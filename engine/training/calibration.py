@@ -63,7 +63,7 @@ from engine.training.tree_counts import (
     replies_in,
     replies_of,
 )
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 
 _GREEDY = Sampler(temperature=0.0)
 #: Tokens of the texts that forwards come after.

@@ -14,7 +14,10 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+import gguf.quants
+import numpy as np
 import torch
+from gguf.constants import GGMLQuantizationType
 from torch import Tensor
 
 from engine.errors import (
@@ -26,20 +29,22 @@ from engine.errors import (
     WeightsNotFinite,
 )
 from engine.families.family import SCALES
+from engine.files import read_text_file
+from engine.gguf.config import read_sampling
 from engine.gguf.files import gguf_name
-from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.json_text import read_json
-from engine.outside_file import read_text_file
+from engine.kernels import blocks
 from engine.sentences import mark
 from engine.weights.direct_reader import Piece, read_pieces
 from engine.weights.safetensors_file import SafetensorsFile, stacks_of
-from engine.weights.values import values
 from engine.weights.watched_file import WatchedFile
 
+#: Types that the kernels multiply as they are stored.
+KERNEL_TYPES = frozenset(blocks.NAMES.values())
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 _PYTORCH = mark(
@@ -61,6 +66,34 @@ _PROBES, _PROBE_BYTES = 16, 64
 
 
 WeightsFile = SafetensorsFile | GgufFile
+
+
+def values(kind: int, raw: Tensor, columns: int) -> Tensor:
+    """Return whole rows as floats.
+
+    Args:
+        kind: Element type of the rows, as GGUF's number.
+        raw: Bytes of the rows, uint8.
+        columns: Elements of a row.
+
+    Returns:
+        (rows, columns) float32; plain numbers in their own type, maybe the bytes themselves.
+    """
+    if kind in PLAIN:
+        aligned = raw if raw.storage_offset() % PLAIN[kind].itemsize == 0 else raw.clone()
+        return aligned.view(PLAIN[kind]).view(-1, columns)
+    if kind in KERNEL_TYPES:
+        return blocks.dequantize(kind, raw, columns)
+    with np.errstate(all="ignore"):  # a damaged scale is a NaN or an infinity
+        return torch.from_numpy(gguf.quants.dequantize(raw.numpy(), GGMLQuantizationType(kind))).view(-1, columns)
+
+
+def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
+    """Read values into (rows, columns) float32, without extra memory if kernels know the type; see `values`."""
+    if kind in PLAIN or kind not in KERNEL_TYPES or not rows.is_contiguous():
+        rows.copy_(values(kind, raw, rows.shape[1]))
+    else:
+        blocks.dequantize_into(kind, raw, rows)
 
 
 class Checkpoint:

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
+from engine.files import check_file, read_text_file
 from engine.json_text import read_json
-from engine.outside_file import check_file, read_text_file
 
 DraftKind = Literal["model", "head"]
 HeadKind = Literal["prompt tokens", "medusa", "block", "parallel", "assistant", "mlp", "feature"]

@@ -30,9 +30,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.json_text import read_json
-from engine.plain_data import from_plain
-from engine.unfinished_file import unfinished_file
+from engine.files import unfinished_file
+from engine.json_text import from_plain, read_json
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
 VERSION = 3

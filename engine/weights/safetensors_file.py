@@ -21,10 +21,9 @@ from torch import Tensor
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.families import SUPPORTED
 from engine.families.family import Stack
+from engine.files import open_file
 from engine.gguf.stored_tensor import BF16, F16, F32, F64, MXFP4, PLAIN, StoredTensor
-from engine.json_text import read_json
-from engine.outside_file import open_file
-from engine.plain_data import from_plain
+from engine.json_text import from_plain, read_json
 from engine.sentences import say
 from engine.weights.watched_file import WatchedFile
 

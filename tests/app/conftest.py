@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import keyring
 import pytest
@@ -11,8 +12,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from engine.hub import bundled
+from engine.messages import DEFAULT_MODEL
 from tests.engine.hub.conftest import MemoryKeyring
-from tests.support.bundled_models import lay_out
+from tests.support.forked_engines import fork_engines
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 # A wait that ends says that something hangs, and not that the machine was busy.
@@ -29,10 +32,32 @@ def english() -> Iterator[None]:
     QLocale.setDefault(before)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _forked_engines() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        fork_engines(monkeypatch)
+        yield
+
+
+@pytest.fixture(scope="session")
+def _assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the default model and its drafts, of no content, and nothing else."""
+    folder = tmp_path_factory.mktemp("assets")
+    for name, file in (
+        (DEFAULT_MODEL, "SmolLM2-135M-Instruct.Q4_1.gguf"),
+        (f"{DEFAULT_MODEL}-draft", "config.json"),
+        (f"{DEFAULT_MODEL}-medusa", "config.json"),
+        (f"{DEFAULT_MODEL}-prompt-tokens", "adapter_config.json"),
+    ):
+        (folder / "models" / name).mkdir(parents=True)
+        (folder / "models" / name / file).touch()
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def _bundled_models(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _bundled_models(_assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The window offers the bundled model whether it was fetched or not; an engine in a process has the real one."""
-    lay_out(tmp_path_factory.mktemp("assets"), monkeypatch)
+    monkeypatch.setattr(bundled, "assets_folder", lambda: _assets)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -68,7 +93,7 @@ def _windows_end_with_their_test() -> Iterator[None]:
 @pytest.fixture
 def workspace(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedWorkspace]:
     """A window's workspace with an engine that the test speaks for, on a computer without graphics cards."""
-    monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: ())
+    monkeypatch.setattr("engine.gpu_addon.addon.read_graphics_cards", lambda: ())
     workspace = ScriptedWorkspace()
     yield workspace
     workspace.close()

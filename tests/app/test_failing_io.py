@@ -57,7 +57,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("module", "rarer"),
     [
-        *(("app_io_scenarios", 40), ("hub_io_scenarios", 8)),
+        *(("app_io_scenarios", 120), ("hub_io_scenarios", 24)),
         *chosen([(module, 1) for module in sorted(set(MODULES.values()))], ()),
     ],
 )

@@ -60,7 +60,7 @@ def test_modules_and_targets_that_are_named_are_there() -> None:
     assert set(re.findall(r"`make ([a-z-]+)", text)) <= made
 
 
-@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"])
 def test_files_that_are_named_are_there(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     named = re.findall(r"`((?:app|engine|tests|installers|assets|docs)/[\w./-]+)`", text)

@@ -35,8 +35,9 @@ from torch.nn import functional
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.fixed_trees import WIDTHS
 from engine.hub.installed import cache_folder, find_model
+from engine.json_text import from_plain
 from engine.kernels import blocks, library
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions, MachineReport
 from engine.model.decoder import Decoder
@@ -48,7 +49,6 @@ from engine.placement.columns import NO_COLUMNS
 from engine.placement.device import Link
 from engine.placement.plan import Sizes
 from engine.placement.source import TargetSource
-from engine.plain_data import from_plain
 from engine.planning.cost_model import TargetCost
 from engine.planning.machine_speeds import (
     FUSED_LAYER_OPERATORS,

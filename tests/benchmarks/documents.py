@@ -24,7 +24,7 @@ import psutil
 
 from engine.messages import Attachment, ChatMessage, Section
 from engine.preparer import SLOW
-from engine.text.attached_turns import fit_with_attachments
+from engine.text.context_window import fit_with_attachments
 from engine.text.passages import PassageIndex
 from tests.benchmarks.page import keep
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 import torch
 
 from engine.kernels import blocks, library
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from tests.support.matrices import TYPES, matrix
 
 _BEYOND_CACHES_BYTES = 700_000_000

@@ -51,7 +51,7 @@ from engine.model.token_tree import DraftShape
 from engine.run import settle
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 _PORT = 8379

@@ -32,7 +32,7 @@ from engine.modes import in_mode
 from engine.run import settle
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from tests.support.toy import TEXTS, TOY, TOY_DRAFT
 
 

@@ -31,7 +31,7 @@ from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.run import settle
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 
 PROMPT = "Write a long story about a lighthouse keeper who finds a map.\n\n"
 _KERNELS = ("tenon_layer_forward", "tenon_matmul", "tenon_forward")

@@ -16,6 +16,7 @@ from engine.planning import kernel_table
 from engine.planning.probes import disks, host_speed
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.fast_cases import chosen
 from tests.support.stand_in import use_no_gpu
 
 torch.set_num_threads(1)  # tiny models gain nothing from a second thread, and lose to whatever else runs
@@ -33,9 +34,12 @@ def _nothing_older_is_garbage() -> Iterator[None]:
     gc.unfreeze()
 
 
-@pytest.fixture(params=[name for name, usable in library.instruction_sets().items() if usable])
+_SETS = [name for name, usable in library.instruction_sets().items() if usable]
+
+
+@pytest.fixture(params=chosen(_SETS, ("portable", *_SETS[-1:])))
 def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each set of this processor's in turn, which the kernel library uses meanwhile."""
+    """Each set of this processor's in turn, which the kernel library uses meanwhile; those between are slow."""
     before, threads = library.available(), torch.get_num_threads()
     assert library.select(request.param) == request.param
     yield request.param

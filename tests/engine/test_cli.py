@@ -14,16 +14,18 @@ import pytest
 from engine.cli import main
 from engine.cli.subcommand import size
 from engine.decoding.worth import Worth
+from engine.json_text import from_plain
 from engine.kernels import library
+from engine.messages import ChatMessage
 from engine.messages.machine import MachineReport
 from engine.model.config import read_config
 from engine.model.weight_format import weight_format
 from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
-from engine.plain_data import from_plain
 from engine.planning import hardware
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
+from tests.support.engine_client import engine_client
 from tests.support.prompt_tokens import write_prompt_tokens
 from tests.support.toy import TOY_DRAFT
 
@@ -50,6 +52,24 @@ def test_a_benchmark_of_no_tokens_is_refused_before_anything_is_measured(
     monkeypatch.setattr(hardware, "measure_report", lambda told: pytest.fail("it measured"))
     assert main(["bench", "--model", str(llama_folder), "--max-tokens", "0"]) == 2
     assert capsys.readouterr().err == "tenon: The limit of tokens is 0, but it must be at least 1.\n"
+
+
+def test_a_chat_answers_line_by_line_and_knows_what_was_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], llama_folder: Path
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"Hello\n \n{'long ' * 2000}\nAnd you?\n"))
+    code = main(
+        ["chat", "--model", str(llama_folder), "--max-tokens", "6", "--temperature", "0", "--system", "Be kind."]
+    )
+    printed = capsys.readouterr()
+    system = ChatMessage("system", "Be kind.")
+    with engine_client() as client:
+        turns = [system, ChatMessage("user", "Hello")]
+        first = client.answer(turns, llama_folder, max_tokens=6).text
+        turns += [ChatMessage("assistant", first), ChatMessage("user", "And you?")]
+        second = client.answer(turns, llama_folder, max_tokens=6).text
+    assert (code, printed.out) == (0, f"{first}\n{second}\n\n")
+    assert "tokens long" in printed.err  # the long message, which is left out of what follows
 
 
 def test_text_streams_and_ends_with_a_line_break(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

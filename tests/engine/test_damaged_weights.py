@@ -50,9 +50,10 @@ def huge(llama_folder: Path, tmp_path: Path) -> Path:
     return damaged(llama_folder, tmp_path / "huge", NORM, HUGE, range(64))
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("name", [NORM, MATRIX])
-@pytest.mark.parametrize("weights", ["fp32", "bf16", "q8_0", "q4_k_m"])
+@pytest.mark.parametrize(
+    ("weights", "name", "value"),
+    covering(["fp32", "bf16", "q8_0", "q4_k_m"], [NORM, MATRIX], [math.nan, math.inf, -math.inf]),
+)
 def test_a_weight_that_is_no_number_is_found_at_the_load(
     weights: str, name: str, value: float, client: EngineClient, llama_folder: Path, tmp_path: Path
 ) -> None:
@@ -75,8 +76,7 @@ def test_a_scale_of_a_gguf_file_is_found(kind: Kind, tmp_path: Path) -> None:
         load(path, "auto")
 
 
-@pytest.mark.parametrize("sampling", SAMPLERS, ids=lambda sampling: str(sampling))
-@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+@pytest.mark.parametrize(("weights", "sampling"), covering(["fp32", "q8_0"], SAMPLERS, together=1), ids=str)
 def test_logits_that_are_no_numbers_end_a_reply_with_a_sentence(
     weights: str, sampling: dict[str, Any], client: EngineClient, huge: Path, draft: Path
 ) -> None:

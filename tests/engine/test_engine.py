@@ -14,6 +14,7 @@ import torch
 from app.version import version_of
 from engine.decoding.sequence import AskedRows, PromptReading, TokenSequence
 from engine.engine import Engine
+from engine.errors import Allowed
 from engine.messages import (
     Cancel,
     ChatMessage,
@@ -34,7 +35,7 @@ from engine.messages import (
     Unload,
 )
 from engine.model.block import block
-from engine.verifying.rules import RULES
+from engine.verifying import RULES
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.toy import TOY_DRAFT
@@ -340,7 +341,9 @@ def test_a_tiny_model_computes_with_as_many_threads_as_are_faster_and_others_wit
 def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:
     assert client.failure([user(" ")], llama_folder).error.kind == "EmptyPrompt"
     failed = client.failure([user("word " * 400)], llama_folder, context=128)
-    assert failed.error.kind == "PromptTooLong"
+    assert (failed.error.kind, failed.error.allowed) == ("PromptTooLong", None)  # the model has 512 tokens
+    failed = client.failure([user("word " * 40)], llama_folder, context=128)
+    assert (failed.error.kind, failed.error.allowed) == ("PromptTooLong", Allowed("context", 256))
     assert "128" in failed.error.message
     assert client.failure([user("a\ud800b")], llama_folder).error.kind == "InvalidOption"
 

@@ -15,6 +15,7 @@ from engine.model.mixture import Repeats
 from engine.placement.resident import Resident
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import covering
 from tests.support.heads import make_head
 from tests.support.modes import changed_mode
 from tests.support.stand_in import use_no_gpu
@@ -35,30 +36,34 @@ def slow_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     use_no_gpu(monkeypatch)
 
 
-@pytest.mark.parametrize("sampling", [{"temperature": 0.0}, {"temperature": 0.9, "top_p": 0.9, "seed": 4}])
+@pytest.mark.parametrize(
+    ("sampling", "own"),
+    covering([{"temperature": 0.0}, {"temperature": 0.9, "top_p": 0.9, "seed": 4}], [True, False], together=1),
+    ids=str,
+)
 def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
-    sampling: dict[str, float], client: EngineClient, llama_folder: Path, draft: Path
+    sampling: dict[str, float], own: bool, client: EngineClient, llama_folder: Path, draft: Path
 ) -> None:
-    for other in (llama_folder, draft):
-        options = {**LLMCAD, **sampling, "draft": str(other), "max_tokens": 48}
-        expected = client.answer(PROMPT, llama_folder, **{**options, "mode": "plain"}).token_ids
-        client.answer(PROMPT, llama_folder, **options)
-        client.events.clear()
-        techniques = [*product((True, False), (True, False), (True, False), (True,)), (True,) * 3 + (False,)]
-        tested = accepted = 0
-        for branching, adaptive, ahead, beyond in techniques:
-            pacing = Pacing(1e-3, branching, adaptive, ahead, beyond)
-            with changed_mode("llmcad", growth=lambda values, pacing=pacing: pacing):
-                reply = client.answer(PROMPT, llama_folder, **options)
-            assert reply.token_ids == expected
-            assert (reply.mode, reply.drafts) == ("llmcad", (str(other),))
-            assert reply.timings.draft_n > 0
-            tested += reply.timings.draft_n_tested
-            accepted += reply.timings.draft_n_accepted
-        if other == llama_folder and sampling == {"temperature": 0.0}:
-            # The draft is the target in 16 bits. All techniques together: how much one drafts depends on the disk.
-            assert accepted > 0.95 * tested
-        assert not client.seen(ModelLoaded)
+    other = llama_folder if own else draft
+    options = {**LLMCAD, **sampling, "draft": str(other), "max_tokens": 48}
+    expected = client.answer(PROMPT, llama_folder, **{**options, "mode": "plain"}).token_ids
+    client.answer(PROMPT, llama_folder, **options)
+    client.events.clear()
+    techniques = [*product((True, False), (True, False), (True, False), (True,)), (True,) * 3 + (False,)]
+    tested = accepted = 0
+    for branching, adaptive, ahead, beyond in techniques:
+        pacing = Pacing(1e-3, branching, adaptive, ahead, beyond)
+        with changed_mode("llmcad", growth=lambda values, pacing=pacing: pacing):
+            reply = client.answer(PROMPT, llama_folder, **options)
+        assert reply.token_ids == expected
+        assert (reply.mode, reply.drafts) == ("llmcad", (str(other),))
+        assert reply.timings.draft_n > 0
+        tested += reply.timings.draft_n_tested
+        accepted += reply.timings.draft_n_accepted
+    if own and sampling == {"temperature": 0.0}:
+        # The draft is the target in 16 bits. All techniques together: how much one drafts depends on the disk.
+        assert accepted > 0.95 * tested
+    assert not client.seen(ModelLoaded)
 
 
 def test_the_mode_says_why_and_takes_its_own_number_of_nodes(client: EngineClient, llama_folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,8 @@ from engine.text.tool_calls import FORMATS
 from engine.text.tool_calls.harmony import MARKS, OPENING
 from engine.text.tool_calls.unmarked_calls import holds
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import covering
 
 SCHEMA = json.dumps(
     {
@@ -42,14 +43,7 @@ SCHEMA = json.dumps(
 REGEX = OutputForm("regex", "[a-c]{5,9}[0-9]{3}")
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
-
-
-@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
-@pytest.mark.parametrize("temperature", [0.0, 1.3])
+@pytest.mark.parametrize(("weights", "temperature"), covering(["fp32", "q8_0"], [0.0, 1.3], together=1))
 def test_a_random_model_writes_json_of_a_schema(
     client: EngineClient, llama_folder: Path, weights: str, temperature: float
 ) -> None:
@@ -83,8 +77,7 @@ def test_drafts_are_checked_by_the_same_mask(client: EngineClient, llama_folder:
     assert (drafted.text, drafted.token_ids) == (plain.text, plain.token_ids)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1.3])
-@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize(("required", "temperature"), covering([True, False], [0.0, 1.3], together=1))
 def test_drafts_are_checked_by_the_mask_of_tools(
     client: EngineClient, tmp_path: Path, required: bool, temperature: float
 ) -> None:
@@ -348,8 +341,7 @@ TEMPLATES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["added", "special", "none"])
-@pytest.mark.parametrize("form", TEMPLATES)
+@pytest.mark.parametrize(("form", "kind"), covering(TEMPLATES, ["added", "special", "none"], together=1))
 def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, form: str, kind: str) -> None:
     marks = (*FORMATS[form].marks, "<h1>", "[/INST]") if kind != "none" else ()
     source = "{{ messages }}{{ tools }}{# " + TEMPLATES[form] + " #}"

@@ -15,11 +15,11 @@ from app.settings.settings_file import SettingsFile
 from app.storage.files import read_import
 from engine.documents.reading import read_attachment
 from engine.errors import ImportInvalid, TenonError
+from engine.files import open_file, read_text_file
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
 from engine.hub.local_import import adopt
 from engine.hub.record import RECORD, read_record
-from engine.outside_file import open_file, read_text_file
 from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
 from engine.weights.checkpoint import (
     Checkpoint,

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from engine.plain_data import from_plain
+from engine.json_text import from_plain
 
 
 @dataclass(frozen=True)

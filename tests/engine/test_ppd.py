@@ -14,7 +14,7 @@ from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
 from engine.placement.plan import Sizes
 from engine.placement.streamed import StreamedPlan
-from engine.verifying.rules import RULES
+from engine.verifying import RULES
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient

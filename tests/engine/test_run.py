@@ -20,6 +20,7 @@ from engine.messages import (
 )
 from engine.modes import MODES, in_mode
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.fast_cases import covering
 
 ASKED = [ChatMessage("user", "Hello")]
 
@@ -37,8 +38,7 @@ def in_memory(client: EngineClient, options: LoadOptions) -> bool:
     return answer.loaded
 
 
-@pytest.mark.parametrize("held", ["auto", "ghidorah"])
-@pytest.mark.parametrize("wanted", ["auto", *MODES])
+@pytest.mark.parametrize(("held", "wanted"), covering(["auto", "ghidorah"], ["auto", *MODES], together=1))
 def test_what_is_said_to_be_in_memory_is_not_loaded(client: EngineClient, held: str, wanted: str) -> None:
     client.answer(ASKED, "smollm2", mode=held, max_tokens=1)
     request = client.request(ASKED, "smollm2", mode=wanted, max_tokens=1)

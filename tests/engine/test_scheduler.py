@@ -37,11 +37,11 @@ from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
 from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder
-from tests.support.fast_cases import chosen
+from tests.support.fast_cases import chosen, examples
 from tests.support.packed_models import load
 from tests.support.streams import streamed_decoder
 
@@ -158,7 +158,7 @@ def bench(
     yield Bench(Decoder(read_config(Checkpoint(folder)), Resident(load(folder))), draft)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     plan=st.lists(
         st.tuples(st.integers(0, len(KINDS) - 1), st.integers(0, 30), st.integers(1, 40)),

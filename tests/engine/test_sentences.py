@@ -16,8 +16,7 @@ from engine.errors import TenonError
 from engine.gpu_addon.installed_addon import Outcome
 from engine.hub.file_server import HUB
 from engine.hub.installed import find_model
-from engine.sentences import either, figure, mark, paragraph, say, speak, together
-from engine.sizes import readable
+from engine.sentences import either, figure, mark, paragraph, readable, say, speak, together
 from tests.support.sources import tree_of
 from tests.support.translations import COLLECTED
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.sizes import readable
+from engine.sentences import readable
 
 
 @pytest.mark.parametrize(

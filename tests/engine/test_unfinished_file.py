@@ -10,7 +10,7 @@ import pytest
 
 from app.settings.settings_file import SettingsFile
 from app.storage.files import write_export
-from engine.cached_json import write_cached
+from engine.files import write_cached
 from engine.planning.profile import Profile, keep_profile
 from engine.weights.packed_file import write_packed_file
 

@@ -37,6 +37,7 @@ _IMPORTED = (
 )  # fmt: skip
 _PYTEST = (
     "-q",
+    "--hypothesis-profile=night",
     "-p",
     "no:cacheprovider",
     "--hypothesis-seed=0",

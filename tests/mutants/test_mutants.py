@@ -21,6 +21,11 @@ def _source(file: str) -> str:
 
 
 @cache
+def _tree(file: str) -> str:
+    return ast.dump(ast.parse(_source(file)))
+
+
+@cache
 def _tests(file: str) -> frozenset[str]:
     return frozenset(one.name for one in ast.parse(_source(file)).body if isinstance(one, ast.FunctionDef))
 
@@ -29,7 +34,7 @@ def _tests(file: str) -> frozenset[str]:
 def test_the_change_can_be_made_and_its_tests_are_there(mutant: Mutant) -> None:
     assert _source(mutant.file).count(mutant.before) == 1
     changed = ast.parse(mutated(_source(mutant.file), mutant))
-    assert ast.dump(changed) != ast.dump(ast.parse(_source(mutant.file)))
+    assert ast.dump(changed) != _tree(mutant.file)
     for test in mutant.tests:
         file, _, name = test.partition("::")
         assert not name or name.partition("[")[0] in _tests(file)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,11 @@ from tests.support.real_models import real_model
 _CONVERTER = Path(__file__).with_name("converter.py")
 _MADE_BY = [
     *(Path(__file__), _CONVERTER, Path(__file__).with_name("families.py")),
-    *(
-        Path(str(module.__file__))
-        for module in (tests.support.checkpoints, engine.gguf.tokenizer, engine.gguf.tokenizer)
-    ),
+    *(Path(str(module.__file__)) for module in (tests.support.checkpoints, engine.gguf.tokenizer)),
 ]
 # Rows of an embedding are padded to a multiple of it, as most models' are.
 _ROWS = 64
-# Tokens of a vocabulary that another family has whole: they are its most frequent ones.
+# Tokens of a vocabulary that is not whole: they are its most frequent ones.
 _SHORT = 8192
 # Prompts with tools are long where few merges shorten them.
 _CONTEXT_LENGTH = 2048
@@ -153,40 +150,44 @@ class Written:
     gguf: Path
 
 
-def written(llama_cpp: Path) -> dict[str, Written]:
-    """Every family's checkpoint whose vocabulary is here; kept until something that makes them is changed twice.
+def written(llama_cpp: Path, names: Collection[str]) -> dict[str, Written]:
+    """Return the checkpoints of families whose vocabulary is here, and write those that nobody asked for before.
 
-    Another clone with other tests may read those before them meanwhile.
+    They are kept until something that makes them is changed twice: another clone with other tests may read those
+    before them meanwhile.
     """
     digest = hashlib.sha256()
     for made_by in _MADE_BY:
         digest.update(made_by.read_bytes())
     digest.update(transformers.__version__.encode())
     place = fetched() / f"families-{digest.hexdigest()[:16]}"
+    found = {name: Written(place / name, place / f"{name}.gguf") for name in FAMILIES if name in names}
     with FileLock(fetched() / ".families.lock"):
         if not place.is_dir():
             for older in sorted(fetched().glob("families-*"), key=lambda one: one.stat().st_mtime)[:-1]:
                 shutil.rmtree(older)
-            with tempfile.TemporaryDirectory(prefix=".families-", dir=fetched()) as made:
-                _write_all(llama_cpp, Path(made))
-                Path(made).rename(place)
-                Path(made).mkdir()
+            place.mkdir()
+        missing = [name for name, family in found.items() if not family.gguf.is_file()]
+        with tempfile.TemporaryDirectory(prefix=".families-", dir=fetched()) as made:
+            for name in _write(llama_cpp, missing, Path(made)):
+                shutil.rmtree(found[name].folder, ignore_errors=True)
+                (Path(made) / name).rename(found[name].folder)
+                (Path(made) / found[name].gguf.name).rename(found[name].gguf)
         os.utime(place)
-    found = {name: Written(place / name, place / f"{name}.gguf") for name in FAMILIES}
     return {name: family for name, family in found.items() if family.gguf.is_file()}
 
 
-def _write_all(llama_cpp: Path, place: Path) -> None:
+def _write(llama_cpp: Path, names: Iterable[str], place: Path) -> list[str]:
     jobs = []
-    whole: set[str] = set()
-    for name, family in FAMILIES.items():
+    for name in names:
+        family = FAMILIES[name]
         file = vocabulary_file(family, llama_cpp)
         if file is None:
             continue
-        short = family.vocabulary in whole
-        whole.add(family.vocabulary)
-        metadata = _vocabulary(file, short)
-        pre = family.pre or (metadata.get("tokenizer.ggml.pre") if short else None)
+        metadata = _vocabulary(file, not family.whole)
+        pre = family.pre or (None if family.whole else metadata.get("tokenizer.ggml.pre"))
         write_folder(family, metadata, llama_cpp, place / name)
         jobs.append({"folder": str(place / name), "out": str(place / f"{name}.gguf"), "pre": pre})
-    _convert(jobs, llama_cpp, place)
+    if jobs:
+        _convert(jobs, llama_cpp, place)
+    return [Path(job["folder"]).name for job in jobs]

@@ -78,6 +78,7 @@ class Family:
         ends: Tokens that end a reply, by the makers' generation_config.json.
         changes: Values of config.json.
         writes_calls: False where the template knows no tools.
+        whole: True for all tokens of the vocabulary. One family of each vocabulary has them; no fast test asks for it.
         says: The form in which a reply of some words is written.
         calls: A call of `get_weather` as the model writes it; empty for what the template writes.
     """
@@ -93,6 +94,7 @@ class Family:
     start: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
     writes_calls: bool = True
+    whole: bool = False
     says: str = "{}"
     calls: str = ""
 
@@ -171,7 +173,7 @@ _GRANITE_FAMILY = Family(
 
 FAMILIES = {
     "llama-3": _LLAMA3,
-    "smollm2": Family("llama-tied", "smollm2", "", "<|im_end|>", ("<|im_end|>",), writes_calls=False),
+    "smollm2": Family("llama-tied", "smollm2", "", "<|im_end|>", ("<|im_end|>",), writes_calls=False, whole=True),
     "smollm3": Family(
         "smollm3",
         "llama-bpe",
@@ -182,6 +184,7 @@ FAMILIES = {
         special=_CHATML,
         plain=("<think>", "</think>", "<tool_call>", "</tool_call>"),
         changes={"no_rope_layer_interval": 4, "num_hidden_layers": 4},
+        whole=True,
     ),
     "mistral": Family(
         "mistral",
@@ -203,15 +206,15 @@ FAMILIES = {
         special=("<unk>", "<s>", "</s>", *_MISTRAL),
         start="<s>",
     ),
-    "qwen2.5": _QWEN2,
+    "qwen2.5": _like(_QWEN2, whole=True),
     "qwen2-moe": _like(_QWEN2, variant="qwen2-moe", changes={"use_sliding_window": False, "mlp_only_layers": []}),
     "qwen3": _like(_QWEN2, variant="qwen3", template="Qwen-Qwen3-0.6B.jinja"),
     "qwen3-moe": _like(_QWEN2, variant="qwen3-moe", template="Qwen-Qwen3-0.6B.jinja", changes={"mlp_only_layers": []}),
     "qwen3-coder": _like(_QWEN2, variant="qwen3-moe", template="Qwen3-Coder.jinja", changes={"mlp_only_layers": []}),
     "granite": _GRANITE_FAMILY,
-    "granite-moe": _like(_GRANITE_FAMILY, variant="granite-moe", template="ibm-granite-granite-4.0.jinja"),
+    "granite-moe": _like(_GRANITE_FAMILY, variant="granite-moe", template="ibm-granite-granite-4.0.jinja", whole=True),
     "lfm2.5": _LFM2_FAMILY,
-    "lfm2.5-moe": _like(_LFM2_FAMILY, variant="lfm2-moe", template="LFM2.5-8B-A1B.jinja"),
+    "lfm2.5-moe": _like(_LFM2_FAMILY, variant="lfm2-moe", template="LFM2.5-8B-A1B.jinja", whole=True),
     "deepseek-v2": Family(
         "deepseek-v2",
         "deepseek-llm",
@@ -220,6 +223,7 @@ FAMILIES = {
         ("<｜end▁of▁sentence｜>",),
         start="<｜begin▁of▁sentence｜>",
         writes_calls=False,
+        whole=True,
     ),
     "deepseek-v3": Family(
         "deepseek-v3",
@@ -259,14 +263,16 @@ FAMILIES = {
         ("<|endoftext|>", "<|end|>"),
         start="<s>",
         writes_calls=False,
+        whole=True,
     ),
     "gemma-2": _GEMMA2,
     "gemma-3": _like(
         _GEMMA2,
         variant="gemma3",
         changes={"num_hidden_layers": 6, "layer_types": None, "query_pre_attn_scalar": 32},
+        whole=True,
     ),
-    "gemma-4": _GEMMA4,
+    "gemma-4": _like(_GEMMA4, whole=True),
     "gemma-4-inputs": _like(_GEMMA4, variant="gemma4-inputs"),
     "gemma-4-moe": _like(_GEMMA4, variant="gemma4-moe"),
 }

@@ -22,8 +22,7 @@ from engine.messages import (
     ToolUse,
 )
 from engine.server.anthropic_messages import Messages
-from engine.server.chat_completions import ChatCompletions
-from engine.server.completions import Completions
+from engine.server.chat_completions import ChatCompletions, Completions
 from engine.server.exchange import Served
 from engine.server.fields import Fields
 from engine.server.ollama import OllamaChat, OllamaGenerate

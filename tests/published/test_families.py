@@ -45,11 +45,16 @@ ASKED = [{"role": "user", "content": "What is the weather like in Paris?"}]
 
 
 @pytest.fixture(scope="module")
-def families() -> dict[str, Written]:
+def families(request: pytest.FixtureRequest) -> dict[str, Written]:
+    """The families that the tests of this run ask for: the converter writes all of them in one process."""
     archive = llama_cpp()
     if archive is None:
         pytest.skip(ABSENT)
-    return written(archive)
+    calls = [getattr(test, "callspec", None) for test in request.session.items if test.path == request.path]
+    return written(
+        archive,
+        {_LONG_THOUGHT, *(call.params["published"][0] for call in calls if call and "published" in call.params)},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +77,11 @@ _CALLING = (
     *("llama-3", "mistral", "ministral-3", "qwen3", "qwen3-coder", "granite", "lfm2.5", "deepseek-v3"),
     *("glm-4.7-flash", "gpt-oss", "gemma-2"),
 )
-_OF_EACH_KIND = _published(lambda name, of: name in _CALLING and of == "llama.cpp's")
+# A family whose template begins the thought.
+_LONG_THOUGHT = "glm-4.7-flash"
 
 
-# Gemma 4's vocabulary is twice as large as the next one, and two families of its kind have the first part of it.
-@pytest.fixture(params=_published(lambda name, of: name != "gemma-4"))
+@pytest.fixture(params=_published(lambda name, of: name in _CALLING))
 def published(request: pytest.FixtureRequest) -> tuple[str, str]:
     """A family, and whose converter wrote its GGUF file."""
     found: tuple[str, str] = request.param
@@ -161,7 +166,9 @@ def call_ids(tokenizer: Tokenizer, name: str) -> list[int]:
     return whole[len(before) :]
 
 
-@pytest.mark.parametrize("published", _OF_EACH_KIND, indirect=True)
+@pytest.mark.parametrize(
+    "published", _published(lambda name, of: name in _CALLING and of == "llama.cpp's"), indirect=True
+)
 def test_a_reply_ends_and_a_tool_is_called(
     name: str, family: Written, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -228,8 +235,8 @@ def test_a_reply_ends_and_a_tool_is_called(
 def test_a_required_call_comes_after_a_long_thought(
     behind: str, families: dict[str, Written], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the model means to say behind its thought; GLM-4.7-Flash's template begins the thought."""
-    gguf = families["glm-4.7-flash"].gguf
+    """Whatever the model means to say after its thought."""
+    gguf = families[_LONG_THOUGHT].gguf
     tokenizer, script = Tokenizer(gguf), Script(monkeypatch)
     thought = "They ask about the weather; <tool_call> is how I would look. " * 30
     function = {"name": TOOL.name, "description": TOOL.description, "parameters": json.loads(TOOL.parameters)}

@@ -12,7 +12,7 @@ import pytest
 from tokenizers import Tokenizer as Backend
 
 from engine.errors import UnsupportedModel
-from engine.gguf.generation import read_end_ids
+from engine.gguf.config import read_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import SPLITTINGS, Vocabulary, read_tokenizer
 from engine.text.tokenizer import Tokenizer

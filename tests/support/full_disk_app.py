@@ -11,7 +11,7 @@ from PySide6.QtCore import QTimer
 
 from app import bootstrap
 from app.bridge.single_instance import SingleInstance, instance_name
-from app.diagnostics.log_files import SessionRecord, log_folder
+from app.diagnostics import SessionRecord, log_folder
 from engine.hub.model_folders import data_folder
 
 _LOOK_MS = 1_500

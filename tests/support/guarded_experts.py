@@ -15,7 +15,7 @@ from dataclasses import replace
 import torch
 
 from engine.kernels import layer
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from engine.model.fused_layer import FusedMixture, fused_step, fused_text
 from engine.model.linear import JoinedLinear, LinearMap, PackedLinear
 from engine.weights.direct_reader import PageMemory

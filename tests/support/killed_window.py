@@ -29,7 +29,7 @@ from PySide6.QtTest import QTest
 from app import bootstrap
 from app.bridge.single_instance import SingleInstance, instance_name
 from app.bridge.workspace import Workspace
-from app.diagnostics.log_files import SessionRecord, log_folder
+from app.diagnostics import SessionRecord, log_folder
 from app.settings.settings import Settings
 from engine.hub.model_folders import data_folder
 from engine.messages import TokensAdded

@@ -15,12 +15,12 @@ from engine.drafting.kind import DraftKind
 from engine.drafting.small_model import ModelDraft
 from engine.gguf.stored_tensor import TensorTypes
 from engine.hub.catalogue import require_catalogue_model
+from engine.json_text import from_plain
 from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import Slot, expected_tensors, layer_slots
 from engine.model_file import OpenedModel
-from engine.plain_data import from_plain
 from engine.planning.machine_planner import MachinePlan, MachinePlanner
 from engine.planning.model_facts import TargetFacts
 from engine.weights.checkpoint import CheckpointOutline

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import blocks
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 
 TYPES = blocks.NAMES
 BLOCKS = {name: type for name, type in TYPES.items() if name not in ("F16", "BF16")}

@@ -21,13 +21,13 @@ from PySide6.QtGui import QFontDatabase
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
+from app.bootstrap import speak
 from app.chat.comparison import Trial
 from app.chat.conversation import ConversationOptions, MessageState, Stretches
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.machine import Measuring, Stage
 from app.chat.model_entries import DraftOffer, ImportEntry, ListedModel, Missed, OfferEntry, RemovalEntry
-from app.ui.help.page import HelpPage
-from app.ui.language import speak
+from app.ui.help import HelpPage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
 from app.ui.models.dialogs import ImportDialog, ModelDialog, RemovalDialog

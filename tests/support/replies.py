@@ -13,7 +13,7 @@ from engine.messages import Timings
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 
 
 def run_reply(

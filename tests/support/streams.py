@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from engine.errors import Cancelled
 from engine.model.config import ModelConfig, read_config
 from engine.model.converted import Converted, open_converted, streams_as_it_is
 from engine.model.decoder import Decoder
@@ -112,3 +114,24 @@ def outputs(decoder: Decoder) -> Iterator[torch.Tensor]:
 def same(decoder: Decoder, expected: list[torch.Tensor]) -> bool:
     """True if a model computes these outputs bit for bit."""
     return all(torch.equal(found, one) for found, one in zip(outputs(decoder), expected, strict=True))
+
+
+def cancel_anywhere(decoder: Decoder, forwards: int, most_calls: int) -> None:
+    """Cancel some forwards, each after a random number of the calls in which it can be."""
+    chance = random.Random(3)
+    for _ in range(forwards):
+        left = chance.randrange(most_calls)
+
+        def stop() -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Cancelled("stop")
+
+        def stop_while_waiting() -> bool:
+            stop()
+            return False
+
+        cache = decoder.new_cache(64)
+        with contextlib.suppress(Cancelled):
+            decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache, check=stop, on_wait=stop_while_waiting)

@@ -13,6 +13,7 @@ from app.bridge.worker import Worker
 from app.chat.model_entries import FolderEntry
 from app.words import tr
 from engine.errors import Cancelled, FileRefused, TenonError
+from engine.files import LOGGER
 from engine.hub.endpoints import mend_endpoints
 from engine.hub.model_folders import (
     add_folder,
@@ -23,7 +24,6 @@ from engine.hub.model_folders import (
     usual_models_folder,
 )
 from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
-from engine.unfinished_file import LOGGER
 
 _PROGRESS_STEP = 0.005
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
-from app.help.library import Article, about_tenon, help_library
+from app.help import Article, about_tenon, help_library
 from app.ui.parts import Flow, PlainLabel, filled, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -32,6 +32,7 @@ class EmptyState(QWidget):
 
     example_chosen = Signal(str)
     models_wanted = Signal()  # the page of models
+    demonstration_wanted = Signal()
     help_wanted = Signal(str)  # an article's name; empty for the contents
 
     def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
@@ -44,6 +45,13 @@ class EmptyState(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.better = push_button("", self, self.models_wanted)
         self.buttons = [QPushButton(tr(text), self) for text in _EXAMPLES]
+        # Of the same size as the links to help below it
+        self.demonstration = push_button(
+            tr("See what Tenon gains: one prompt, plain and automatic, side by side"),
+            self,
+            self.demonstration_wanted,
+            kind="link",
+        )
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
         self._narrow, self._columns = False, 0
@@ -64,7 +72,7 @@ class EmptyState(QWidget):
         filled(
             QVBoxLayout(self._inner),
             *(self._title, 8, self._lead, 12, (self.better, 0, Qt.AlignmentFlag.AlignHCenter), 24),
-            *(self._grid, 16, self._help),
+            *(self._grid, 12, (self.demonstration, 0, Qt.AlignmentFlag.AlignHCenter), 12, self._help),
             margins=0,
             spacing=0,
         )
@@ -100,6 +108,7 @@ class EmptyState(QWidget):
         )
         self.better.setText(tr("Get a model") if missing else tr("Get a better one"))
         self.better.setVisible(bundled)
+        self.demonstration.setVisible(not (missing or state.only_continues or state.server))
         self._place()
 
     def offer_help(self, articles: Sequence[Article]) -> None:

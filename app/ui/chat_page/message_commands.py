@@ -42,7 +42,7 @@ class MessageCommands(QObject):
         """Declare what can be done."""
         self._commands = commands
         chats, messages, models = CommandGroup.CHAT, CommandGroup.MESSAGE, CommandGroup.MODEL
-        press, copy, click = self._press_last, self._press_copy, self._click
+        press, in_hand, click = self._press_last, self._press_in_hand, self._click
         composer, header = self._page.composer, self._page.header
         attach = composer.attach_button
         again, go_on = (Action.REGENERATE, Action.RETRY), (Action.CONTINUE,)
@@ -54,8 +54,10 @@ class MessageCommands(QObject):
             (messages, "regenerate", tr("Answer again"), lambda: press(*again), "Ctrl+R", "refresh-cw"),
             (messages, "continue", tr("Continue the reply"), lambda: press(*go_on), "Ctrl+Shift+Return", "play"),
             (messages, "edit", tr("Edit message"), self._edit, "Ctrl+E", "pencil"),
-            (messages, "copy-reply", tr("Copy reply"), lambda: copy(Action.COPY), "Ctrl+Shift+C", "copy"),
-            (messages, "copy-plain", tr("Copy reply as plain text"), lambda: copy(Action.COPY_PLAIN), "", "copy"),
+            (messages, "edit-reply", tr("Edit reply"), lambda: in_hand(Action.EDIT), "", "pencil"),
+            (messages, "branch", tr("Branch into a new chat"), lambda: in_hand(Action.BRANCH), "", "git-branch"),
+            (messages, "copy-reply", tr("Copy reply"), lambda: in_hand(Action.COPY), "Ctrl+Shift+C", "copy"),
+            (messages, "copy-plain", tr("Copy reply as plain text"), lambda: in_hand(Action.COPY_PLAIN), "", "copy"),
             (messages, "copy-code", tr("Copy code block"), self._copy_code, "Ctrl+Shift+B", "copy"),
             (messages, "previous-version", tr("Previous version"), lambda: self._step(Action.PREVIOUS), "Alt+Left", ""),
             (messages, "next-version", tr("Next version"), lambda: self._step(Action.NEXT), "Alt+Right", ""),
@@ -94,6 +96,8 @@ class MessageCommands(QObject):
         buttons = [view.buttons for view in messages_in_hand(self._page.transcript)]
         possible = {
             "edit": self._to_edit() is not None and not self._unfinished,
+            "edit-reply": self._in_hand(_can_copy) is not None,
+            "branch": self._in_hand(_can_copy) is not None,
             "copy-reply": self._in_hand(_can_copy) is not None,
             "copy-plain": self._in_hand(_can_copy) is not None,
             "copy-code": self._in_hand(_has_code) is not None,
@@ -130,7 +134,7 @@ class MessageCommands(QObject):
             action = next((action for action in actions if action in view.buttons.shown), actions[-1])
             view.buttons.press(action)
 
-    def _press_copy(self, action: Action) -> None:
+    def _press_in_hand(self, action: Action) -> None:
         view = self._in_hand(_can_copy)
         if view is not None:
             self._shelf.chat_wanted.emit()

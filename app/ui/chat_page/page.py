@@ -64,6 +64,8 @@ class TurnRequests(QObject):
         try:
             if action is Action.COMPARE:
                 self.compare_requested.emit(message_id)
+            elif action is Action.BRANCH:
+                workspace.turns.branch(current, message_id)
             elif action is Action.CONTINUE:
                 workspace.turns.continue_last(current)
             elif action is Action.DELETE:
@@ -84,7 +86,7 @@ class TurnRequests(QObject):
 
     @Slot(int, str)
     def edit(self, message_id: int, text: str) -> None:
-        """Send another wording of a message."""
+        """Send another wording of a message, or keep one of a reply."""
         if self.conversation_id is None:
             return
         try:
@@ -237,6 +239,7 @@ class ChatPage(QWidget):
         workspace.replies.unconfirmed_changed.connect(self._unconfirmed_changed)
         workspace.replies.prefill_progress.connect(self._prefill_progress)
         workspace.turns.conversation_replaced.connect(self._conversation_replaced)
+        workspace.turns.branched.connect(self.open)
         workspace.model.changed.connect(self._engine_changed)
         workspace.model.loaded.connect(self._show_last_replies)
         workspace.model.changed.connect(self.show_draft)

@@ -14,8 +14,7 @@ from app.bridge.saved_settings import SettingsDesk
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options
 from app.chat.engine_state import EnginePhase, EngineState
-from app.settings.pages import PAGES
-from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.settings.pages import EVERY_MODEL, PAGES, PendingSettings
 from app.settings.settings import Settings
 from app.settings.settings_file import ImportedSettings
 from app.ui import figures

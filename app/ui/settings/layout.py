@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.settings.pages import Page
-from app.settings.pending import EVERY_MODEL
+from app.settings.pages import EVERY_MODEL, Page
 from app.ui.form_fields import ListBox
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.settings.pages import PageStack

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, Q
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import ADVISED, TOLD, InForce, sampling_in_force
 from app.chat.modes import Choice
-from app.settings.pages import rows
-from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.settings.pages import EVERY_MODEL, PendingSettings, rows
 from app.settings.settings import Settings
 from app.ui.painting import place
 from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button

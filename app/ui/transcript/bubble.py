@@ -40,24 +40,29 @@ _INSET_PX = 6  # the last icon, not its button's edge, stands in line with the b
 
 
 class MessageEditor(QFrame):
-    """Enter sends, Escape cancels, as in the composer."""
+    """A field with a message's text. Enter sends or keeps it, Escape cancels, as in the composer.
+
+    Args:
+        reply: The message is a reply, whose new wording is kept and not sent.
+    """
 
     submitted = Signal(str)
     cancelled = Signal()
     height_changed = Signal()
 
-    def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, text: str, parent: QWidget, reply: bool = False) -> None:
         super().__init__(parent)
         self._before = text
         self.setProperty("kind", "card")
         self.prompt = PromptEdit(theme, self)
-        self.prompt.setAccessibleName(tr("Edit message"))
+        self.prompt.setAccessibleName(tr("Edit reply") if reply else tr("Edit message"))
         self.prompt.submitted.connect(self._submit)
         self.prompt.cancelled.connect(self.cancelled)
         self.prompt.height_changed.connect(self.height_changed)
         self._cancel = push_button(tr("Cancel"), self, self.cancelled)
-        self._send = push_button(tr("Send"), self, self._submit, kind="primary")
-        self._send.setToolTip(tr("Send it as a new version; the old message stays"))
+        self._send = push_button(tr("Keep") if reply else tr("Send"), self, self._submit, kind="primary")
+        kept = tr("Keep it as a new version, which the model reads as its own; the old reply stays")
+        self._send.setToolTip(kept if reply else tr("Send it as a new version; the old message stays"))
         buttons = filled(QHBoxLayout(), STRETCH, self._cancel, self._send, spacing=8)
         filled(QVBoxLayout(self), self.prompt, buttons, margins=(10, 8, 10, 10), spacing=6)
 
@@ -113,10 +118,10 @@ class OwnMessage(QWidget):
             theme,
             "message",
             (Action.COPY, Action.EDIT, Action.DELETE, Action.PREVIOUS, Action.NEXT),
-            (Action.COMPARE,),
+            (Action.BRANCH, Action.COMPARE),
             self,
         )
-        self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE, Action.COMPARE))
+        self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE, Action.BRANCH, Action.COMPARE))
         self.buttons.set_seen(False)
         self.buttons.triggered.connect(self._act)
         self.buttons.alternative_chosen.connect(self.alternative_chosen)

@@ -34,6 +34,7 @@ class Action(Enum):
     REGENERATE = ("refresh-cw", mark("Answer again"), "")
     CONTINUE = ("play", mark("Continue"), mark("Continue"))
     RETRY = ("rotate-ccw", mark("Try again"), mark("Try again"))
+    BRANCH = ("git-branch", mark("Branch into a new chat"), "")
     COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
     DELETE = ("trash-2", mark("Delete message"), "")
     PREVIOUS = ("chevron-left", mark("Previous version"), "")
@@ -44,6 +45,7 @@ class Action(Enum):
 # Under a reply these have other names.
 _OF_REPLY = {
     Action.COPY: mark("Copy reply"),
+    Action.EDIT: mark("Edit reply"),
     Action.DELETE: mark("Delete reply"),
     Action.MORE: mark("More for this reply"),
 }
@@ -253,9 +255,9 @@ def reply_actions(reply: Message, last: bool) -> set[Action]:
     """Return the actions that make sense, without the arrows; an error has its own button to try again."""
     if reply.state.unfinished:
         return set()
-    possible = {Action.DELETE, Action.COMPARE}
+    possible = {Action.DELETE, Action.COMPARE, Action.BRANCH}
     if reply.content:
-        possible |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
+        possible |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE, Action.EDIT}
     if last and can_continue(reply):
         possible.add(Action.CONTINUE)
     if last and not reply.content and reply.state in _CUT and trouble_of(reply) is None:

@@ -98,7 +98,7 @@ class MessageViews(QObject):
             view.trouble_requested.connect(self.trouble_requested)
         else:
             view = OwnMessage(self._theme, message, self._column)
-            view.edited.connect(self.edited)
+        view.edited.connect(self.edited)
         view.height_changed.connect(self._tell_height)
         view.set_alternatives(self._alternatives(message.id))
         view.action_requested.connect(self.action_requested)

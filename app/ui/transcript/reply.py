@@ -17,6 +17,7 @@ from app.chat.troubles import Remedy, remedy_of, title_of
 from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import TextStyle, Theme
+from app.ui.transcript.bubble import MessageEditor
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
@@ -182,6 +183,7 @@ class ReplyView(QWidget):
     height_changed = Signal()
     action_requested = Signal(int, object)  # message id, Action
     alternative_chosen = Signal(int)  # message id
+    edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # its message's id
     trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
@@ -193,6 +195,7 @@ class ReplyView(QWidget):
         self.error: ErrorNotice | None = None
         self._saved = True
         self.model_change: ModelChange | None = None
+        self.editor: MessageEditor | None = None
         self._engine = engine
         self._prefill: float | None = None
         self._last = False
@@ -216,7 +219,7 @@ class ReplyView(QWidget):
                 *(Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT),
                 *(Action.CONTINUE, Action.RETRY),
             ),
-            (Action.COPY_PLAIN, Action.COMPARE, Action.DELETE),
+            (Action.COPY_PLAIN, Action.EDIT, Action.BRANCH, Action.COMPARE, Action.DELETE),
             self,
         )
         self.buttons.triggered.connect(self._act)
@@ -340,8 +343,9 @@ class ReplyView(QWidget):
         if self.model_change is not None and not self.model_change.isHidden():
             top = self.model_change.sizeHint().height()
             self.model_change.setGeometry(0, 0, width, top)
-        height = self.blocks.fit(width)
-        self.blocks.setGeometry(0, top, width, height)
+        body = self.editor or self.blocks
+        height = body.fit(width)
+        body.setGeometry(0, top, width, height)
         top += height
         for notice in self._notices:
             height = notice.heightForWidth(width)
@@ -354,7 +358,7 @@ class ReplyView(QWidget):
             top += height
         if self.message.state.unfinished:
             top = fit_live_foot(self.strip, self.buttons, width, top)
-        elif not self.joined:
+        elif not self.joined and self.editor is None:
             top = fit_finished_foot(self.theme, self.strip, self.buttons, width, top)
         self._fitted = (width, top)
         return top
@@ -430,8 +434,38 @@ class ReplyView(QWidget):
             plain = action is Action.COPY_PLAIN
             QGuiApplication.clipboard().setText(plain_text(self.text) if plain else self.text)
             self.buttons.say_copied()
+        elif action is Action.EDIT:
+            self.edit()
         else:
             self.action_requested.emit(self.message.id, action)
+
+    def edit(self) -> None:
+        """Put a field with the Markdown in place of the reply."""
+        self.editor = MessageEditor(self.theme, self.text, self, reply=True)
+        self.editor.submitted.connect(self._keep)
+        self.editor.cancelled.connect(self._leave_editor)
+        self.editor.height_changed.connect(self._changed)
+        self.editor.show()
+        self._show_editor(True)
+        self.editor.begin()
+
+    def _show_editor(self, shown: bool) -> None:
+        for part in (self.blocks, self.buttons, self.strip):
+            part.setVisible(not shown)
+        self._changed()
+
+    @Slot(str)
+    def _keep(self, text: str) -> None:
+        self.edited.emit(self.message.id, text)
+
+    @Slot()
+    def _leave_editor(self) -> None:
+        if self.editor is not None:
+            editor, self.editor = self.editor, None
+            self._show_editor(False)
+            self.buttons.button(Action.COPY).setFocus(Qt.FocusReason.OtherFocusReason)
+            editor.hide()
+            editor.deleteLater()
 
     @Slot(object)
     def _mend(self, remedy: Remedy) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.troubles import title_of
-from app.diagnostics.report import components
+from app.diagnostics import components
 from app.ui.bars import HATCHED, LegendBar
 from app.ui.figures import gigabytes
 from app.ui.form_fields import LongTextEdit
@@ -34,7 +34,7 @@ from app.words import tr
 from engine.messages import ErrorReport, MemoryShortage
 
 if TYPE_CHECKING:
-    from app.diagnostics.report import Diagnostics
+    from app.diagnostics import Diagnostics
 
 _COPIED_MS = 1_500
 _SIDE_PX = 20

@@ -246,7 +246,7 @@ class TroubleDesk(QObject):
 
     def _change_what_failed(self, report: ErrorReport, remedy: Remedy) -> None:
         settings = self._workspace.settings
-        if remedy in (Remedy.SMALLER_CONTEXT, Remedy.CONTEXT):
+        if remedy in (Remedy.SMALLER_CONTEXT, Remedy.CONTEXT, Remedy.LARGER_CONTEXT):
             tokens = report.allowed.value if report.allowed else smaller_context(report.context)
             settings.set_for_model(settings.model, "context", tokens)
             self._toast.say(tr("This model's context has {tokens} tokens from now on.", tokens=figures.whole(tokens)))

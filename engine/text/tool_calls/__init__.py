@@ -5,9 +5,8 @@ from __future__ import annotations
 from engine.text.tool_calls.argument_calls import Coder, Glm, GlmLines
 from engine.text.tool_calls.format import ToolFormat
 from engine.text.tool_calls.harmony import Harmony
-from engine.text.tool_calls.json_calls import Hermes, ListBehindMark, ListInMarks, Llama3, MistralList
+from engine.text.tool_calls.json_calls import Hermes, ListBehindMark, ListInMarks, Llama3, Mistral, MistralList
 from engine.text.tool_calls.literal_calls import Gemma4, Lfm2
-from engine.text.tool_calls.mistral_calls import Mistral
 
 #: The one for a template that knows no tools, or has words for them that are not known here.
 DESCRIBED = Hermes()

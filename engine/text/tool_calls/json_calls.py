@@ -1,4 +1,7 @@
-"""Tool calls as JSON objects with a name and arguments, in the marks of the one or the other template."""
+"""Tool calls as JSON objects with a name and arguments, in the marks of the one or the other template.
+
+Mistral's newer templates write the name before the object: ``[TOOL_CALLS]name[ARGS]{...}``.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ _KEY = re.compile(r'\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?=\S)')
 #: As Hermes 2 and 3 write a call.
 _IN_TWO_TEXTS = re.compile(r"""<tool_call>(?:\\n|\n)["'] *-?}}\s*{{-? *["']{""")
 _BETWEEN = " \n\r\t,;[]"
+_ARGS = "[ARGS]"
+_ID = "[CALL_ID]"
+_OPENING = "[TOOL_CALLS]"
 
 
 class JsonValue:
@@ -253,3 +259,55 @@ class Llama3(_JsonFormat):
     def is_of(self, source: str) -> bool:
         """Return whether a template is of this format."""
         return "<|start_header_id|>" in source and '"parameters": ' in source
+
+
+class Mistral(ToolFormat):
+    """Mistral Small 3.2, Ministral 3, Devstral; what stands between ``[CALL_ID]`` and ``[ARGS]`` is a number."""
+
+    name = "mistral"
+    opening = _OPENING
+    between = ""
+    marks = (_OPENING, _ID, _ARGS)
+
+    def is_of(self, source: str) -> bool:
+        """Return whether a template is of this format."""
+        return _OPENING in source and _ARGS in source
+
+    def reader(self, tools: Sequence[Tool]) -> CallReader:
+        """Return a reader of calls."""
+        return _Reader()
+
+    def _written(self, call: ToolCall) -> str:
+        return f"{_OPENING}{call.name}{_ARGS}{call.arguments}"
+
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
+        """Rules of a grammar."""
+        return [one_of(tools), *literal_rules(tools, literal, lambda name: f"{name}{_ARGS}", "")]
+
+
+class _Reader(CallReader):
+    def __init__(self) -> None:
+        super().__init__()
+        self._value: JsonValue | None = None  # the arguments, while they come
+        self._named = True  # a name comes next
+
+    def _step(self) -> bool:
+        if self._value is not None:
+            length, whole = self._value.length(self._held)
+            if length:
+                self._pieces.append(CallPiece("", self._held[:length]))
+                self._held = self._held[length:]
+            if whole:
+                self._value = None
+            return whole
+        if self._named:
+            name, found, behind = self._held.partition(_ARGS)
+            if found:
+                self._pieces.append(CallPiece(name.partition(_ID)[0].strip()))
+                self._held, self._value, self._named = behind.lstrip(), JsonValue(), False
+            return bool(found)
+        behind = self._held.lstrip()
+        if behind.startswith(_OPENING):
+            self._held, self._named = behind.removeprefix(_OPENING), True
+            return True
+        return self._over(behind) if behind and overlap(behind, _OPENING) != len(behind) else False

@@ -19,6 +19,7 @@ from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from engine.messages import ErrorReport
 from tests.support.fake_engine import SERVE
+from tests.support.forked_engines import server_process_id
 
 
 class Recorder(QObject):
@@ -127,6 +128,7 @@ def _alive() -> list[str]:
         " ".join(child.cmdline())
         for child in psutil.Process().children(recursive=True)
         if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in " ".join(child.cmdline())
+        if child.pid != server_process_id()
     ]
     return threads + children
 

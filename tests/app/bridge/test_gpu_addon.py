@@ -22,8 +22,8 @@ from tests.support.wheel_server import TORCH, WheelServer, put_addon
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WheelServer]:
     cards = (GraphicsCard("nvidia", "Test GPU", "590.1", 8.9),)
     torch = BundledTorch(TORCH, None, frozenset({"filelock"}))
-    monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: cards)
-    monkeypatch.setattr("engine.gpu_addon.status.bundled_torch", lambda folder: torch)
+    monkeypatch.setattr("engine.gpu_addon.addon.read_graphics_cards", lambda: cards)
+    monkeypatch.setattr("engine.gpu_addon.addon.bundled_torch", lambda folder: torch)
     with WheelServer().running() as running:
         monkeypatch.setitem(addon._data(), "index", f"{running.address}/whl")
         yield running
@@ -137,7 +137,7 @@ def test_a_machine_of_which_nothing_is_known(qtbot: QtBot, support: GpuAddon, mo
     def unknown(folder: object) -> BundledTorch:
         raise AddonUnusable("This Tenon does not say which torch it runs on.")
 
-    monkeypatch.setattr("engine.gpu_addon.status.bundled_torch", unknown)
+    monkeypatch.setattr("engine.gpu_addon.addon.bundled_torch", unknown)
     failed = settle(qtbot, support, support.look)
     assert (failed.state, failed.title) == ("failed", "")
 

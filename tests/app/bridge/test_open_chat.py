@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_state import EnginePhase
 from tests.app.bridge.conftest import Desk
@@ -15,7 +13,7 @@ def other_model(desk: Desk) -> str:
     return str(desk.folder / "other")
 
 
-def test_a_chat_keeps_its_model_and_a_new_one_takes_the_one_chosen_last(desk: Desk) -> None:
+def test_a_chat_keeps_its_model_when_tenon_starts_again(desk: Desk) -> None:
     client = Watching(desk)
     workspace = desk.open(client)
     other = other_model(desk)
@@ -35,7 +33,7 @@ def test_a_chat_keeps_its_model_and_a_new_one_takes_the_one_chosen_last(desk: De
     state = again.model.state
     assert (state.phase, state.model_name) == (EnginePhase.IDLE, "other")  # nothing is loaded by looking
     again.open_chat.show(None)
-    assert again.model.state.model_ref == "smollm2"
+    assert again.model.state.model_ref == other
     again.open_chat.show(chat)
     desk.answer(again, "say 1", chat)
     assert client.requests[-1].options.model == other
@@ -74,35 +72,22 @@ def test_a_model_that_is_gone_is_told_once_and_the_current_one_goes_on(desk: Des
     assert workspace.library.messages(chat)[-1].model == "smollm2"
 
 
-def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) -> None:
+def test_a_new_chat_keeps_the_model_of_the_chat_it_was_opened_from(desk: Desk) -> None:
     workspace = desk.open()
-    other, third = other_model(desk), str(desk.folder / "third")
-    Path(third).mkdir()
-    chats = []
-    for model in ("smollm2", third, other):
-        workspace.open_chat.show(None)
-        workspace.choose_model(model)
-        chats.append(desk.answer(workspace, "say 1"))
-        workspace.open_chat.show(chats[-1])
-
-    def model_of_new_chats() -> str:
-        workspace.open_chat.show(None)
-        return workspace.settings.model
-
-    for chat in chats[:2]:
+    other = other_model(desk)
+    first = desk.answer(workspace, "say 1")
+    workspace.open_chat.show(None)
+    workspace.choose_model(other)
+    second = desk.answer(workspace, "say 1")
+    for chat, model in ((first, "smollm2"), (second, other)):
         workspace.open_chat.show(chat)
-        assert model_of_new_chats() == other
-        workspace.open_chat.show(chat)
-        desk.answer(workspace, "say 1", chat)  # nor does asking in it
-        assert model_of_new_chats() == other
+        workspace.open_chat.show(None)
+        assert workspace.settings.model == model
     (desk.folder / "other").rmdir()
-    workspace.open_chat.show(chats[0])
-    assert model_of_new_chats() == "smollm2"  # the one in use, as the one chosen last is gone
-    workspace.open_chat.show(chats[1])
-    assert model_of_new_chats() == "smollm2"
-    desk.answer(workspace, "say 1")
-    (desk.folder / "other").mkdir()  # the disk with it is there again
-    assert model_of_new_chats() == other
+    workspace.open_chat.show(first)
+    workspace.open_chat.show(second)  # whose model is gone
+    workspace.open_chat.show(None)
+    assert workspace.settings.model == "smollm2"
 
 
 def test_looking_at_a_conversation_of_the_loaded_model_loads_nothing(desk: Desk) -> None:

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge import single_instance
 from app.bridge.single_instance import SingleInstance, instance_name
+from tests.support.fast_cases import examples
 
 ROOT = Path(__file__).resolve().parents[3]
 SECOND = (
@@ -163,7 +164,7 @@ def test_no_input_raises(qtbot: QtBot, first: SingleInstance, name: str, monkeyp
     for variable in single_instance._TOKENS:
         monkeypatch.setenv(variable, "")
 
-    @settings(max_examples=100)
+    @settings(max_examples=examples(100))
     @given(LINES)
     @example(b"[" * 100_000)
     @example(b'{"open": ' + b"[" * 100_000)

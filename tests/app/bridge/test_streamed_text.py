@@ -17,6 +17,7 @@ from app.storage.database import open_database
 from engine.errors import StorageError
 from engine.messages import ErrorReport
 from tests.support.databases import close
+from tests.support.fast_cases import examples
 from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
 PIECES = [
@@ -61,7 +62,7 @@ def test_each_piece_is_shown_behind_the_others_as_it_is(workspace: ScriptedWorks
     assert workspace.reply(chat).content == "".join(pieces)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS)
 def test_any_pieces_are_shown_as_they_are(workspace: ScriptedWorkspace, pieces: list[str]) -> None:
     chat, texts = shown(workspace, pieces)
@@ -126,4 +127,5 @@ def test_what_a_kill_of_the_window_leaves_is_the_beginning_of_what_was_said(
     reply = Library(database.conversations, database.reader.messages).messages(chat)[-1]
     assert reply.content == "".join(pieces)
     assert reply.state is MessageState.INTERRUPTED
+    assert reply.error == "Tenon ended before this reply was complete."
     close(database)

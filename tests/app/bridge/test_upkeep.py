@@ -16,7 +16,7 @@ from app.bridge.engine_watch import PATIENCE_TICKS, IdleUnload
 from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
-from app.diagnostics.log_files import log_folder
+from app.diagnostics import log_folder
 from engine.messages import ErrorReport, Working
 from engine.messages.machine import Power
 from tests.app.bridge.conftest import Desk

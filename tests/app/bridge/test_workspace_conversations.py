@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from app.bridge import journal
-from app.chat.conversation import Conversation, Message, MessageState
+from app.chat.conversation import Message, MessageState
 from app.storage import seals
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
@@ -178,49 +176,6 @@ def test_a_damaged_database_is_told_of(desk: Desk) -> None:
     chat = desk.answer(workspace, "say 1")
     workspace.close()
     assert len(desk.open().library.messages(chat)) == 2
-
-
-def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "_RETRY_MS", 50)
-    workspace = desk.open()
-    save = ConversationStore.save
-    full = True
-
-    def refuse(self: ConversationStore, conversation: Conversation, messages: Iterable[Message]) -> None:
-        if full:
-            raise StorageError("The disk is full.")
-        save(self, conversation, messages)
-
-    monkeypatch.setattr(ConversationStore, "save", refuse)
-    over: list[str] = []
-    workspace.trouble_over.connect(over.append)
-    chat = desk.answer(workspace, "say 2")
-    other = desk.answer(workspace, "say 2")
-    assert desk.recorder.notices == ["The disk is full."]
-    full = False
-    assert over == []
-    desk.wait(lambda: over == ["The disk is full."])  # by itself, once both are saved
-    expected = workspace.library.messages(chat), workspace.library.messages(other)
-    workspace.close()
-    again = desk.open()
-    assert (again.library.messages(chat), again.library.messages(other)) == expected
-
-
-def test_a_change_that_the_disk_refused_is_written_by_itself(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "_RETRY_MS", 50)
-    workspace = desk.open()
-    chat = desk.answer(workspace, "say 1")
-    set_deleted, refusals = ConversationStore.set_deleted, [StorageError("The disk is full.")]
-
-    def refuse(self: ConversationStore, conversation_id: int, deleted: bool) -> None:
-        if refusals:
-            raise refusals.pop()
-        set_deleted(self, conversation_id, deleted)
-
-    monkeypatch.setattr(ConversationStore, "set_deleted", refuse)
-    workspace.shelf.delete(chat)
-    desk.wait(lambda: desk.recorder.notices == ["The disk is full."])
-    desk.wait(lambda: [one.id for one, _ in workspace._database.reader.trash()] == [chat])
 
 
 def test_a_database_that_breaks_while_reading_is_told_of(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

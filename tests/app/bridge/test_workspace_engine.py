@@ -159,7 +159,7 @@ def test_a_model_whose_file_is_damaged_does_not_stay_the_chosen_one(desk: Desk) 
     workspace.choose_model(damaged)
     desk.wait(lambda: bool(desk.recorder.troubles))
     assert [report.kind for report in desk.recorder.troubles] == ["WeightsCorrupt"]
-    assert workspace.settings.model == workspace.settings.new_chat_model == good
+    assert workspace.settings.model == good
     assert damaged not in workspace.settings.recent_models
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "say 1")

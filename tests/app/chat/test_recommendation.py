@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.bridge.models.offers import listed as catalogue_entry
 from app.chat.model_entries import (
     Fit,
     InstalledEntry,
@@ -19,14 +18,10 @@ from app.chat.model_entries import (
     fit_of,
     recommend,
 )
-from engine.hub.catalogue import CatalogueModel, catalogue, require_catalogue_model
-from engine.hub.offer import find_or_outline
-from engine.messages import LoadOptions, ModelOutline, Prediction
-from engine.planning.planner import predict
+from engine.hub.catalogue import CatalogueModel, catalogue
+from engine.messages import Prediction
 from tests.published.families import FAMILIES
 from tests.support.checkpoints import VARIANTS
-from tests.support.fast_cases import chosen
-from tests.support.machines import machine, machine_names
 
 GB = 1_000_000_000
 
@@ -123,21 +118,6 @@ def test_every_model_of_the_catalogue_is_tried_as_a_family_of_its_kind(model: Ca
     assert own == tried
     for feature in ("num_kv_shared_layers", "enable_moe_block", "kv_lora_rank"):
         assert bool(model.config.get(feature)) == bool(values.get(feature)), feature
-
-
-@pytest.mark.parametrize("name", chosen(machine_names(), ("desktop-24gb-card", "laptop-8gb")))
-def test_what_is_recommended_to_a_machine_was_tried(name: str) -> None:
-    models = [catalogue_entry(model) for model in catalogue()]
-    report = machine(name)
-    known = {
-        model.reference: predict(
-            ModelOutline(model.reference, str(find_or_outline(model.reference))), LoadOptions(), report
-        )
-        for model in models
-    }
-    for one in recommend(models, known):
-        tried_as = require_catalogue_model(one.model.reference).tried_as
-        assert tried_as in FAMILIES, one.model.reference
 
 
 def test_a_copy_is_known_by_the_catalogue_or_by_its_repository() -> None:

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from app.chat.reply import ReplyQueue, Ticket
+from tests.support.fast_cases import examples
 
 CONVERSATIONS = st.integers(1, 4)
 
@@ -78,4 +79,4 @@ class ReplyQueueMachine(RuleBasedStateMachine):
 
 
 TestReplyQueue = ReplyQueueMachine.TestCase
-TestReplyQueue.settings = settings(max_examples=60, stateful_step_count=30)
+TestReplyQueue.settings = settings(max_examples=examples(60), stateful_step_count=30)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.diagnostics.log_files import crash_trace
+from app.diagnostics import crash_trace
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -16,7 +16,7 @@ def python(code: str, *arguments: str) -> int:
 def test_a_hard_crash_leaves_its_place(tmp_path: Path) -> None:
     code = (
         "import faulthandler, sys; from pathlib import Path\n"
-        "from app.diagnostics.log_files import watch_hard_crashes\n"
+        "from app.diagnostics import watch_hard_crashes\n"
         "watch_hard_crashes(Path(sys.argv[1]), 'window')\n"
         "def place_of_the_crash(): faulthandler._sigabrt()\n"
         "place_of_the_crash()"

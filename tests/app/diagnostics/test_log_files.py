@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.diagnostics import log_files
-from app.diagnostics.log_files import log_folder, log_tail, start_log, stop_log
+from app import diagnostics
+from app.diagnostics import log_folder, log_tail, start_log, stop_log
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "my diary of Tuesday"
@@ -48,7 +48,7 @@ def test_an_exception_is_its_place_and_class_without_its_words(log: Path) -> Non
 
 
 def test_logs_rotate_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_files, "_MOST_BYTES", 500)
+    monkeypatch.setattr(diagnostics, "_MOST_BYTES", 500)
     handler = start_log(tmp_path, "engine")
     for number in range(200):
         logging.getLogger("engine").warning("line %d", number)
@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_made_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_stops_nothing(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    handler = next(one for one in logging.getLogger().handlers if isinstance(one, log_files._QuietFile))
+    handler = next(one for one in logging.getLogger().handlers if isinstance(one, diagnostics._QuietFile))
     monkeypatch.setattr(handler, "shouldRollover", lambda record: 1 // 0)
     logging.getLogger("app").warning("nobody reads this")
     assert log_tail(log, "window") == ""
@@ -98,7 +98,7 @@ def test_logs_go_along_with_the_data_folder(tmp_path: Path, monkeypatch: pytest.
 def test_a_process_without_a_window_logs_what_nobody_caught(tmp_path: Path) -> None:
     code = (
         "import sys, threading; from pathlib import Path\n"
-        "from app.diagnostics.log_files import log_uncaught, start_log\n"
+        "from app.diagnostics import log_uncaught, start_log\n"
         "start_log(Path(sys.argv[1]), 'engine'); log_uncaught()\n"
         "def fail_in_thread(): int(sys.argv[2])\n"
         "thread = threading.Thread(target=fail_in_thread); thread.start(); thread.join()\n"

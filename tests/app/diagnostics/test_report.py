@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.chat.engine_state import EnginePhase, EngineState
-from app.diagnostics.log_files import WINDOW, log_file
-from app.diagnostics.report import Diagnostics, installation_text, system_line
+from app.diagnostics import WINDOW, Diagnostics, installation_text, log_file, system_line
 from app.version import version_of
 from engine.messages import ErrorReport
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.diagnostics.log_files import is_left_behind
+from app.diagnostics import is_left_behind
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE = (
     "import faulthandler, logging, sys; from pathlib import Path\n"
-    "from app.diagnostics.log_files import SessionRecord\n"
+    "from app.diagnostics import SessionRecord\n"
     "record = SessionRecord(Path(sys.argv[1]))\n"
     "print(record.ended_badly, 'place_of_the_crash' in record.crash_trace)\n"
     "def place_of_the_crash(): faulthandler._sigabrt()\n"

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from app.chat.model_entries import Fit, fit_of
-from app.help.facts import HelpFacts
-from app.help.library import Article, help_library, read_articles
+from app.help import Article, HelpFacts, help_library, read_articles
 from app.settings.pages import PAGES
 from app.settings.settings import Settings
 from app.ui.commands import FIELD_KEYS
-from app.ui.help.article_text import ARTICLE, COMMAND, SETTING, setting_titles
+from app.ui.help import ARTICLE, COMMAND, SETTING, setting_titles
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser

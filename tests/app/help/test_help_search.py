@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.help import library as module
-from app.help.library import HelpLibrary, about_tenon, help_library
+from app import help as module
+from app.help import HelpLibrary, about_tenon, help_library
 from tests.app.help.questions import (
     ABOUT_TENON,
     ORDINARY,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.settings.pending import PendingSettings
+from app.settings.pages import PendingSettings
 from app.settings.settings import Settings
 from app.settings.settings_file import export_settings, import_settings
 from engine.errors import InvalidOption

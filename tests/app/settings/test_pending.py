@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.settings.pending import PendingSettings
+from app.settings.pages import PendingSettings
 from app.settings.settings import Settings
 from engine.errors import InvalidOption
 

@@ -19,7 +19,7 @@ from app.settings.settings_file import SettingsFile, chosen_language, import_set
 from engine.errors import InvalidOption, StorageError
 from engine.messages import DEFAULT_MODEL, Generate, LoadOptions, SamplingOptions
 from engine.modes import mode_options
-from engine.verifying.rules import RULES
+from engine.verifying import RULES
 
 
 def test_defaults() -> None:

@@ -18,8 +18,8 @@ from app.storage import seals
 from app.storage.backup import FOLDER, KEPT, backups
 from app.storage.database import FILE_NAME, Database, open_database
 from app.storage.ledger import FILE_NAME as LEDGER
-from engine.cached_json import write_cached
 from engine.errors import NewerDatabase, StorageError
+from engine.files import write_cached
 from tests.support.databases import close
 
 COPIES = 150

@@ -9,7 +9,7 @@ import pytest
 
 from app.chat.model_entries import ListedModel
 from app.storage.kept_values import RECOMMENDED_FILE, KeptChoice
-from engine.cached_json import write_cached
+from engine.files import write_cached
 from engine.messages import Basis, Prediction
 
 SIZES = (1, 3, 8, 14)

@@ -13,6 +13,7 @@ from app.chat.conversation import Conversation, Message
 from app.chat.library import Library
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import open_database
+from tests.support.fast_cases import examples
 
 OPERATIONS = st.lists(
     st.tuples(
@@ -89,7 +90,7 @@ def shown(library: Library, chat: int) -> list[int]:
     return [message.id for message in library.messages(chat)]
 
 
-@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPERATIONS)
 def test_a_restart_shows_the_same(store: ConversationStore, operations: list[tuple[str, int]]) -> None:
     person = Person(store)

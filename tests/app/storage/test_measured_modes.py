@@ -7,7 +7,7 @@ import pytest
 
 from app.storage import kept_values
 from app.storage.kept_values import SPEEDS_FILE, MeasuredModes
-from engine.cached_json import read_cached, write_cached
+from engine.files import read_cached, write_cached
 from engine.messages import BenchmarkRow, LoadOptions
 from tests.support.machine_scene import machine
 

@@ -69,6 +69,15 @@ def test_the_prompt_that_is_typed_is_compared(
     assert not dialog.columns[0].mode.isEnabled()
 
 
+def test_a_blank_chat_offers_to_show_the_gain(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    qtbot.mouseClick(window.page.empty_state.demonstration, Qt.MouseButton.LeftButton)
+    dialog = window.findChild(ComparisonDialog)
+    assert dialog is not None
+    assert workspace.engine.last(Generate).messages[-1].content == dialog.prompt.toPlainText()
+    assert "def describe(prices):" in dialog.prompt.toPlainText()
+    assert [trial.mode for trial in workspace.comparison.trials] == ["plain", "auto"]
+
+
 def test_each_column_tells_how_far_it_is(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     dialog.columns[1].mode.setCurrentIndex(dialog.columns[1].mode.findData("lookup"))
     moment = 0.0

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.chat.attachment import Unsent
-from app.diagnostics.log_files import WINDOW, start_log, stop_log
+from app.diagnostics import WINDOW, start_log, stop_log
 from app.settings.settings_file import SettingsFile
 from app.ui.chats.actions import ErasingQuestion, TrashDialog
 from app.ui.main_window import MainWindow

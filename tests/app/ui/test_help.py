@@ -7,7 +7,7 @@ from PySide6.QtCore import QLocale, Qt, QUrl
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.ui.help.page import HelpPage
+from app.ui.help import HelpPage
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, HELP, MODELS
 from app.words import tr

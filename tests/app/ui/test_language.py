@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.ui.language import speak, spoken
+from app.bootstrap import speak, spoken
 from app.words import tr
 from tests.support import translations
 from tests.support.translations import texts_in
@@ -31,7 +31,7 @@ def test_the_languages_of_the_system_are_asked_in_order(monkeypatch: pytest.Monk
         def uiLanguages(self) -> list[str]:  # type: ignore[override]
             return ["fr-FR", "de-AT", "en"]
 
-    monkeypatch.setattr("app.ui.language.QLocale.system", lambda: Locale())
+    monkeypatch.setattr("app.bootstrap.QLocale.system", lambda: Locale())
     assert spoken("system") == "de"
     assert (spoken("zh"), spoken("xx")) == ("zh", "de")
 

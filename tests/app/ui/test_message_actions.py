@@ -15,7 +15,8 @@ from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.message_actions import Action, RowButton
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.transcript import MessageView
-from tests.support.scripted_workspace import ScriptedWorkspace
+from engine.messages import Generate
+from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
 MARKDOWN = """<think>hm</think>
 # Head
@@ -181,6 +182,58 @@ def test_an_edited_message_branches(qtbot: QtBot, window: MainWindow, workspace:
     assert window.page.transcript.follows
     press(window, 2, Action.PREVIOUS)
     assert texts(window) == ["Why?", "Because.", "And?", "So."]
+
+
+def test_an_edited_reply_is_a_version_that_the_model_reads(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    chat = open_chat(window, workspace, "Why?", "Because.")
+    entry(view_at(window, 1), Action.EDIT)
+    view = view_at(window, 1)
+    assert isinstance(view, ReplyView)
+    assert view.editor is not None
+    assert (view.editor.prompt.toPlainText(), view.blocks.isVisible()) == ("Because.", False)
+    view.editor.prompt.setPlainText("Nobody *knows*.")
+    qtbot.keyClick(view.editor.prompt, Qt.Key.Key_Return)
+    assert texts(window) == ["Why?", "Nobody *knows*."]
+    assert workspace.prompts == ["Why?"]  # nothing is asked of the model
+    workspace.turns.send(chat, "And?")
+    wait_until(lambda: any(isinstance(command, Generate) for command in workspace.engine.sent))
+    asked = workspace.engine.last(Generate)
+    assert [turn.content for turn in asked.messages] == ["Why?", "Nobody *knows*.", "And?"]
+    press(window, 1, Action.PREVIOUS)
+    assert texts(window) == ["Why?", "Because."]
+
+
+def test_the_edit_of_a_reply_can_be_given_up(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    open_chat(window, workspace, "Why?", "Because.")
+    view = view_at(window, 1)
+    assert isinstance(view, ReplyView)
+    height = view.height()
+    entry(view, Action.EDIT)
+    assert view.editor is not None
+    view.editor.prompt.setPlainText("Something else")
+    qtbot.keyClick(view.editor.prompt, Qt.Key.Key_Escape)
+    assert (view.editor, view.text, view.height(), view.blocks.isVisible()) == (None, "Because.", height, True)
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_chat_branches_into_a_new_one(window: MainWindow, workspace: ScriptedWorkspace, at: int) -> None:
+    chat = open_chat(window, workspace, "Why?", "Because.", "And?", "So.")
+    entry(view_at(window, at), Action.BRANCH)
+    said = ["Why?", "Because."][: at + 1]
+    new = window.page.current
+    assert new is not None
+    assert new != chat
+    assert texts(window) == said
+    assert window.page.chat is not None
+    assert window.page.chat.title == "Chat (branch)"
+    assert [one.content for one in workspace.library.messages(chat)] == ["Why?", "Because.", "And?", "So."]
+    workspace.written()
+    stored = workspace._read_messages(new)
+    assert stored is not None
+    assert [one.content for one in stored] == said
+    assert workspace.library.messages(new)[0].id != workspace.library.messages(chat)[0].id
 
 
 @pytest.mark.parametrize("way", ["escape", "unchanged"])

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
-
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from pytestqt.qtbot import QtBot
 
@@ -19,12 +17,6 @@ ANSWER = "Two **words**.\n\n```py\nfirst\n```\n\n```sh\nlast\n```"
 def run(window: MainWindow, name: str) -> None:
     assert window.commands[name].isEnabled(), name
     window.commands[name].trigger()
-
-
-def test_no_two_commands_have_the_same_key(window: MainWindow) -> None:
-    keys = Counter(keys.toString() for command in window.commands for keys in command.action.shortcuts())
-
-    assert [key for key, count in keys.items() if count > 1] == []
 
 
 def test_no_row_of_a_field_has_the_same_key_as_another_or_no_key_at_all() -> None:

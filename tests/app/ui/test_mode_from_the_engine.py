@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -12,16 +10,14 @@ from pytestqt.qtbot import QtBot
 from app.chat import modes
 from app.chat.engine_options import load_options
 from app.chat.modes import plan_rows
-from app.help.facts import HelpFacts
+from app.help import HelpFacts
 from app.ui.main_window import MainWindow
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.fields import NumberField
 from engine.messages import ModePrediction
 from engine.modes import MODES
-from tests.support import echo_mode
 from tests.support.echo_mode import MODE
 from tests.support.machine_scene import plan
-from tests.support.translations import collected, texts_in
 
 
 @pytest.fixture
@@ -48,13 +44,3 @@ def test_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -> Non
     assert dialog.row("echo_on").field.value() is True
     dialog.apply()
     assert load_options(workspace.settings).mode_options == {"echo_length": 5}
-
-
-def test_its_texts_are_collected_for_translation() -> None:
-    sources = set(collected())
-    sources |= set(texts_in(ast.parse(Path(echo_mode.__file__).read_text(encoding="utf-8"))))
-    for mode in (*MODES.values(), MODE):
-        told = mode
-        options = [text for option in told.options for text in (option.title, option.help)]
-        titles = [] if told.title.lower() == told.name else [told.title]  # a name is the same in every language
-        assert {told.help, *titles, *options, mode.reason} <= sources

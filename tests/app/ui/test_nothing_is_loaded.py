@@ -21,6 +21,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.table import TableGrid
+from tests.support.fast_cases import examples
 from tests.support.opened_files import AVAILABLE, OpenedFiles
 from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.sources import tree_of
@@ -92,7 +93,7 @@ PIECES = st.sampled_from(
 
 
 @linux
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(PIECES, min_size=2, max_size=24), st.sampled_from(["file://", ""]))
 def test_no_markdown_opens_a_file_or_leaves_an_image(
     qapp: QApplication, theme: Theme, picture: Path, opened: OpenedFiles, pieces: list[str], scheme: str

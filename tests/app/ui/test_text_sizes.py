@@ -7,12 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QToolButton, QWidget
 
+from app.ui import notices, pane
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE, Theme
 from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_surfaces import DIALOGS, PARTS, POPUPS, opened
 
-_SETTLED_MS = 220  # panels have slid in
+_SETTLED_MS = 100  # pages that gather changes have shown them
 
 
 def _cut(widget: QLabel | QAbstractButton) -> bool:
@@ -53,8 +54,15 @@ def _cut_words(surface: QWidget) -> list[str]:
     ],
 )
 def test_no_word_is_cut(
-    theme: Theme, window: MainWindow, workspace: ScriptedWorkspace, scale: float, names: tuple[str, ...]
+    theme: Theme,
+    window: MainWindow,
+    workspace: ScriptedWorkspace,
+    scale: float,
+    names: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(pane, "_SLIDE_MS", 0)
+    monkeypatch.setattr(notices, "_IN_MS", 0)
     window.resize(window.minimumSize())
     theme.set_scale(scale)
     cut = {}

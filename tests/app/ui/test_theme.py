@@ -109,11 +109,6 @@ def test_every_icon_is_licensed() -> None:
     assert "ISC License" in (ICON_FOLDER / "LICENSE").read_text(encoding="utf-8")
 
 
-def test_every_icon_is_shown_somewhere() -> None:
-    source = "\n".join(path.read_text(encoding="utf-8") for path in (ICON_FOLDER.parents[1] / "app").rglob("*.py"))
-    assert [icon.stem for icon in ICON_FOLDER.glob("*.svg") if f'"{icon.stem}"' not in source] == []
-
-
 def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
     sizes = {size.width() for size in app_icon().availableSizes()}
     assert {16, 24, 32, 256} <= sizes

@@ -33,9 +33,9 @@ def server() -> Iterator[WheelServer]:
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch, server: WheelServer) -> None:
     """One NVIDIA card, a torch for processors, and the index in the place of PyTorch's."""
-    monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: (CARD,))
+    monkeypatch.setattr("engine.gpu_addon.addon.read_graphics_cards", lambda: (CARD,))
     torch = BundledTorch(TORCH, None, frozenset({"filelock"}))
-    monkeypatch.setattr("engine.gpu_addon.status.bundled_torch", lambda folder: torch)
+    monkeypatch.setattr("engine.gpu_addon.addon.bundled_torch", lambda folder: torch)
     monkeypatch.setitem(addon._data(), "index", f"{server.address}/whl")
 
 
@@ -147,7 +147,7 @@ def test_other_names_and_indexes(server: WheelServer, capsys: pytest.CaptureFixt
 
 
 def test_a_machine_without_a_card(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: ())
+    monkeypatch.setattr("engine.gpu_addon.addon.read_graphics_cards", lambda: ())
     assert main(["gpu", "install", "--yes"]) == 1
     assert "No graphics card was found" in capsys.readouterr().err
 
@@ -155,9 +155,9 @@ def test_a_machine_without_a_card(capsys: pytest.CaptureFixture[str], monkeypatc
 _PROGRAM = """
 import sys
 from engine.cli import main
-from engine.gpu_addon import status
+from engine.gpu_addon import addon
 from engine.gpu_addon.bundled_torch import BundledTorch
-status.bundled_torch = lambda folder: BundledTorch("9.8.7", None, frozenset({"filelock"}))
+addon.bundled_torch = lambda folder: BundledTorch("9.8.7", None, frozenset({"filelock"}))
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -161,6 +161,7 @@ WALKS: dict[str, list[list[str]]] = {
         ["--mode", EVIL, "Hi"],
         ["--top-k", EVIL, "Hi"],
     ],
+    "chat": [["--model", f"remote:{EVIL}/talker"]],
     "serve": [["--model", f"{EVIL} gone"], ["--port", EVIL]],
     "models search": [[], [EVIL], ["model", "--author", EVIL]],
     "models list": [[], ["--pairs"], ["--json"]],

@@ -17,7 +17,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText
-from engine.verifying.rules import RULES
+from engine.verifying import RULES
 from tests.support.decoders import greedy, load_decoder
 
 PROMPT = (5, 90, 200, 17)

@@ -27,7 +27,7 @@ from engine.model.token_tree import DraftShape
 from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import load_decoder
 from tests.support.fast_cases import chosen

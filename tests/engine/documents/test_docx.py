@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from engine.documents import docx, read_attachment
 from engine.errors import InvalidOption
 from tests.support.documents import write_docx_markup
+from tests.support.fast_cases import examples
 
 
 def run(text: str) -> str:
@@ -199,7 +200,7 @@ def _block(draw: st.DrawFn, depth: int = 0) -> tuple[str, list[str]]:
 
 
 @settings(
-    max_examples=50,
+    max_examples=examples(50),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
 )

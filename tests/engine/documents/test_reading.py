@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.documents import epub, html, read_attachment, reader_process, reading
+from engine.documents import epub, html, read_attachment, reading
 from engine.documents.pages import MAX_CHARACTERS, Pages, Problem, Unreadable
-from engine.documents.reader_process import READER
-from engine.documents.reading import MAX_TEXT_BYTES, text_attachment
+from engine.documents.reading import MAX_TEXT_BYTES, READER, text_attachment
 from engine.errors import Cancelled, InvalidOption
 from engine.messages import Attachment, Section
 from tests.support.documents import write_docx, write_epub, write_pdf
@@ -276,7 +275,7 @@ def test_a_reader_that_takes_too_much_memory_is_ended(tmp_path: Path, monkeypatc
 
 def test_a_reader_that_dies_is_a_damaged_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_pdf(tmp_path / "crash.pdf", ["Hello."])
-    monkeypatch.setattr(reader_process, "_WORK", f"{__name__}:die")
+    monkeypatch.setattr(reading, "_WORK", f"{__name__}:die")
     assert "is damaged, or no PDF" in refusal(path)
 
 

@@ -18,7 +18,7 @@ from engine.model.token_tree import DraftShape
 from engine.placement.device import Link
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
-from tests.support.fast_cases import chosen
+from tests.support.fast_cases import chosen, covering
 from tests.support.replies import run_reply
 
 CONTEXT = 256
@@ -68,13 +68,15 @@ def test_a_model_that_drafts_for_itself_is_always_right(folder: Path, shape: Tre
         assert timings.target_forwards <= -(-119 // 6) + (folder.name == "phi3-longrope")
 
 
-@pytest.mark.parametrize("shape", [TREE, CHAIN])
-def test_another_model_s_draft_changes_nothing_of_the_text(folder: Path, shape: TreeShape, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shape", "other"), covering([TREE, CHAIN], [False, True], together=1), ids=str)
+def test_another_model_s_draft_changes_nothing_of_the_text(
+    folder: Path, shape: TreeShape, other: bool, tmp_path: Path
+) -> None:
     decoder = load_decoder(folder)
-    for draft in (noisy(folder, 0.3), load_decoder(write_checkpoint(tmp_path / "other", "llama", seed=7))):
-        tokens, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, shape), PROMPT, 60)
-        assert tokens == greedy(decoder, torch.tensor(PROMPT), 60)
-        assert timings.draft_n > 0
+    draft = load_decoder(write_checkpoint(tmp_path / "other", "llama", seed=7)) if other else noisy(folder, 0.3)
+    tokens, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, shape), PROMPT, 60)
+    assert tokens == greedy(decoder, torch.tensor(PROMPT), 60)
+    assert timings.draft_n > 0
 
 
 def test_a_disturbed_model_is_sometimes_right(llama_folder: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafting.trees import Level, TreeShape, grow_tree
-from engine.kernels.packing import NotFinite
+from engine.kernels.library import NotFinite
 from engine.model.token_tree import Draft, DraftShape
 
 Path = tuple[int, ...]

@@ -182,8 +182,7 @@ class Knowing(PromptTokenDrafter):
                 self._said[place, token] = 50.0
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("rows", [2, 3, 7, 31, 64])
+@pytest.mark.parametrize(("rows", "sampler"), covering([2, 3, 7, 31, 64], SAMPLERS, together=1))
 def test_a_reply_is_plain_s_whatever_the_prompt_tokens_say(
     rows: int, sampler: str, decoder: Decoder, tmp_path: Path
 ) -> None:

@@ -33,7 +33,7 @@ from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
 from engine.text.stop import ReplyText
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
 from tests.support.heads import make_head

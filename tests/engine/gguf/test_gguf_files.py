@@ -35,6 +35,7 @@ from engine.weights.direct_reader import read_pieces
 from engine.weights.watched_file import WatchedFile
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.decoders import load_decoder
+from tests.support.fast_cases import examples
 from tests.support.gguf_files import finish, write_gguf
 
 
@@ -235,7 +236,7 @@ def open_model(path: Path) -> None:
     check_tensors(checkpoint, read_config(checkpoint))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_damaged_files_end_in_a_sentence(data: st.DataObject, whole: bytes, tmp_path_factory: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "damaged.gguf"

@@ -16,11 +16,10 @@ from tokenizers import AddedToken, Regex, pre_tokenizers
 
 from engine.drafting.small_model import ModelDraft
 from engine.errors import CheckpointError, TokenizerInvalid, UnsupportedModel
-from engine.gguf.generation import read_sampling
+from engine.gguf.config import read_sampling
 from engine.gguf.tokenizer import SPLITTINGS, read_tokenizer
 from engine.messages import ChatMessage, OutputForm
 from engine.model_file import OpenedModel
-from engine.text import kept_merges
 from engine.text.output_form import TokenMask, form_grammar
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
@@ -345,7 +344,7 @@ def test_merges_are_kept_until_the_vocabulary_changes(tmp_path: Path, monkeypatc
     made = Tokenizer(path, cache=cache)
     [kept] = cache.iterdir()
     with monkeypatch.context() as patch:
-        patch.setattr(kept_merges, "merges_by_score", None)  # is not called
+        patch.setattr("engine.text.sentence_piece.merges_by_score", None)  # is not called
         assert Tokenizer(path, cache=cache).encode("hihi hi") == made.encode("hihi hi")
     kept.write_bytes(kept.read_bytes()[:-9])
     assert Tokenizer(path, cache=cache).encode("hihi hi") == made.encode("hihi hi")

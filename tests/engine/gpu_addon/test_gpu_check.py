@@ -35,7 +35,7 @@ GPUS = ("Test GPU 0", "Test GPU 1")
 _START = """
 import json
 from importlib.util import find_spec
-from engine.gpu_addon.activation import activate
+from engine.gpu_addon.check import activate
 problem = activate()
 print(json.dumps([problem, find_spec("torch").origin]))
 """

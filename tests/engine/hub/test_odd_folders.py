@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import FileRefused, InvalidOption, ModelNotFound, OutOfDisk, TenonError
-from engine.file_trouble import file_trouble
+from engine.files import file_trouble
 from engine.hub.connection import Hub
 from engine.hub.installed import find_model
 from engine.hub.local_import import adopt

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from engine.hub.endpoints import endpoints
 from engine.hub.model_folders import models_folder, read_folders
 from engine.hub.model_move import unfinished_move
+from tests.support.fast_cases import examples
 from tests.support.gguf_files import write_small_gguf
 from tests.support.stepped_process import Outcome, SteppedProcesses
 
@@ -159,7 +160,7 @@ def play(
         return stopped in ("paused", "killed")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.sampled_from(ACTIONS),
     st.sampled_from(ACTIONS),

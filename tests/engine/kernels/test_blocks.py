@@ -17,7 +17,8 @@ from gguf.quants import quantize as gguf_quantize
 from torch import Tensor
 
 from engine.kernels import blocks, library
-from engine.kernels.packing import NotFinite, NotPackable, Packed
+from engine.kernels.library import NotFinite, NotPackable, Packed
+from tests.support.fast_cases import chosen
 from tests.support.matrices import raw_matrix
 
 TYPES = list(blocks.NAMES.values())
@@ -266,7 +267,9 @@ def test_what_is_not_quantized(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_library
-@pytest.mark.parametrize("cap", [name for name, usable in library.instruction_sets().items() if usable])
+@pytest.mark.parametrize(
+    "cap", chosen([name for name, usable in library.instruction_sets().items() if usable], ("portable",))
+)
 def test_under_every_cap(cap: str) -> None:
     code = (
         "from tests.engine.kernels import test_blocks as t\n"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels import blocks, library
-from engine.kernels.packing import Packed
-from tests.support.fast_cases import covering
+from engine.kernels.library import Packed
+from tests.support.fast_cases import covering, examples
 from tests.support.matrices import BLOCKS, TYPES, matrix
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -61,7 +61,7 @@ def test_every_width_agrees_with_float64_and_with_every_other(name: str, instruc
     assert torch.equal(blocks.matmul(packed, others)[7], together[7])
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.integers(1, 100),
     units=st.integers(1, 4),

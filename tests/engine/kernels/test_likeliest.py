@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.kernels import library
-from engine.kernels.packing import NotFinite
+from engine.kernels.library import NotFinite
 from engine.kernels.sampling import likeliest
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason="the kernel library was not built")

@@ -20,6 +20,7 @@ from engine.errors import InvalidOption, WeightsNotFinite
 from engine.kernels import library
 from engine.messages import Penalties
 from engine.model.sampling import Sampler, uniform
+from tests.support.fast_cases import examples
 
 VOCABULARY = 10
 
@@ -114,7 +115,7 @@ FILTERS = st.builds(
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     sampler=FILTERS,
     size=st.sampled_from([1, 2, 3, 50, 63, 64, 65, 130, 1000]),

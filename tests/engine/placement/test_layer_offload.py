@@ -22,6 +22,7 @@ from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.copies import LateCopies
 from tests.support.decoders import greedy, load_decoder
+from tests.support.fast_cases import covering
 from tests.support.packed_models import PACKED, load
 from tests.support.sides import DEVICE, HOST, GuardedLink, Sides, weights_of
 
@@ -60,8 +61,7 @@ def offloaded(
     return Decoder(config, Split(host, layers, Side("device", CPU, torch.float32, torch.float32), link)), layers
 
 
-@pytest.mark.parametrize("staying", range(LAYERS + 1))
-@pytest.mark.parametrize("buffers", [2, 3])
+@pytest.mark.parametrize(("staying", "buffers"), covering(range(LAYERS + 1), [2, 3], together=1))
 def test_the_text_is_the_resident_model_s(folder: Path, staying: int, buffers: int) -> None:
     """Pitfall 14 of the fifteen: no layer is read before its copy landed, none is overwritten while it computes."""
     copied = LAYERS - staying

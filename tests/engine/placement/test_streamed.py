@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType as Kind
 
-from engine.errors import Cancelled, WeightsUnreadable
+from engine.errors import WeightsUnreadable
 from engine.kernels import library
 from engine.model.config import read_config
 from engine.model.fused_layer import FusedLayer
@@ -32,6 +30,7 @@ from tests.support.fast_cases import covering, families
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
     PROMPT,
+    cancel_anywhere,
     delay_reads,
     outputs,
     poison_what_is_let_go,
@@ -88,24 +87,8 @@ def test_a_forward_that_was_cancelled_anywhere_leaves_the_next_one_right(
     format_ = weight_format("q8_0")
     expected = list(outputs(resident_decoder(folder, format_)))
     delay_reads(monkeypatch, 2, 0.002)
-    chance = random.Random(3)
     decoder = streamed_decoder(folder, format_, 1, 2)
-    for _ in range(12):
-        left = chance.randrange(30)
-
-        def stop() -> None:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise Cancelled("stop")
-
-        def stop_while_waiting() -> bool:
-            stop()
-            return False
-
-        cache = decoder.new_cache(64)
-        with contextlib.suppress(Cancelled):
-            decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache, check=stop, on_wait=stop_while_waiting)
+    cancel_anywhere(decoder, 12, 30)
     assert same(decoder, expected)
     decoder.source.release()  # type: ignore[attr-defined]
 

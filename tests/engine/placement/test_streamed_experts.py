@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import shutil
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -13,7 +12,7 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType as Kind
 
-from engine.errors import Cancelled, WeightsUnreadable
+from engine.errors import WeightsUnreadable
 from engine.kernels import library
 from engine.model.config import read_config
 from engine.model.decoder import Decoder, RowRuns, TextRows
@@ -33,6 +32,7 @@ from tests.support.fast_cases import covering, families
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
     PROMPT,
+    cancel_anywhere,
     delay_reads,
     outputs,
     poison_what_is_let_go,
@@ -154,24 +154,8 @@ def test_a_forward_that_was_cancelled_anywhere_leaves_the_next_one_right(
     format_ = weight_format("q8_0")
     expected = list(outputs(resident_decoder(folder, format_)))
     delay_reads(monkeypatch, 2, 0.002)
-    chance = random.Random(3)
     with streamed(folder, format_, 2) as (decoder, _):
-        for _ in range(20):
-            left = chance.randrange(40)
-
-            def stop() -> None:
-                nonlocal left
-                left -= 1
-                if left < 0:
-                    raise Cancelled("stop")
-
-            def stop_while_waiting() -> bool:
-                stop()
-                return False
-
-            cache = decoder.new_cache(64)
-            with contextlib.suppress(Cancelled):
-                decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache, check=stop, on_wait=stop_while_waiting)
+        cancel_anywhere(decoder, 20, 40)
         assert same(decoder, expected)
 
 

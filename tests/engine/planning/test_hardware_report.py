@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cached_json import write_cached
 from engine.errors import Cancelled
+from engine.files import write_cached
+from engine.json_text import from_plain
 from engine.messages.machine import FormatSpeed, HostSpeed
-from engine.plain_data import from_plain
 from engine.planning import hardware
 from engine.planning.hardware import (
     MachineReport,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.cached_json import read_cached, write_cached
 from engine.errors import Cancelled
+from engine.files import read_cached, write_cached
 from engine.kernels import blocks, library
 from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, weight_format

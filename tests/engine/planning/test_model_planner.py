@@ -19,6 +19,7 @@ from engine.planning import planner as planner_module
 from engine.planning.planner import ModelPlanner, model_planner
 from engine.run import settle
 from tests.support.checkpoints import write_assistant, write_checkpoint
+from tests.support.fast_cases import covering
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import ship
 
@@ -166,22 +167,22 @@ def test_what_cannot_be_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         settle(LoadOptions(model="toy", drafts=("gone",)))
 
 
-@pytest.mark.parametrize("memory", MEMORY_TITLES)
-@pytest.mark.parametrize(
-    ("drafts", "mode"),
-    [
-        ((), "lookup"),
-        (("off",), "plain"),
-        (("lookup",), "lookup"),
-        (("toy-draft",), "dovetail"),
-        (("toy-head",), "dovetail"),
-        (("toy-draft", "toy-head"), "minions"),
-        (("lookup", "toy-draft"), "minions"),
-    ],
+DRAFTS_AND_MODES = (
+    ((), "lookup"),
+    (("off",), "plain"),
+    (("lookup",), "lookup"),
+    (("toy-draft",), "dovetail"),
+    (("toy-head",), "dovetail"),
+    (("toy-draft", "toy-head"), "minions"),
+    (("lookup", "toy-draft"), "minions"),
 )
+
+
+@pytest.mark.parametrize(("memory", "drafted"), covering(MEMORY_TITLES, DRAFTS_AND_MODES, together=1))
 def test_every_draft_goes_with_every_memory(
-    memory: str, drafts: tuple[str, ...], mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: str, drafted: tuple[tuple[str, ...], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    drafts, mode = drafted
     ship(tmp_path, monkeypatch, ("toy-draft", "toy-head"))
     options = LoadOptions(model="toy", drafts=drafts, memory=memory)
     named = drafts or (("toy-draft",) if memory == "disk" else ())

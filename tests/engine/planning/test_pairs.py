@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cached_json import read_cached, write_cached
+from engine.files import read_cached, write_cached
 from engine.hub import bundled
 from engine.hub.installed import cache_folder
 from engine.hub.local_import import import_model

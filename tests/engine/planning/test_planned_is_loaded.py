@@ -16,7 +16,7 @@ from torch import Tensor
 
 from engine.gguf.stored_tensor import BF16
 from engine.kernels import blocks
-from engine.kernels.packing import Packed
+from engine.kernels.library import Packed
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.embedding import Table

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cached_json import write_cached
 from engine.drafting.lookup import MatchChances
 from engine.drafting.small_model import ModelDraft
+from engine.files import write_cached
 from engine.messages import RoundRecord
 from engine.placement import ResidentPlan, SplitPlan
 from engine.planning.cost_model import lookup_expectation, published_expectation

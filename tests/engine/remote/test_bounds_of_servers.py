@@ -29,7 +29,8 @@ from engine.messages import (
     ToolCall,
 )
 from engine.remote.asking import encoded
-from engine.remote.counts import (
+from engine.remote.probe import probe
+from engine.remote.stream import (
     between,
     of_request,
     read_counters,
@@ -37,7 +38,6 @@ from engine.remote.counts import (
     with_server_mean,
     with_usage,
 )
-from engine.remote.probe import probe
 from tests.engine.remote.test_counts import page
 from tests.support.engine_client import EngineClient
 from tests.support.server_of_others import Handler, Others, chunk, models, sent, server_of_others, told, words

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.messages import Timings
-from engine.remote.counts import (
+from engine.remote.stream import (
     DraftCounts,
     between,
     of_request,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.forked_engines import fork_engines
 from tests.support.model_server import Running, scripted_server, serve_command
 
 
@@ -18,6 +19,11 @@ def server(checkpoint_of: Callable[[str], Path], tmp_path_factory: pytest.TempPa
         _,
     ):
         yield running
+
+
+@pytest.fixture(autouse=True)
+def _forked_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork_engines(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.fast_cases import examples
 from tests.support.model_server import KEY, Running
 
 POSTED = (
@@ -140,7 +141,7 @@ MALFORMED = given(st.sampled_from(POSTED), BODIES)
 SHARED = [HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=100, suppress_health_check=SHARED)
+@settings(max_examples=examples(100), suppress_health_check=SHARED)
 @MALFORMED
 def test_what_makes_no_sense_is_one_sentence(server: Running, path: str, body: bytes) -> None:
     check_malformed(server, path, body)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engine.server.fields import Fields
 from engine.server.refusal import Refused
 from tests.engine.server.test_guard import sentence
+from tests.support.fast_cases import examples
 from tests.support.model_server import Running
 
 CHAT, TEXT, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
@@ -93,7 +94,7 @@ FIELDS_READ = st.sampled_from([(path, field) for path, fields in READ.items() fo
 ANY_FIELD = st.sampled_from([(path, field) for path in READ for field in (*READ[path], *OTHERS)])
 
 
-@settings(max_examples=150, suppress_health_check=SHARED)
+@settings(max_examples=examples(150), suppress_health_check=SHARED)
 @given(FIELDS_READ, HUGE | NOT_FINITE | OTHER_KINDS)
 @example((CHAT, "top_k"), 10**400)
 @example((OLLAMA, "options.top_k"), 10**400)
@@ -219,7 +220,7 @@ def test_what_the_engine_refuses_is_told_with_its_field(
         assert field in sentence(path, answer.json())
 
 
-@settings(max_examples=100, suppress_health_check=SHARED)
+@settings(max_examples=examples(100), suppress_health_check=SHARED)
 @given(ANY_FIELD, NOT_FINITE)
 def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(
     server: Running, read: tuple[str, str], value: object
@@ -228,7 +229,7 @@ def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(
     assert answered(server, path, field, value) == (400, f"The field {field} must be a finite number.")
 
 
-@settings(max_examples=150, suppress_health_check=SHARED)
+@settings(max_examples=examples(150), suppress_health_check=SHARED)
 @given(ANY_FIELD, NUMBERS | HUGE | OTHER_KINDS)
 def test_no_number_is_a_mistake_of_the_server(server: Running, read: tuple[str, str], value: object) -> None:
     status, told = answered(server, *read, value)

@@ -9,6 +9,7 @@ from typing import Any
 import openai
 import pytest
 
+from tests.support.fast_cases import covering
 from tests.support.model_server import Running, serve_command
 from tests.support.real_models import ABSENT, real_model
 
@@ -53,8 +54,7 @@ def check(arguments: str) -> None:
     assert found["units"] in ("celsius", "fahrenheit")
 
 
-@pytest.mark.parametrize("choice", ["required", NAMED])
-@pytest.mark.parametrize("temperature", [0, 1.3])
+@pytest.mark.parametrize(("choice", "temperature"), covering(["required", NAMED], [0, 1.3], together=1))
 def test_a_call_that_is_forced_keeps_to_its_schema(bundled: Running, choice: Any, temperature: float) -> None:
     asked: dict[str, Any] = {
         "model": bundled.model, "messages": ASKED, "tools": TOOLS, "tool_choice": choice,

@@ -80,22 +80,19 @@ def test_a_raw_prompt_has_control_tokens_where_the_request_says_so(server: Runni
     assert counts[0]["prompt_tokens"] == counts[1]["prompt_tokens"]
 
 
-def test_a_server_may_be_started_for_programs_that_need_control_tokens(llama_folder: Path, tmp_path: Path) -> None:
-    with serve_command(llama_folder, tmp_path, "--weights", "fp32", "--parse-special") as (running, _):
+def test_a_server_may_be_started_for_programs_that_need_control_tokens_and_says_which_template_it_has(
+    tmp_path: Path,
+) -> None:
+    folder = write_checkpoint(tmp_path / "model")
+    (folder / "chat_template.jinja").write_text("{{ if .System }}{{ .System }}{{ end }}", encoding="utf-8")
+    with serve_command(folder, tmp_path / "serve", "--weights", "fp32", "--parse-special") as (running, program):
         asked = {"prompt": "<|im_end|><|im_end|>", "max_tokens": 1}
         used = running.http.post("/v1/completions", json=asked).json()["usage"]
         assert used["prompt_tokens"] == 2
         words = running.http.post("/v1/completions", json={**asked, "parse_special": False}).json()["usage"]
         assert words["prompt_tokens"] > 2
-
-
-def test_the_start_says_what_took_the_place_of_the_template(tmp_path: Path) -> None:
-    folder = write_checkpoint(tmp_path / "model")
-    (folder / "chat_template.jinja").write_text("{{ if .System }}{{ .System }}{{ end }}", encoding="utf-8")
-    with serve_command(folder, tmp_path / "serve", "--weights", "fp32") as (running, program):
-        turns = [{"role": "user", "content": "Hi"}]
-        asked = {"messages": turns, "max_tokens": 2}
-        assert running.http.post("/v1/chat/completions", json=asked).status_code == 200
+        chat = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 2}
+        assert running.http.post("/v1/chat/completions", json=chat).status_code == 200
         program.terminate()
         assert program.stderr is not None
         assert "cannot be read: that of ChatML took its place" in program.stderr.read()

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import PromptTooLong
 from engine.messages import Attachment, ChatMessage, Section, with_attachments
-from engine.text.attached_turns import fit_with_attachments
-from engine.text.context_window import FittedPrompt
+from engine.text.context_window import FittedPrompt, fit_with_attachments
 from tests.engine.text.test_passages import FILLER, paged
 
 

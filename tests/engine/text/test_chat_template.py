@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from engine.errors import RequestTooLarge, UnsupportedModel
 from engine.preparer import QUICK
 from engine.text.chat_template import ChatTemplate, TemplateRefused
+from tests.support.fast_cases import examples
 
 TURNS = [{"role": "user", "content": "Hello"}]
 PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
@@ -67,7 +68,7 @@ def test_a_conversation_that_takes_too_much_leaves_the_template_as_it_is() -> No
     assert template.render(TURNS) == "user: Hello\n"
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.text(st.characters(codec=None)), max_size=4))
 def test_every_character_comes_back(contents: list[str]) -> None:
     turns = [{"role": "user", "content": content} for content in contents]

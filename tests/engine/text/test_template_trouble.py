@@ -101,10 +101,10 @@ def test_the_familys_template_takes_the_place_of_a_useless_one(source: str, tmp_
 def test_families_are_told_by_their_tokens(
     tokens: tuple[str, ...], family: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engine.text import known_templates
+    from engine.text import tokenizer_folder
 
-    others = tuple(one for one in known_templates._KNOWN if one.family != "ChatML")
-    monkeypatch.setattr(known_templates, "_KNOWN", others)
+    others = tuple(one for one in tokenizer_folder._KNOWN if one.family != "ChatML")
+    monkeypatch.setattr(tokenizer_folder, "_KNOWN", others)
     tokenizer = saved(tmp_path, GO, *tokens)
     text, [said] = prompt(tokenizer, system("Be brief."), user("Hi"))
     assert written in text
@@ -113,9 +113,9 @@ def test_families_are_told_by_their_tokens(
 
 
 def test_without_a_known_family_turns_are_labelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.text import known_templates
+    from engine.text import tokenizer_folder
 
-    monkeypatch.setattr(known_templates, "_KNOWN", ())
+    monkeypatch.setattr(tokenizer_folder, "_KNOWN", ())
     text, [said] = prompt(saved(tmp_path, GO), user("Hi"))
     assert text == "User: Hi\n\nAssistant:"
     assert said == "The model's chat template cannot be read, so the conversation is given to it as plain text."

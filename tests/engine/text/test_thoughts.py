@@ -16,8 +16,13 @@ from engine.messages import ChatMessage, Generate, LoadOptions, Notice, Thinking
 from engine.request import begun_thought
 from engine.text.chat_template import ChatTemplate
 from engine.text.preparation import fit_prompt
-from engine.text.reasoning import template_reasoning
-from engine.text.thoughts import ThoughtAndAnswer, begins_with_thought, thought_tokens, without_thoughts
+from engine.text.reasoning import (
+    ThoughtAndAnswer,
+    begins_with_thought,
+    template_reasoning,
+    thought_tokens,
+    without_thoughts,
+)
 from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
 from tests.support.engine_client import EngineClient

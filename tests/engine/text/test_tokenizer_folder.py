@@ -14,7 +14,7 @@ from tokenizers import Tokenizer as Backend
 from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
-from engine.gguf.generation import END_TEXTS
+from engine.gguf.config import END_TEXTS
 from engine.messages import ChatMessage
 from engine.text.tokenizer import Tokenizer, read_templates
 from tests.engine.gguf.test_gguf_tokenizer import BYTES, PIECES, SPECIALS, sentence_piece

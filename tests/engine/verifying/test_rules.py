@@ -10,7 +10,7 @@ import torch
 from engine.messages import Generate, LoadOptions
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft
-from engine.verifying.rules import RULES
+from engine.verifying import RULES
 
 TREE = Draft((0, 1, 2, 0, 3), (ROOT, ROOT, 0, 1, 3))
 

@@ -7,7 +7,7 @@ import torch
 from engine.messages import Penalties
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 
 TREE = Draft(tokens=(0, 1, 2, 0), parents=(-1, -1, 0, 1))
 

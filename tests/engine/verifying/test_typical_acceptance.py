@@ -9,7 +9,7 @@ import torch
 from engine.messages import Penalties
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft
-from engine.verifying.rules import DELTA, EPSILON, RULES, TypicalAcceptance, typical_threshold
+from engine.verifying import DELTA, EPSILON, RULES, TypicalAcceptance, typical_threshold
 
 
 def _row(*probabilities: float) -> torch.Tensor:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from app.bridge.workspace import Workspace
-from engine.hub.bundled import bundled_model
+from engine.hub import bundled
 from engine.messages import DEFAULT_MODEL
 from tests.app.bridge.conftest import Desk
-
-
-def _without_the_bundled_model() -> None:
-    model = bundled_model(DEFAULT_MODEL)
-    assert model is not None
-    model.location.unlink()
 
 
 def _model_of(workspace: Workspace) -> str:
     return workspace.model.state.model_ref
 
 
-def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(desk: Desk, tmp_path: Path) -> None:
+def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = desk.open()
     assert (_model_of(workspace), desk.recorder.notices) == (DEFAULT_MODEL, [])
     mine = tmp_path / "mine.gguf"
@@ -28,7 +26,7 @@ def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(d
     workspace.settings.remember_model("/gone/model")
     workspace.settings.remember_model(str(mine))
     workspace.close()
-    _without_the_bundled_model()
+    monkeypatch.setattr(bundled, "assets_folder", lambda: tmp_path / "no assets")
     again = desk.open()
     assert _model_of(again) == str(mine)
     desk.wait(lambda: bool(desk.recorder.notices))
@@ -38,7 +36,9 @@ def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(d
     assert DEFAULT_MODEL not in [choice.key for choice in again.models()]
 
 
-def test_where_there_is_no_other_model_the_built_in_one_stays_chosen(desk: Desk) -> None:
-    _without_the_bundled_model()
+def test_where_there_is_no_other_model_the_built_in_one_stays_chosen(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundled, "assets_folder", lambda: tmp_path / "no assets")
     workspace = desk.open()
     assert (_model_of(workspace), desk.recorder.notices) == (DEFAULT_MODEL, [])

@@ -158,6 +158,7 @@ def test_a_download_is_held_and_goes_on_in_another_window(visit: Visit, weights:
     row.hold.click()
     visit.wait(lambda: visit.window.toast.text == f"{NAME} is ready.")
     assert (models_folder() / NAME / FILE).read_bytes() == weights
+    assert any(asked and asked != "bytes=0-" for asked in server.downloads())  # from where it was held
 
 
 def test_a_download_is_given_up(visit: Visit, weights: bytes, server: HubServer) -> None:
@@ -468,6 +469,8 @@ def test_the_model_in_use_is_removed_with_its_draft(visit: Visit, mine: Path) ->
     assert visit.window.places.current == CHAT
     visit.window.places.go(MODELS)
     visit.wait(lambda: row.state.text == "In use")
+    big = str(models_folder() / "big")
+    workspace.settings.remember_drafts(big, (str(models_folder() / "misfit"),))
     choose(page.installed.menu_of("big"), "Remove...")
     dialog = dialog_of(visit, page, RemovalDialog)
     assert isinstance(dialog, RemovalDialog)
@@ -477,6 +480,8 @@ def test_the_model_in_use_is_removed_with_its_draft(visit: Visit, mine: Path) ->
     visit.wait(lambda: list(page.installed.rows) == [DEFAULT_MODEL])
     assert not (models_folder() / "big").exists()
     assert workspace.settings.model == DEFAULT_MODEL
+    assert workspace.settings.drafts == {}
+    assert big not in workspace.settings.recent_models
     visit.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
     assert workspace.model.state.model_ref == DEFAULT_MODEL
 

@@ -116,6 +116,15 @@ def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
     assert workspace.tried_again(chat)
 
 
+def test_a_larger_context_takes_the_message_that_did_not_fit(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chat = failed(window, workspace, ErrorReport("PromptTooLong", "x", allowed=Allowed("context", 16_384)), text="")
+    notice = notice_of(window)
+    assert notice.remedy_button.text().strip() == "Reload with a larger context"
+    notice.remedy_button.click()
+    assert workspace.settings.of_model("smollm2").context == 16_384
+    assert workspace.tried_again(chat)
+
+
 def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = failed(window, workspace, SHORT, text="")
     notice_of(window).retry_button.click()

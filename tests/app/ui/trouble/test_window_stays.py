@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.bridge import journal
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.engine_state import EnginePhase
 from app.storage.conversation_store import ConversationStore
@@ -23,7 +24,8 @@ needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has 
 
 
 @pytest.fixture
-def desktop(qtbot: QtBot, tmp_path: Path) -> Iterator[Desktop]:
+def desktop(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desktop]:
+    monkeypatch.setattr(journal, "_RETRY_MS", 20)
     desktop = Desktop(qtbot, tmp_path)
     yield desktop
     desktop.window.close()

@@ -34,6 +34,7 @@ from engine.training.generation import Writer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.engine_client import EngineClient
+from tests.support.fast_cases import covering
 from tests.support.heads import make_head
 from tests.support.stand_in import use_gpu, use_speeds
 
@@ -208,8 +209,9 @@ def test_a_tree_for_more_heads_than_there_are_is_left_alone_and_said(
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("sampling", [{"temperature": 0.0}, {"temperature": 0.9, "seed": 4}])
-@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize(
+    ("kept", "sampling"), covering([False, True], [{"temperature": 0.0}, {"temperature": 0.9, "seed": 4}], together=1)
+)
 def test_ghidorah_follows_it_and_says_what_the_model_says(
     kept: bool,
     sampling: dict[str, float],

@@ -45,10 +45,10 @@ from engine.training.generation import Turn, Writer
 from engine.training.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
 from engine.training.making import TrainRequest
 from engine.training.trainer import Trainer, read_draft, train, write_draft
-from engine.verifying.rules import SampleAndMatch
+from engine.verifying import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
-from tests.support.fast_cases import chosen
+from tests.support.fast_cases import chosen, covering
 from tests.support.packed_models import load as load_packed_weights
 from tests.support.replies import run_reply
 
@@ -85,8 +85,7 @@ def greedy_reply(target: Decoder, prompt: list[int], count: int) -> list[int]:
     return run_reply(TokenSequence(Target(target), 64), NoDrafter(), prompt, count)[0]
 
 
-@pytest.mark.parametrize(("blocks", "fusion"), [(1, "dovetail"), (3, "dovetail"), (1, "eagle"), (2, "eagle")])
-@pytest.mark.parametrize("vocabulary", [None, 90])
+@pytest.mark.parametrize(("blocks", "fusion", "vocabulary"), covering([1, 3], ["dovetail", "eagle"], [None, 90]))
 def test_what_is_trained_is_what_the_engine_runs(
     target: Decoder, tmp_path: Path, blocks: int, fusion: FusionName, vocabulary: int | None
 ) -> None:
@@ -110,8 +109,13 @@ def test_what_is_trained_is_what_the_engine_runs(
         assert torch.equal(loaded.target_tokens(torch.arange(90)), drafted)
 
 
-@pytest.mark.parametrize(("blocks", "own"), [(1, False), (2, False), (1, True)])
-@pytest.mark.parametrize("vocabulary", [None, 90])
+@pytest.mark.parametrize(
+    ("blocks", "own", "vocabulary"),
+    chosen(
+        [(*shape, vocabulary) for shape in ((1, False), (2, False), (1, True)) for vocabulary in (None, 90)],
+        {(2, False, None), (1, True, 90), (1, False, 90)},
+    ),
+)
 def test_medusa_heads_that_are_trained_are_those_that_the_engine_runs(
     target: Decoder, tmp_path: Path, blocks: int, own: bool, vocabulary: int | None
 ) -> None:
@@ -140,8 +144,7 @@ def test_medusa_heads_that_are_trained_are_those_that_the_engine_runs(
     assert not read_draft(tmp_path / "heads", MedusaNetwork, partial(MedusaNetwork, target.config, 2, blocks, own))
 
 
-@pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize("soft_cap", [None, 5.0])
+@pytest.mark.parametrize(("own", "soft_cap"), covering([False, True], [None, 5.0], together=1))
 def test_gradients_of_the_loss_are_those_of_autograd(target: Decoder, own: bool, soft_cap: float | None) -> None:
     torch.manual_seed(1)
     network = MedusaNetwork(target.config, 3, 1, own)

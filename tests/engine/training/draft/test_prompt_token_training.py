@@ -44,7 +44,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import VARIANTS
 from tests.support.decoders import load_decoder, load_reference
-from tests.support.fast_cases import families
+from tests.support.fast_cases import covering, families
 from tests.support.replies import run_reply
 
 PLACES, MEMBERS = 3, 2
@@ -171,8 +171,7 @@ def naive_loss(folder: Path, network: PromptTokenNetwork, batch: FeatureBatch, k
     return (sums / counts * shares).sum() / shares.sum()
 
 
-@pytest.mark.parametrize("cap", [None, CAP])
-@pytest.mark.parametrize("kind", prompt_tokens.LOSSES)
+@pytest.mark.parametrize(("kind", "cap"), covering(prompt_tokens.LOSSES, [None, CAP], together=1))
 def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
     kind: Any,
     cap: float | None,

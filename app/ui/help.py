@@ -1,30 +1,103 @@
-"""The page of the help: its contents, what a search finds, or one article."""
+"""The help in the window: its page, the text of its articles, and the commands that lead to them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
+from typing import Any
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.help.library import Article, HelpLibrary
-from app.ui.help.article_text import ARTICLE, ArticleText, article_link
+from app.bridge.workspace import Workspace
+from app.chat.engine_options import ADVISED, sampling_in_force
+from app.help import Article, HelpFacts, HelpLibrary, help_library
+from app.settings.pages import PAGES, Action
+from app.settings.settings import Settings
+from app.ui.commands import Command, CommandGroup, Commands
 from app.ui.painting import place
 from app.ui.parts import PlainLabel, push_button
 from app.ui.place_page import PlacePage
+from app.ui.places import HELP, PlaceStack
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.prose import ProseBlock
+from app.version import version
 from app.words import tr
+from engine.messages import DEFAULT_MODEL
 from engine.sentences import language
 
+# The kinds of placeholders that become links, and the schemes of these.
+COMMAND, SETTING, ARTICLE = "do", "setting", "article"
 _COLUMN_PX = 720
 _MOST_FOUND = 12
 
 
 _CONTENTS_COLUMN_PX = 290
 _GAP_PX = 24
+# Of what is typed into the palette: shorter words are commands' letters, and more articles would bury the commands.
+_LEAST_LETTERS = 3
+_MOST_IN_PALETTE = 4
+
+
+class ArticleText:
+    """Fills articles in."""
+
+    def __init__(self, workspace: Workspace, commands: Commands, library: HelpLibrary) -> None:
+        self._workspace = workspace
+        self._commands = commands
+        self._library = library
+
+    def of(self, article: Article) -> str:
+        """Markdown, as things are now."""
+        facts = self._facts()
+
+        def word_for(kind: str, name: str) -> str:
+            return self._link(kind, name) if kind else facts.words(name)
+
+        return article.filled(word_for)
+
+    def _link(self, kind: str, name: str) -> str:
+        if kind == COMMAND:
+            action = self._commands[name]
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            link = f"[{action.text().removesuffix('...')}]({kind}:{name})"
+            return f"{link} (**{keys}**)" if keys else link
+        if kind == ARTICLE:
+            return article_link(self._library[name])
+        return f"[{tr(setting_titles()[name])}]({kind}:{name})"
+
+    def _facts(self) -> HelpFacts:
+        workspace = self._workspace
+        settings = workspace.settings
+        own, advice = settings.of_model(settings.model), workspace.advice()
+        chosen = {name: getattr(own, name) for name in ADVISED}
+        in_force = {} if advice is None else sampling_in_force(chosen, advice)
+        return HelpFacts(
+            version(),
+            str(workspace.diagnostics.data_folder),
+            workspace.model.state.model_name,
+            workspace.machine.report,
+            workspace.machine.plans.chosen,
+            workspace.model_store.offers.catalogue(),
+            workspace.model_store.forecasts.known,
+            workspace.model_store.recommended(),
+            tuple((setting_titles()[name], f"{number.value:g}") for name, number in in_force.items()),
+        )
+
+
+def article_link(article: Article) -> str:
+    """Return a link to an article, in Markdown."""
+    return f"[{article.title}]({ARTICLE}:{article.name})"
+
+
+def setting_titles() -> dict[str, str]:
+    """Titles of the dialog's rows, by name; marked, not translated."""
+    declared: dict[str, Any] = Settings.declared()
+    items = [item for page in PAGES for item in page.items()]
+    actions = {item.name: item.title for item in items if isinstance(item, Action)}
+    return {name: setting.title for name, setting in declared.items() if setting.title} | actions
 
 
 class Contents(QWidget):
@@ -204,3 +277,117 @@ class HelpPage(PlacePage):
             part.setFixedWidth(width)
         self.body.content_changed()
         self.body.setFixedSize(width, self.body.fit(width))
+
+
+class HelpOpening(QObject):
+    """Opens the page and follows its links.
+
+    Args:
+        workspace: Source of the facts about this computer in articles.
+        places: Show the page.
+        commands: Commands that articles name; read when they are shown.
+        find_setting: Shows the settings that a text finds.
+    """
+
+    offered = Signal(object)  # the articles that a blank chat offers
+
+    def __init__(
+        self,
+        theme: Theme,
+        workspace: Workspace,
+        places: PlaceStack,
+        commands: Commands,
+        find_setting: Callable[[str], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._workspace = workspace
+        self._places = places
+        self._commands = commands
+        self._find_setting = find_setting
+        self._icon = themed_icon(theme, "info")
+        self._found: dict[str, Command] = {}
+        places.register(HELP, self._page)
+        workspace.machine.changed.connect(self.offer)
+        workspace.model.changed.connect(self.offer)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare the command."""
+        commands.add("help", tr("Help"), self.open, CommandGroup.HELP, ("F1",), "info")
+
+    @Slot()
+    def offer(self) -> None:
+        """Tell which articles a blank chat offers, as things are now."""
+        bundled = self._workspace.settings.model == DEFAULT_MODEL
+        report = self._workspace.machine.report
+        card = report is not None and bool(report.gpus)
+        names = ("size", "which-model" if bundled else "faster", "gpu" if card else "why-mode")
+        self.offered.emit([help_library()[name] for name in names])
+
+    @Slot()
+    def open(self) -> None:
+        """Show the contents."""
+        self._places.go(HELP)
+
+    @Slot(str)
+    def open_article(self, name: str) -> None:
+        """Show an article, or with no name the contents."""
+        self._places.go(HELP)
+        if name:
+            self._shown().show_article(name)
+
+    def for_palette(self, typed: str) -> list[Command]:
+        """Return the articles to list below the commands for what was typed."""
+        if len(typed.strip()) < _LEAST_LETTERS:
+            return []
+        return [self._command(article) for article in help_library().search(typed, _MOST_IN_PALETTE)]
+
+    def _command(self, article: Article) -> Command:
+        if article.name not in self._found:
+            action = QAction(self._icon, article.title, self)
+            action.setData(article.name)
+            action.triggered.connect(self._open_found)
+            self._found[article.name] = Command(f"help-{article.name}", CommandGroup.HELP, action)
+        return self._found[article.name]
+
+    @Slot()
+    def _open_found(self) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        self.open_article(action.data())
+
+    def _page(self) -> HelpPage:
+        library = help_library()
+        page = HelpPage(self._theme, library, ArticleText(self._workspace, self._commands, library))
+        page.link_followed.connect(self._follow)
+        page.looked_at.connect(self._look)
+        machine, forecasts = self._workspace.machine, self._workspace.model_store.forecasts
+        for told in (
+            machine.changed,
+            machine.plans.answered,
+            forecasts.changed,
+            self._workspace.model.changed,
+        ):
+            told.connect(page.refresh)
+        return page
+
+    def _shown(self) -> HelpPage:
+        page = self._places.page(HELP)
+        assert isinstance(page, HelpPage)
+        return page
+
+    @Slot()
+    def _look(self) -> None:
+        """Ask for what articles say of this computer; each answer refreshes the one that is shown."""
+        workspace = self._workspace
+        workspace.machine.look()
+        workspace.machine.plans.ask_for_chosen()
+        workspace.model_store.forecasts.ask(workspace.model_store.offers.catalogue())
+
+    @Slot(QUrl)
+    def _follow(self, url: QUrl) -> None:
+        if url.scheme() == COMMAND:
+            self._commands[url.path()].trigger()
+        elif url.scheme() == SETTING:
+            self._find_setting(tr(setting_titles()[url.path()]))

@@ -1,4 +1,4 @@
-"""The rules of verification: which drafted path holds, by name, and which of the rules are lossless."""
+"""Rules of verification: which drafted path holds, by name, and which of the rules are lossless."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""The articles of the help: their page, their text, and the commands that lead to them."""

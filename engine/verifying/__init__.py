@@ -1,1 +1,0 @@
-"""Verifiers: which drafted path does the target agree with?"""
