@@ -238,8 +238,9 @@ class Preparer:
 
 #: For what is small, and for all else: a small question never waits behind a large one.
 QUICK = Preparer("tenon-prepare", 5.0, 512 << 20, 256 << 20)
-# With a vocabulary of 262,144 tokens the second one holds 210 MiB, and a few more after each long text.
-SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 320 << 20, idle_s=60.0, nice=5)
+# With a vocabulary of 262,144 tokens the second one holds 210 MiB, a few more after each long text, and 100 after a
+# question about a file that does not fit (`engine/text/meaning.py`).
+SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 448 << 20, idle_s=60.0, nice=5)
 
 
 def _serve(connection: Connection, memory_bytes: int, idle_s: float | None, nice: int) -> None:
@@ -250,6 +251,8 @@ def _serve(connection: Connection, memory_bytes: int, idle_s: float | None, nice
     global _inside
     _inside = True
     belong_to_window()
+    # Products of matrices take one thread: the others write replies.
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"))
     with suppress(OSError, AttributeError):
         os.nice(nice)  # Windows has no such call
     with suppress(EOFError, OSError):

@@ -33,7 +33,8 @@ from engine.planning.probes.host_speed import measure_host
 
 _FILE_NAME = "hardware-speeds.json"
 #: Memory of the processes that prepare requests: after a chat, a long prompt and a form they hold 205 MiB with the
-#: 49,152 tokens of SmolLM2; with the 262,144 of Gemma 3 234 MiB, and 286 more for ten minutes after a form.
+#: 49,152 tokens of SmolLM2; with the 262,144 of Gemma 3 234 MiB, and 286 more for ten minutes after a form, 100 more
+#: for a minute after a question about a file that does not fit.
 PREPARERS_BYTES = 256 << 20
 
 

@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 
 from engine.errors import Allowed, PromptTooLong
 from engine.messages import Attachment, ChatMessage, fenced, with_attachments, with_missing
-from engine.sentences import figure, mark, runs, say, together
-from engine.text.passages import Passage, PassageIndex, within
+from engine.sentences import figure, mark, paragraph, runs, say, together
+from engine.text.passages import PassageIndex, within
 
 # Room for the reply, as a share of the context. Leaving out more than the bare minimum also means that the turns
 # after this one still fit, so that they find their prefix in the cache instead of shifting it each time.
@@ -45,6 +45,11 @@ _MOST_CHAPTERS = 4
 _TITLE = 40
 # No token of usual text is longer; a text that is longer than this many tokens is not even counted.
 _LONGEST_TOKEN = 16
+# What a question about the whole has read of a file.
+_OF_PAGES = mark("{count} of {all} pages of {name} ({pages})")
+_OF_CHAPTERS = mark("{count} of {all} chapters of {name} ({chapters})")
+_OF_PASSAGES = mark("{count} of {all} passages of {name}")
+_WORDS_ALONE = mark("They were found by their words alone: the text is too long to search what it means.")
 
 
 class CutShort(list[int]):
@@ -184,13 +189,18 @@ class _PassageTurns:
         return [message for message, _ in self._composed(first)]
 
     def sources(self, first: int) -> str:
-        """Origins of the passages for the last question, the turns before a number left out."""
+        """Return which passages the last question brought, the turns before a number left out: for the user."""
         _, matching = self._composed(first)[-1]
-        told = [
-            _told(self._attachments[at], [self._passages[number] for number in numbers])
-            for at, numbers in self._by_attachment(matching)
-        ]
-        return say("From {places}.", places=together(told)) if told else ""
+        if not matching:
+            return ""
+        known = len(self._attachments)
+        whole = not self._ranked(known, self._messages[-1].content)
+        places = together([self._told(at, numbers, whole) for at, numbers in self._by_attachment(matching)])
+        if whole:
+            return say("Read {places}; the rest does not fit into the context.", places=places)
+        return paragraph(
+            say("From {places}.", places=places), say(_WORDS_ALONE) if self._index(known).by_words_alone else ""
+        )
 
     def _composed(self, first: int) -> list[tuple[ChatMessage, list[int]]]:
         """Return the turns, each with the numbers of the passages that match it, there or in a turn before."""
@@ -255,6 +265,27 @@ class _PassageTurns:
         grouped = groupby(numbers, key=lambda number: self._passages[number].attachment)
         return [(at, list(group)) for at, group in grouped]
 
+    def _told(self, at: int, numbers: Sequence[int], whole: bool) -> str:
+        """Return a file and its pages or chapters; of a question about the whole with how many there are."""
+        file = self._attachments[at]
+        sections = sorted({self._passages[number].section for number in numbers})
+        if not file.sections:
+            every = sum(one.attachment == at for one in self._passages)
+            return say(_OF_PASSAGES, count=len(numbers), all=every, name=file.name) if whole else file.name
+        if file.unit == "page":
+            pages = runs(int(file.sections[number].label) for number in sections)
+            if whole:
+                return say(_OF_PAGES, count=len(sections), all=len(file.sections), name=file.name, pages=pages)
+            if len(sections) == 1:
+                return say("{name}, page {page}", name=file.name, page=pages)
+            return say("{name}, pages {pages}", name=file.name, pages=pages)
+        titles = [shortened(file.sections[number].label) for number in sections[:_MOST_CHAPTERS]]
+        more = ["..."] if len(sections) > _MOST_CHAPTERS else []
+        chapters = "; ".join([*titles, *more])
+        if whole:
+            return say(_OF_CHAPTERS, count=len(sections), all=len(file.sections), name=file.name, chapters=chapters)
+        return f"{file.name} ({chapters})"
+
     def _text(self, number: int) -> str:
         one = self._passages[number]
         return self._attachments[one.attachment].text[one.start : one.end]
@@ -263,21 +294,6 @@ class _PassageTurns:
 def _titled(attachment: Attachment) -> str:
     pages = len(attachment.sections)
     return f"{attachment.name} ({pages} pages)" if attachment.unit == "page" else attachment.name
-
-
-def _told(attachment: Attachment, passages: Sequence[Passage]) -> str:
-    """Return a file and its pages or chapters, for the user."""
-    if not attachment.sections:
-        return attachment.name
-    numbers = sorted({one.section for one in passages})
-    if attachment.unit == "page":
-        pages = runs(int(attachment.sections[number].label) for number in numbers)
-        if len(numbers) == 1:
-            return say("{name}, page {page}", name=attachment.name, page=pages)
-        return say("{name}, pages {pages}", name=attachment.name, pages=pages)
-    titles = [shortened(attachment.sections[number].label) for number in numbers[:_MOST_CHAPTERS]]
-    more = ["..."] if len(numbers) > _MOST_CHAPTERS else []
-    return f"{attachment.name} ({'; '.join([*titles, *more])})"
 
 
 def shortened(title: str) -> str:

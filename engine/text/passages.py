@@ -1,4 +1,4 @@
-"""The passages of documents that match a question, found by full-text search."""
+"""The passages of documents that match a question, found by full-text search and by what they mean."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.messages import Attachment
+from engine.text.meaning import telling_words, vectors
 
 # Characters of a passage: a paragraph of usual length is one, short ones are put together, long ones are cut.
 _USUAL = 700
 _LONGEST = 1400
-# Hits that get their neighbours along, and hits in all.
+# Hits that get their neighbours along, hits that go before these, and hits in all.
 _WITH_NEIGHBOURS = 4
+_BEFORE_NEIGHBOURS = 8
 _HITS = 24
 # A hit below this share of the best one's score matches by accident.
 _WORTH = 0.35
@@ -22,6 +29,20 @@ _WORTH = 0.35
 _COMMON = 0.4
 _FEW = 8
 _MOST_WORDS = 48
+# Passages whose meaning is searched: more would take too long to encode. Hits of it, which are at least this near to
+# the question, measured by the nearest; where half of all passages are almost as near, none is a hit.
+_MOST_ENCODED = 1500
+_NEAR_HITS = 8
+_NEAR = 0.5
+_EVERYWHERE = 0.6
+# Requests about a whole file, or about the reply: a question that is nearer to one of them than to every passage has
+# no hits by meaning.
+_GENERAL = (
+    "Summarise this document.",
+    "Give me an overview of the main points.",
+    "Thanks, that was helpful.",
+    "Explain your answer.",
+)
 
 _WORD = re.compile(r"\w+")
 # A question that names pages, in the languages of the window.
@@ -47,6 +68,17 @@ sus una y
 che chi come cosa da dei della di dove e gli ha ma mi nel non per perché quale quali quando sono
 """
 _NO_TERMS = frozenset(_QUESTION_WORDS.split())
+# Words that are about nothing in a request about the whole or the reply, and may be about something in others.
+_REQUESTS = """
+add answer brief bullet bullets clear detail detailed details entire explain five four full german english gist good
+great hello help helped helpful helps key letter like list long longer main make more most one overview paragraph
+paragraphs poem point points read really rewrite say sentence sentences short shorter simple simpler simply sure
+table takeaway takeaways ten text thank thanks three translate two use whole word words write
+absatz absätze bitte danke deutsch drei einfach erkläre ersten fünf ganze ganzen hauptpunkte inhalt kurz kurze
+kürzer liste punkte satz schreibe sätze sätzen tabelle text wichtigste wichtigsten wort worte wörter zehn zwei
+überblick übersetze übersicht
+"""
+_REQUEST_WORDS = frozenset(_REQUESTS.split())
 
 
 @dataclass(frozen=True)
@@ -60,7 +92,7 @@ class Passage:
 
 
 class PassageIndex:
-    """Passages of some attachments, searched by words with BM25 (SQLite's FTS5)."""
+    """Passages of some attachments, searched by words with BM25 (SQLite's FTS5), and by what they mean."""
 
     def __init__(self, attachments: Sequence[Attachment]) -> None:
         self.passages = [
@@ -74,19 +106,27 @@ class PassageIndex:
     def ranked(self, question: str) -> list[int]:
         """Numbers of the passages that match a question, the best first.
 
-        Nothing where no word of it says anything, or SQLite has no full-text search.
+        Nothing where no word of it says anything, or it is about the whole or the reply.
         """
+        named = self._on_named_pages(question)
+        terms = [word for word in dict.fromkeys(_words(question)) if word not in _NO_TERMS][:_MOST_WORDS]
+        if not terms or not self.passages:
+            return named
+        by_meaning, general = ([], False) if named else self._near(question)
+        terms = [word for word in terms if not (general and word in _REQUEST_WORDS)]
         try:
-            hits = self._hits(question)
+            by_words = self._hits(terms) if terms else []
         except sqlite3.OperationalError:  # built without FTS5
-            hits = []
-        return list(dict.fromkeys([*self._on_named_pages(question), *hits]))
+            by_words = []
+        # A hit with few of the words may be an accident.
+        had = sum(word in self._texts[hit].casefold() for hit in by_words[:1] for word in terms)
+        hits = [*by_words, *by_meaning] if 2 * had > len(terms) else [*by_meaning, *by_words]
+        return list(dict.fromkeys([*named, *hits]))
 
     def with_neighbours(self, hits: Sequence[int]) -> list[int]:
-        """Return the hits in their order, and after the best ones the paragraphs around them."""
-        best = hits[:_WITH_NEIGHBOURS]
-        around = [near for hit in best for near in (hit + 1, hit - 1) if self._beside(hit, near)]
-        return list(dict.fromkeys([*best, *around, *hits]))
+        """Return the hits in their order, and after some of them the paragraphs around the best."""
+        around = [near for hit in hits[:_WITH_NEIGHBOURS] for near in (hit + 1, hit - 1) if self._beside(hit, near)]
+        return list(dict.fromkeys([*hits[:_BEFORE_NEIGHBOURS], *around, *hits]))
 
     def spread(self, wanted: Sequence[int], count: int) -> list[int]:
         """Numbers of passages for a question about the whole: the beginnings of files, and others evenly between."""
@@ -108,11 +148,30 @@ class PassageIndex:
     def _beside(self, hit: int, near: int) -> bool:
         return 0 <= near < len(self.passages) and self.passages[near].attachment == self.passages[hit].attachment
 
-    def _hits(self, question: str) -> list[int]:
-        words = list(dict.fromkeys(_words(question)))
-        terms = [word for word in words if word not in _NO_TERMS][:_MOST_WORDS]
-        if not terms or not self.passages:
-            return []
+    @property
+    def by_words_alone(self) -> bool:
+        """True if there are too many passages to search what they mean."""
+        return len(self.passages) > _MOST_ENCODED
+
+    @cached_property
+    def _vectors(self) -> NDArray[np.float32] | None:
+        numbered = groupby(range(len(self.passages)), lambda number: self.passages[number].attachment)
+        return vectors(
+            words for _, numbers in numbered for words in telling_words([self._texts[number] for number in numbers])
+        )
+
+    def _near(self, question: str) -> tuple[list[int], bool]:
+        """Return the passages that mean what a question does; and True if it is about the whole, or about the reply."""
+        asked = None if self.by_words_alone or self._vectors is None else vectors([question, *_GENERAL])
+        if asked is None or self._vectors is None:
+            return [], False
+        near = self._vectors @ asked[0]
+        best, general = float(near.max()), bool((asked[1:] @ asked[0]).max() >= near.max())
+        if general or np.median(near) > _EVERYWHERE * best:
+            return [], general
+        return [int(number) for number in np.argsort(-near)[:_NEAR_HITS] if near[number] >= _NEAR * best], False
+
+    def _hits(self, terms: list[str]) -> list[int]:
         with closing(sqlite3.connect(":memory:")) as database:
             database.execute(
                 "CREATE VIRTUAL TABLE passages USING"

