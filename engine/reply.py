@@ -272,7 +272,8 @@ class ReplyRun:
         tokens = min(self._request.max_tokens or inf, _USUAL_REPLY)
         return inf if plain_s is None else max(_UNNOTICED_S, _SAVED * plain_s * tokens)
 
-    def _leave_losing_drafts(self, timings: messages.Timings) -> None:
+    def _leave_losing_drafts(self) -> None:
+        timings = self._clock.timings()
         count, speed, plain = timings.predicted_n, timings.predicted_per_second, timings.plain_per_second
         if (
             count < _TRIED
@@ -303,6 +304,7 @@ class ReplyRun:
         now = time.perf_counter()
         if now - self._last_update >= _STATISTICS_EVERY_S:
             self._last_update = now
+            self._leave_losing_drafts()
             self._update_statistics()
 
     def _unconfirmed(self, tokens: Sequence[int]) -> None:
@@ -338,13 +340,11 @@ class ReplyRun:
             self._emit(event)
 
     def _update_statistics(self) -> None:
-        timings = self._timings()
-        self._leave_losing_drafts(timings)
         self._emit(
             messages.StatisticsUpdated(
                 self._request.request_id,
                 self._plan.mode,
-                timings,
+                self._timings(),
                 self._memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
                 context_limit=self._model.plan.context,

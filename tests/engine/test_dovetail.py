@@ -17,6 +17,7 @@ from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.kernels import library
 from engine.messages import Cancel, Finished, Notice, PlanChosen
 from engine.model.token_tree import Draft, DraftShape
+from engine.reply import ReplyRun
 from tests.support.checkpoints import VARIANTS, all_experts, write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -145,6 +146,7 @@ def test_a_draft_that_loses_seconds_is_left_in_mid_reply(
     before = len(client.seen(Notice))
     monkeypatch.setattr(DraftModelDrafter, "propose", slow)
     monkeypatch.setattr(Worth, "shape", lambda self: DraftShape(1))
+    monkeypatch.setattr(ReplyRun, "_plain_s", lambda self, cost: 0.01)
     reply = client.answer(PROMPT, llama_folder, mode="dovetail", weights="fp32", max_tokens=60, draft=str(draft))
     (notice,) = [one for one in client.seen(Notice)[before:] if "no GPU" not in one.text]
     assert "goes on without the draft" in notice.text
