@@ -105,7 +105,8 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
         "small",
     ]
     workspace.drafts.look_through()
-    desk.wait(lambda: bool(_by_name(workspace.drafts)["misfit"].problem))
+    desk.wait(lambda: "misfit" not in _by_name(workspace.drafts))
+    assert _by_name(workspace.drafts)["1 cannot be used here"].problem.startswith("misfit: ")
     assert _by_name(workspace.drafts)["small"].problem == ""
     details = {name: choice.detail.partition(":")[0] for name, choice in _by_name(workspace.drafts).items()}
     papers = [details[f"smollm2-{kind}"] for kind in ("draft", "medusa", "prompt-tokens")]
