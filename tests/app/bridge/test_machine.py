@@ -84,20 +84,6 @@ def test_measuring_stops_and_keeps_the_modes_that_were_complete(desk: Desk) -> N
     desk.answer(workspace, "say 2")
 
 
-def test_what_was_measured_is_there_after_a_restart(desk: Desk) -> None:
-    workspace, _, _ = opened(desk)
-    options = workspace.machine.options("smollm2", None)
-    workspace.machine.measure_modes(options)
-    desk.wait(lambda: not workspace.machine.measuring.running and bool(workspace.machine.measured(options)))
-    rows = workspace.machine.measured(options)
-    workspace.close()
-    again, _, _ = opened(desk)
-    assert again.machine.measured(options) == ()  # the machine is not known yet
-    again.machine.look()
-    desk.wait(lambda: again.machine.report is not None)
-    assert again.machine.measured(options) == rows
-
-
 def test_a_stop_at_once_keeps_what_was_measured_before(desk: Desk) -> None:
     workspace, _, _ = opened(desk)
     machine, options = workspace.machine, workspace.machine.options("smollm2", None)
