@@ -27,6 +27,11 @@ REMOTE = "remote"
 _TITLES = {REMOTE: _ON_SERVER, AUTO: mark("Automatic")}
 # Titles of the choices that are no drafts.
 _WORDS = {OFF: mark("Off"), "lookup": MODES["lookup"].title}
+_BUNDLED_DRAFTS = {
+    "smollm2-draft": mark("Draft head of SmolLM2"),
+    "smollm2-medusa": mark("Medusa heads of SmolLM2"),
+    "smollm2-prompt-tokens": mark("Prompt tokens of SmolLM2"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,12 @@ class Choice:
 
 
 def model_name(ref: str) -> str:
-    """Title of a model that is not loaded: the bundled one's title, or the folder's own name."""
+    """Title of a model or draft that is not loaded: a bundled one's title, or its folder's or file's own name."""
     if ref == DEFAULT_MODEL:
         return DEFAULT_MODEL_TITLE
-    return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name or ref
+    if ref in _BUNDLED_DRAFTS:
+        return tr(_BUNDLED_DRAFTS[ref])
+    return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name.removesuffix(".gguf") or ref
 
 
 def model_choices(
@@ -88,8 +95,8 @@ def _source_words(entry: InstalledEntry) -> str:
 
 
 def draft_name(ref: str) -> str:
-    """Title of a draft: its own name, or its folder's; of guesses from the text itself, what their mode is called."""
-    return tr(_WORDS[ref]) if ref in _WORDS else Path(ref).name or ref
+    """Title of a draft; of guesses from the text itself, what their mode is called."""
+    return tr(_WORDS[ref]) if ref in _WORDS else model_name(ref)
 
 
 def draft_names(refs: Sequence[str]) -> str:

@@ -327,7 +327,7 @@ class FieldChoices(QObject):
 
     def problem(self, name: str, value: Any) -> str:
         """Reason why the choice cannot be, as far as it is known without asking; empty where it can."""
-        choices = self.memories() if name == "memory" else ()
+        choices = self._workspace.memories(value) if name == "memory" else ()
         return next((choice.problem for choice in choices if choice.key == value and choice.problem), "")
 
     def look(self) -> None:

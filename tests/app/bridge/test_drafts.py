@@ -62,13 +62,13 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
 def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Desk, models: Path) -> None:
     workspace = _ready(desk)
     workspace.drafts.choose("smollm2-draft")
-    desk.wait(lambda: draft_names(workspace.draft()) == "smollm2-draft")
+    desk.wait(lambda: draft_names(workspace.draft()) == "Draft head of SmolLM2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     loads = len(desk.recorder.states)
     workspace.drafts.choose(str(models / "misfit"))
     desk.wait(lambda: bool(desk.recorder.notices))
     assert desk.recorder.notices == ["The draft was made for another vocabulary."]
-    assert draft_names(workspace.draft()) == "smollm2-draft"
+    assert draft_names(workspace.draft()) == "Draft head of SmolLM2"
     assert len(desk.recorder.states) == loads
 
 
@@ -76,18 +76,18 @@ def test_any_number_of_drafts_is_chosen_and_each_goes_out_again(desk: Desk, mode
     workspace = _ready(desk)
     drafts, small = workspace.drafts, str(models / "small")
     drafts.choose("smollm2-medusa")
-    desk.wait(lambda: draft_names(workspace.draft()) == "smollm2-medusa")
+    desk.wait(lambda: draft_names(workspace.draft()) == "Medusa heads of SmolLM2")
     drafts.choose(small)
-    desk.wait(lambda: draft_names(workspace.draft()) == "small, smollm2-medusa")
+    desk.wait(lambda: draft_names(workspace.draft()) == "small, Medusa heads of SmolLM2")
     choices = drafts.choices(workspace.draft())
-    assert [choice.title for choice in choices if choice.checked] == ["smollm2-medusa", "small"]
+    assert [choice.title for choice in choices if choice.checked] == ["Medusa heads of SmolLM2", "small"]
     assert all("Minions: " in choice.detail for choice in choices[3:])
     drafts.choose("lookup")
     assert workspace.draft() == ("lookup",)
     drafts.choose(small)
     desk.wait(lambda: draft_names(workspace.draft()) == "small")
     drafts.choose("smollm2-medusa")
-    desk.wait(lambda: draft_names(workspace.draft()) == "smollm2-medusa, small")
+    desk.wait(lambda: draft_names(workspace.draft()) == "Medusa heads of SmolLM2, small")
     drafts.choose("smollm2-medusa")
     assert draft_names(workspace.draft()) == "small"
 
@@ -98,9 +98,9 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
         "Automatic",
         "Off",
         "Lookup",
-        "smollm2-draft",
-        "smollm2-medusa",
-        "smollm2-prompt-tokens",
+        "Draft head of SmolLM2",
+        "Medusa heads of SmolLM2",
+        "Prompt tokens of SmolLM2",
         "misfit",
         "small",
     ]
@@ -109,7 +109,7 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
     assert _by_name(workspace.drafts)["1 cannot be used here"].problem.startswith("misfit: ")
     assert _by_name(workspace.drafts)["small"].problem == ""
     details = {name: choice.detail.partition(":")[0] for name, choice in _by_name(workspace.drafts).items()}
-    papers = [details[f"smollm2-{kind}"] for kind in ("draft", "medusa", "prompt-tokens")]
+    papers = [details[f"{kind} of SmolLM2"] for kind in ("Draft head", "Medusa heads", "Prompt tokens")]
     assert (papers, details["small"]) == (["Dovetail", "Ghidorah", "PPD"], "Dovetail")
     workspace.choose_model(str(models / "small"))
     assert list(_by_name(workspace.drafts)) == ["Automatic", "Off", "Lookup", "misfit"]

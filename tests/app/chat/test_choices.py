@@ -25,7 +25,7 @@ def test_drafts_to_choose(tmp_path: Path) -> None:
         ("off", False),
         ("lookup", False),
     ]
-    assert bundled.title == "smollm2-draft"
+    assert bundled.title == "Draft head of SmolLM2"
     assert bundled.detail.startswith("Minions: ")  # beside the one that is chosen
     assert bundled.detail.endswith(" Built in")
     assert (own.checked, own.problem) == (True, "Bad.")

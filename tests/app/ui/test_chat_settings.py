@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_state import EngineState
+from app.chat.modes import UNUSABLE
 from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.form_fields import NameDialog
 from app.ui.main_window import MainWindow
@@ -169,7 +170,7 @@ def test_places_that_cannot_be_are_listed_with_the_reason(
 ) -> None:
     workspace.set_engine(replace(READY, gpu=""))
     field = dialog(window).memory
-    at = field.findData("gpu")
+    at = field.findData(UNUSABLE)
     assert not field.model().flags(field.model().index(at, 0)) & Qt.ItemFlag.ItemIsEnabled
     assert "Needs a GPU" in str(field.itemData(at, Qt.ItemDataRole.ToolTipRole))
 

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.modes import UNUSABLE
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError
@@ -149,7 +150,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert button.popup is not None
     titles = [choice.title for choice in button.popup.choices]
-    assert titles[:4] == ["Automatic", "Off", "Lookup", "smollm2-draft"]
+    assert titles[:4] == ["Automatic", "Off", "Lookup", "Draft head of SmolLM2"]
     assert titles[-3:] == ["Choose a folder...", "Choose a file...", "Memory..."]
     details = " ".join(choice.detail for choice in button.popup.choices)
     assert all(f"{paper}: " in details for paper in ("Dovetail", "Ghidorah", "PPD"))
@@ -163,7 +164,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     asked = workspace.engine.last(CheckDrafts)
     assert asked.drafts == ("smollm2-medusa",)
     workspace.tell(DraftChecked(asked.request_id, "smollm2-medusa", "", "ghidorah"))
-    assert button.words == "smollm2-medusa"
+    assert button.words == "Medusa heads of SmolLM2"
 
 
 def test_the_menu_of_memory_follows_that_of_drafts(
@@ -176,12 +177,12 @@ def test_the_menu_of_memory_follows_that_of_drafts(
     button.popup.choose("memory")
     assert button.popup is not None
     rows = {choice.key: choice for choice in button.popup.choices}
-    assert list(rows) == ["auto", "gpu", "gpu-copy", "disk"]
-    assert "GPU" in rows["gpu"].problem
+    assert list(rows) == ["auto", "disk", UNUSABLE]
+    assert "Needs a GPU" in rows[UNUSABLE].problem
     assert rows["disk"].detail.startswith("LLMCad: ")
     workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
     assert {choice.key: choice for choice in button.popup.choices}["disk"].problem == ""
-    button.popup.choose("gpu")
+    button.popup.choose(UNUSABLE)
     assert button.popup is not None
     assert workspace.memory() == "auto"
     button.popup.choose("disk")

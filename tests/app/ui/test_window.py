@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.model_entries import InstalledEntry
+from app.chat.modes import UNUSABLE
 from app.ui.chat_page.header import MORE_MODELS, OPEN_FILE
 from app.ui.choice_popup import ChoicePopup
 from app.ui.composer.composer import OPEN_DRAFT_FILE, OPEN_FOLDER
@@ -234,9 +235,9 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
         "Automatic",
         "Off",
         "Lookup",
-        "smollm2-draft",
-        "smollm2-medusa",
-        "smollm2-prompt-tokens",
+        "Draft head of SmolLM2",
+        "Medusa heads of SmolLM2",
+        "Prompt tokens of SmolLM2",
         "other",
         "Choose a folder...",
         "Choose a file...",
@@ -246,9 +247,9 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     asked = workspace.engine.last(CheckDrafts)
     problem = "The draft was made for another vocabulary. " * 4
     workspace.tell(DraftChecked(asked.request_id, "/models/other", problem))
-    assert popup.choices[6].problem
+    assert popup.choices[6].second_line == f"other: {problem}"
     assert popup.height() >= height  # as far as the window has room
-    popup.choose("/models/other")
+    popup.choose(UNUSABLE)
     assert popup.isVisible()
     popup.choose("smollm2-draft")
     assert Cancel(asked.request_id) in workspace.engine.sent

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase
+from app.chat.modes import UNUSABLE
 from app.settings.pages import PAGES, rows
 from app.settings.setting import Names, Number, Switch
 from app.settings.settings import Settings
@@ -225,16 +226,17 @@ def test_places_that_cannot_be_are_listed_with_the_reason(dialog: SettingsDialog
     field.open()
     assert field.popup is not None
     listed = {choice.key: choice for choice in field.popup.choices}
-    assert list(listed) == ["auto", "gpu", "gpu-copy", "disk"]
+    assert list(listed) == ["auto", "disk", UNUSABLE]
     assert listed["auto"].checked
-    assert listed["gpu"].problem == "Needs a GPU, and there is none that Tenon can use here."
-    field.popup.choose("gpu")
+    needs = "Needs a GPU, and there is none that Tenon can use here."
+    assert needs in listed[UNUSABLE].problem
+    field.popup.choose(UNUSABLE)
     assert field.value() == "auto"
     field.popup.choose("disk")
     assert (field.value(), field.popup) == ("disk", None)
     assert [name for _, name in dialog.pending.changes()] == ["memory"]
     change(dialog.row("memory"), "gpu")
-    assert dialog.row("memory").note.text() == listed["gpu"].problem
+    assert dialog.row("memory").note.text() == needs
 
 
 def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
@@ -247,7 +249,8 @@ def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
     asked = workspace.engine.last(CheckDrafts)
     workspace.tell(DraftChecked(asked.request_id, "smollm2-draft", "Another vocabulary."))
     assert field.popup is not None
-    assert next(c.problem for c in field.popup.choices if c.key == "smollm2-draft") == "Another vocabulary."
+    (unusable,) = (choice.problem for choice in field.popup.choices if choice.key == UNUSABLE)
+    assert unusable == "Draft head of SmolLM2: Another vocabulary."
     field.popup.choose("/models/draft")
     assert dialog.pending.value("drafts") == ("/models/draft",)
     dialog.pending.undo()
@@ -267,7 +270,7 @@ def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: Sc
     )  # no mode has taken any yet
     workspace.finish(chat, statistics(mode="dovetail"), drafts=("smollm2-draft",))
     workspace.model.changed.emit(workspace.model.state)
-    assert (drafts.field.button.text(), drafts.in_use.text()) == ("Automatic", "smollm2-draft")
+    assert (drafts.field.button.text(), drafts.in_use.text()) == ("Automatic", "Draft head of SmolLM2")
     workspace.turns.send(chat, "Hello?")
     workspace.finish(chat, statistics(mode="lookup"))
     workspace.model.changed.emit(workspace.model.state)
