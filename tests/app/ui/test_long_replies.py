@@ -156,8 +156,9 @@ def test_a_reply_that_streams_below_leaves_what_is_read(
     assert isinstance(view, ReplyView)
     qtbot.waitUntil(lambda: bool(view.text) and view.blocks.settled)
     bar = window.page.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 2_000)
     bar.setValue(900)
-    qtbot.waitUntil(lambda: view.blocks.settled)
+    qtbot.waitUntil(lambda: view.blocks.settled and first_seen(window, view) != "")
     before = first_seen(window, view)
     for start in range(300, 1_500, 100):
         workspace.stream(chat, "\n\n" + "\n\n".join(PARAGRAPHS[start : start + 100]))
