@@ -347,12 +347,11 @@ def test_rounds_are_told_with_their_probes(
 
 def test_a_mode_runs_as_its_paper_says(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--json", "--raw", "Hello"]
-    arguments += ["--temperature", "0"]
-    arguments += ["--draft", str(llama_folder), "--vram-budget", "0"]
+    arguments += ["--temperature", "0", "--vram-budget", "0"]
     assert main([*arguments, "--mode", "plain"]) == 0
     plain = json.loads(capsys.readouterr().out)
     for mode in ("llmcad", "dovetail", "minions"):
-        assert main([*arguments, "--mode", mode, "--as-published"]) == 0
+        assert main([*arguments, "--draft", str(llama_folder), "--mode", mode, "--as-published"]) == 0
         reply = json.loads(capsys.readouterr().out)
         assert (reply["mode"], reply["token_ids"]) == (mode, plain["token_ids"])
         assert reply["timings"]["acceptance_rate"] == 1.0

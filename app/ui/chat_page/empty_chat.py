@@ -45,13 +45,6 @@ class EmptyState(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.better = push_button("", self, self.models_wanted)
         self.buttons = [QPushButton(tr(text), self) for text in _EXAMPLES]
-        # Of the same size as the links to help below it
-        self.demonstration = push_button(
-            tr("See what Tenon gains: one prompt, plain and automatic, side by side"),
-            self,
-            self.demonstration_wanted,
-            kind="link",
-        )
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
         self._narrow, self._columns = False, 0
@@ -63,6 +56,9 @@ class EmptyState(QWidget):
         self.help_buttons[-1].setText(tr("All help"))
         self._help = QWidget(self)
         links = Flow(parent=self._help)
+        self.demonstration = push_button(tr("See what Tenon gains"), self._help, self.demonstration_wanted, kind="link")
+        self.demonstration.setToolTip(tr("The same prompt, plain and automatic, side by side"))
+        links.addWidget(self.demonstration)
         for link in self.help_buttons:
             link.setProperty("kind", "link")
             link.clicked.connect(self._open_help)
@@ -72,7 +68,7 @@ class EmptyState(QWidget):
         filled(
             QVBoxLayout(self._inner),
             *(self._title, 8, self._lead, 12, (self.better, 0, Qt.AlignmentFlag.AlignHCenter), 24),
-            *(self._grid, 12, (self.demonstration, 0, Qt.AlignmentFlag.AlignHCenter), 12, self._help),
+            *(self._grid, 16, self._help),
             margins=0,
             spacing=0,
         )

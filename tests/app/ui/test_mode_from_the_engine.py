@@ -29,7 +29,7 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -> None:
     assert modes.mode_title("echo") == "Echo"
     told = replace(plan(), modes=(*plan().modes, ModePrediction("echo", predicted_per_second=99.0)))
-    rows = plan_rows(told)[-1:]
+    rows = [row for row in plan_rows(told) if row.name == "echo"]
     assert (rows[0].title, rows[0].predicted) == ("Echo", 99.0)
 
     workspace = window.page._workspace
