@@ -135,9 +135,9 @@ def test_each_rule_verifies_its_drafts(rule: str, client: EngineClient, target: 
 
 def test_no_prompt_tokens_or_others_are_refused(client: EngineClient, target: Path, tmp_path: Path) -> None:
     failed = client.failure(PROMPT, target, mode="ppd")
-    assert failed.error.message.startswith("The mode PPD cannot run. It needs prompt tokens as its draft")
+    assert failed.error.message.startswith("The mode PPD cannot run. It needs prompt tokens that were trained for ")
     failed = client.failure(PROMPT, target, mode="ppd", draft=str(target))
-    assert "It needs prompt tokens as its draft" in failed.error.message
+    assert "It needs prompt tokens that were trained for this very model" in failed.error.message
     other = write_prompt_tokens(tmp_path / "other", hidden_size=32)
     failed = client.failure(PROMPT, target, mode="ppd", draft=str(other))
     assert "for a model with hidden size 32, and this model's is 64" in failed.error.message
