@@ -10,6 +10,7 @@ import sys
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -234,8 +235,8 @@ def _chat(options: argparse.Namespace) -> int:
 
 def _typed_message() -> str | None:
     """Return the next line that is not empty; None at the end of the input."""
-    with suppress(ImportError):
-        import readline  # noqa: F401 - makes input() edit its line and remember the lines before
+    with suppress(ImportError):  # packages leave it out
+        import_module("readline")  # input() edits its line and remembers the lines before
     try:
         while not (text := input("> " if sys.stdin.isatty() else "")).strip():
             pass

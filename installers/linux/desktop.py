@@ -154,6 +154,9 @@ opens its window. Its commands do the same work in a terminal:
 .B ask
 Answer a question.
 .TP
+.B chat
+Answer one message after another.
+.TP
 .B models
 Find, download, import, list, verify and remove models.
 .TP

@@ -569,7 +569,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/text/preparation.py",
         "tests/engine/text/test_preparation.py",
-        ("small = request.size_bytes <= (", "small = request.size_bytes >= 0 or (", "a long text silences the other replies",
+        ("small = size <= (", "small = size >= 0 or (", "a long text silences the other replies",
          "test_long_texts_are_not_encoded_in_this_process"),
         ("SMALL_BYTES, ALONE_BYTES = 32 << 10", "SMALL_BYTES, ALONE_BYTES = 32 << 20", "a preparer's process is never used",
          "test_the_border_of_small_requests_is_below_a_glance"),
