@@ -21,8 +21,8 @@ from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import Draft, DraftShape
 
-# `python -m tests.benchmarks.worth` replays recorded replies. Half or twice as much of the rounds, allowances, sizes and
-# thresholds that were varied there (nine of them) changed the mean of no kind of case by more than a hundredth.
+# `python -m tests.benchmarks.worth` replays recorded replies. Nine of these numbers were halved and doubled there: the
+# mean of no kind of case changed by more than a hundredth.
 #
 # Rounds without a draft at the start, with which all others are compared. One loses 0.6 % with a head, four lose 1 %
 # on chains.
