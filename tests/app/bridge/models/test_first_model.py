@@ -31,7 +31,7 @@ def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(
     assert _model_of(again) == str(mine)
     desk.wait(lambda: bool(desk.recorder.notices))
     assert desk.recorder.notices == [
-        "The built-in model SmolLM2 135M is not here: mine.gguf answers. The page Models has more."
+        "The built-in model SmolLM2 135M is not here: mine answers. The page Models has more."
     ]
     assert DEFAULT_MODEL not in [choice.key for choice in again.models()]
 
