@@ -170,7 +170,7 @@ class Turns(QObject):
         if old is None or not path or path[-1].state.unfinished:
             return
         now = time.time()
-        title = tr("{title} (branch)", title=old.title)
+        title = tr("Branch: {title}", title=old.title)
         new = Conversation(self._new_id(), title, now, now, folder=old.folder, model=old.model, options=old.options)
         self._library.put_conversation(new)
         parent_id, ids = None, []

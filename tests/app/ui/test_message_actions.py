@@ -228,7 +228,7 @@ def test_a_chat_branches_into_a_new_one(window: MainWindow, workspace: ScriptedW
     assert new != chat
     assert texts(window) == said
     assert window.page.chat is not None
-    assert window.page.chat.title == "Chat (branch)"
+    assert window.page.chat.title == "Branch: Chat"
     assert [one.content for one in workspace.library.messages(chat)] == ["Why?", "Because.", "And?", "So."]
     workspace.written()
     stored = workspace._read_messages(new)
