@@ -150,6 +150,7 @@ def test_a_response_repeats_what_was_asked_and_says_what_holds(server: Running) 
     assert (told["metadata"], told["prompt_cache_key"]) == ({"of": "a test"}, "k")
     assert told["reasoning"] == {"effort": "low", "summary": None}
     assert (told["temperature"], told["top_p"]) == (0.8, 0.95)  # as a model without advice is sampled
+    told = server.openai.responses.create(**asked, temperature=0).to_dict()  # which draws no end
     assert (told["status"], told["completed_at"], told["background"]) == ("incomplete", None, False)
 
 
