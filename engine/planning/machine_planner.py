@@ -104,7 +104,7 @@ class MachinePlan(PlanReport):
         """
         if chosen == self.chosen:
             return replace(self, reason=reason)
-        modes = _passed_over(self.modes, chosen, say(_NOT_ASKED))
+        modes = _with_reasons(self.modes, chosen, say(_NOT_ASKED))
         return replace(self, modes=modes, chosen=chosen, reason=reason)
 
     @property
@@ -220,7 +220,7 @@ class MachinePlanner:
             model=self._target.name,
             prompt_tokens=PROMPT_TOKENS,
             context_limit=self._target.config.context_length,
-            modes=_passed_over(ordered, name, say(left)),
+            modes=_with_reasons(ordered, name, say(left)),
             chosen=name,
             reason=why,
             measured=self._speeds.measured,
@@ -496,7 +496,7 @@ def _simply_fits(plan: ModePlan) -> bool:
     return not (plan.refusal or plan.load is None or plan.load.device or plan.load.placement.streams)
 
 
-def _passed_over(modes: Sequence[ModePlan], chosen: str, why: str) -> tuple[ModePlan, ...]:
+def _with_reasons(modes: Sequence[ModePlan], chosen: str, why: str) -> tuple[ModePlan, ...]:
     """Return modes in their order; those before the chosen one say why they are not taken."""
     names = [mode.mode for mode in modes]
     ahead = names.index(chosen) if chosen else 0

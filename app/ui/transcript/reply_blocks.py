@@ -1,4 +1,4 @@
-"""The blocks of one reply, as widgets, made once each while the reply streams in, and the draft's text after them."""
+"""The blocks of one reply while it streams in and after: parsed once, widgets near the view, heights elsewhere."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from collections.abc import Iterable
 from itertools import islice, takewhile
 from time import perf_counter
 
-from PySide6.QtCore import QPointF, QRect, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPainter, QPaintEvent, QTextLayout, QTextOption
+from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.chat.conversation import NO_STRETCHES, Stretches
 from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, joined_text
 from app.chat.search import places, visible_text
-from app.ui.theme.theme import TextStyle, Theme
+from app.ui.theme.theme import Theme
+from app.ui.transcript.block_widgets import (
+    PROSE,
+    BlockWidget,
+    RuleBlock,
+    SearchedWidget,
+    UnconfirmedText,
+    gap_px,
+    make_block_widget,
+    show_in_place,
+)
 from app.ui.transcript.code import CodeBlock
-from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import SHOWN, ProseBlock, ThoughtBlock
-from app.ui.transcript.selectable import Selectable
-from app.ui.transcript.table import TableBlock
 from app.ui.transcript.text_marks import Stretch, stretches_of_blocks
 
-_MOST_LINES = 200
 _REFRESH_MS = 33
 _EMPTY = Block(BlockKind.PARAGRAPH, "")
 # Work is counted in characters; a widget costs as much as so many of them, some 2 ms.
@@ -37,137 +43,6 @@ _FED, _FED_EACH = 8_000, 1_000  # characters that are parsed at once, and in pie
 _SLICE_MS = 8.0
 _KEPT = 2.0  # heights of the view from it, within which widgets are kept
 _LINE_PX, _LETTER_PX = 24, 7.4  # of an estimate
-
-
-class RuleBlock(QWidget):
-    """A horizontal rule."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-
-    def fit(self, width: int) -> int:
-        """Height at a width, in px."""
-        return 9
-
-    def selectables(self) -> list[Selectable]:
-        """Nothing of it can be selected."""
-        return []
-
-    def restyle(self) -> None:
-        """Paint in the theme's colours."""
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        QPainter(self).fillRect(0, 4, self.width(), 1, self.theme.color("line"))
-
-
-SearchedWidget = ProseBlock | CodeBlock | TableBlock | ThoughtBlock
-_PROSE = (BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST, BlockKind.QUOTE)
-BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock | RuleBlock
-
-
-def make_block_widget(theme: Theme, block: Block, parent: QWidget) -> BlockWidget:
-    """Make a widget for a block."""
-    if block.kind is BlockKind.CODE:
-        return CodeBlock(theme, block, parent)
-    if block.kind is BlockKind.FORMULA:
-        return FormulaBlock(theme, block, parent)
-    if block.kind is BlockKind.TABLE:
-        return TableBlock(theme, block.text, parent)
-    if block.kind is BlockKind.THINK:
-        return ThoughtBlock(theme, block, parent)
-    if block.kind is BlockKind.RULE:
-        return RuleBlock(theme, parent)
-    return ProseBlock(theme, block.text, quote=block.kind is BlockKind.QUOTE, parent=parent)
-
-
-def show_in_place(widget: BlockWidget, block: Block, final: bool) -> bool:
-    """Give a widget a newer version of its block; False where it needs another kind of widget."""
-    if isinstance(widget, CodeBlock):
-        if block.kind is not BlockKind.CODE or widget.language != block.language:
-            return False
-        widget.set_block(block, final)
-    elif isinstance(widget, FormulaBlock):
-        if block.kind is not BlockKind.FORMULA:
-            return False
-        widget.set_block(block)
-    elif isinstance(widget, ThoughtBlock):
-        if block.kind is not BlockKind.THINK:
-            return False
-        widget.set_block(block, final)
-    elif isinstance(widget, TableBlock):
-        if block.kind is not BlockKind.TABLE:
-            return False
-        widget.set_markdown(block.text)
-    elif isinstance(widget, RuleBlock):
-        return block.kind is BlockKind.RULE
-    else:
-        if block.kind not in _PROSE:
-            return False
-        if widget.quote != (block.kind is BlockKind.QUOTE):
-            return False
-        widget.set_text(block.text)
-    return True
-
-
-def gap_px(before: BlockKind | None, kind: BlockKind) -> int:
-    """Space above a block, in px."""
-    if before is None:
-        return 0
-    if before is BlockKind.HEADING:
-        return 8 if kind in (BlockKind.TABLE, BlockKind.CODE) else 5
-    if kind is BlockKind.HEADING:
-        return 20
-    if before is BlockKind.PARAGRAPH and kind is BlockKind.LIST:
-        return 6
-    if {before, kind} <= {BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE}:
-        return 10
-    return 12
-
-
-class UnconfirmedText(QWidget):
-    """Painted and not written, so that it is neither selected nor copied nor read out by a screen reader."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._lines: list[QTextLayout] = []
-        self.text = ""
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-
-    def set_text(self, text: str) -> None:
-        """Show another guess."""
-        self.text = text
-        self.update()
-
-    def fit(self, first_left: int, width: int) -> int:
-        """Lay the text out and return its height in px; its first line begins at ``first_left``, the others at 0."""
-        font = self._theme.font(TextStyle.READING)
-        metrics = QFontMetricsF(font)
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        line_height = self._theme.type.line_height(TextStyle.READING)
-        self._lines, top, left = [], 0, first_left
-        if left + metrics.horizontalAdvance(self.text.split(maxsplit=1)[0]) > width:
-            left, top = 0, line_height  # the first word does not fit after the text
-        for paragraph in self.text.split("\n")[:_MOST_LINES]:
-            layout = QTextLayout(paragraph, font)
-            layout.setTextOption(option)
-            layout.beginLayout()
-            while (line := layout.createLine()).isValid():
-                line.setLineWidth(width - left)
-                line.setPosition(QPointF(left, top + line_height - line.height()))
-                left, top = 0, top + line_height
-            layout.endLayout()
-            self._lines.append(layout)
-        return top
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(self._theme.color("mute"))
-        for layout in self._lines:
-            layout.draw(painter, QPointF(0, 0))
 
 
 class Section:
@@ -447,7 +322,7 @@ class ReplyBlocks(QWidget):
         return section, y - section.top
 
     def _section_at(self, y: int) -> Section:
-        return self.sections[max(0, bisect_right(self.sections[: self._placed], y, key=_top) - 1)]
+        return self.sections[max(0, bisect_right(self.sections, y, hi=self._placed, key=_top) - 1)]
 
     @Slot()
     def _build_more(self) -> None:
@@ -622,7 +497,7 @@ class ReplyBlocks(QWidget):
         section = Section(blocks, widgets)
         section.size = (
             sum(_height(block) for block in blocks),
-            sum(len(block.text) for block in blocks if block.kind in _PROSE),
+            sum(len(block.text) for block in blocks if block.kind in PROSE),
         )
         self.sections.append(section)
         self.has_code = self.has_code or any(block.kind is BlockKind.CODE for block in blocks)

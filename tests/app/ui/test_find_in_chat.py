@@ -8,11 +8,11 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import Stretches
 from app.ui.chat_page.find import FindBar
 from app.ui.main_window import MainWindow
+from app.ui.transcript.block_widgets import SearchedWidget
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.prose import ProseBlock, ThoughtBlock
 from app.ui.transcript.reply import ReplyView
-from app.ui.transcript.reply_blocks import SearchedWidget
 from app.ui.transcript.table import TableBlock
 from tests.support.scripted_workspace import ScriptedWorkspace
 

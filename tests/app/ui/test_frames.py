@@ -10,9 +10,9 @@ from app.chat.conversation import Message, MessageState
 from app.chat.markdown_blocks import BlockKind
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from app.ui.transcript.block_widgets import gap_px
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
-from app.ui.transcript.reply_blocks import gap_px
 from app.ui.transcript.status_strip import StatusStrip
 from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
 

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import MessageState
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from app.ui.transcript.block_widgets import UnconfirmedText
 from app.ui.transcript.reply import ReplyView
-from app.ui.transcript.reply_blocks import UnconfirmedText
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 GUESS = "and this is what the draft believes comes next, which nobody has checked"
