@@ -367,8 +367,11 @@ class HeadDraft(SharingDraft):
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        network = load_feature_network(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
-        return partial(self.text, network, parts, ShareChances())
+        return partial(self.text, self.network(shared, parts), parts, ShareChances())
+
+    def network(self, shared: SharedWeights, parts: DraftLoad) -> FeatureNetwork:
+        """Read the network; arguments are those of `texts`."""
+        return load_feature_network(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
         """Make room for a text.

@@ -113,7 +113,7 @@ class Family:
     normed_embedding: bool = False  # True for an RMS norm without weights on the embedding
     # True if the final norm's weight is stored as it is, whatever ``norm_offset`` says
     plain_final_norm: bool = False
-    # True if files have layers after the last one that guess further tokens, which Tenon does not run
+    # True if files may have layers after the last one that guess further tokens (`NextNames`)
     extra_layers: bool = False
     published_in_blocks: bool = False  # True if its makers publish it in MXFP4
 

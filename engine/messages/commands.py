@@ -17,6 +17,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
 # The model that ships with Tenon and answers where no other was chosen: its name, and what people see.
+OWN_HEAD = "mtp"  # the draft that a model comes with, whatever files it is in
 DEFAULT_MODEL = "smollm2"
 DEFAULT_MODEL_TITLE = "SmolLM2 135M"
 # Where the server listens if nothing else is said: TENO on a telephone's keys.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -373,7 +373,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else config.get("logit_scale", 1.0),
         mixture=None
         if family.experts is None
-        else _mixture(config, family.experts, layers, _fused(checkpoint, family.experts, prefix)),
+        else _mixture(config, family.experts, layers, fused_experts(checkpoint.names, family.experts, prefix)),
         convolution=int(config["conv_L_cache"]) if convolutions else 0,
         convolutions=convolutions,
         shapes=shapes,
@@ -447,11 +447,11 @@ def _embedding_scale(config: Mapping[str, Any], family: Family) -> float | None:
     return float(config["hidden_size"]) ** 0.5 if family.scaled_embedding else None
 
 
-def _fused(checkpoint: Checkpoint | CheckpointOutline, family: FamilyExperts, prefix: str) -> bool:
-    """Return whether the checkpoint has an expert's gate and up in one tensor."""
+def fused_experts(names: Collection[str], family: FamilyExperts, prefix: str) -> bool:
+    """Return whether tensors of these names have an expert's gate and up in one."""
     module = family.matrices[0].format(0)
     return bool(family.fused) and not any(
-        name.startswith(prefix) and name.endswith(f"{module}.weight") for name in checkpoint.names
+        name.startswith(prefix) and name.endswith(f"{module}.weight") for name in names
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -294,8 +294,33 @@ def compare_tensors(
         raise TensorMismatch(sentence, problems="; ".join(problems), details="\n".join([*missing, *unexpected, *wrong]))
 
 
+@dataclass(frozen=True)
+class NextNames:
+    """Names of tensors of the layer that guesses a token further (MTP), as DeepSeek's and Qwen's files have them."""
+
+    start: str  # beginning of all names
+    layer: str  # what follows it in those of the layer
+    join: str  # map of embedding and hidden state, side by side, to the layer's input
+    token_norm: str  # norm of the embedding
+    feature_norm: str  # norm of the hidden state
+    final_norm: str  # norm before the head
+    # Tensors that repeat the model's own, which are read in their place
+    repeated: tuple[str, ...] = ("embed_tokens.weight", "shared_head.head.weight")
+
+    @classmethod
+    def of(cls, names: Collection[str], config: ModelConfig) -> NextNames | None:
+        """Return the names that a model's files have, or None if they have no such layer."""
+        forms = (
+            cls(f"{config.tensor_prefix}layers.{config.layers}.", "", "eh_proj", "enorm", "hnorm", "shared_head.norm"),
+            cls("mtp.", "layers.0.", "fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"),
+        )
+        return next((form for form in forms if f"{form.start}{form.join}.weight" in names), None)
+
+
 def _harmless(name: str, config: ModelConfig) -> bool:
     if name.endswith(HARMLESS_SUFFIXES) or name.startswith(config.family.ignored_prefixes):
+        return True
+    if config.family.extra_layers and name.startswith("mtp."):
         return True
     for layers in (f"{config.tensor_prefix}layers.", "blk.") if config.family.extra_layers else ():
         number = name.removeprefix(layers).partition(".")[0]
