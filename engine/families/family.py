@@ -110,6 +110,7 @@ class Family:
     latent: bool = False  # True if keys and values are maps of a latent, which is cached in their place
     # True if the sigmoid of a map of attention's input multiplies attention's output
     output_gate: bool = False
+    head_gates: bool = False  # True if that map gives a number for each head, and not for each channel
     normed_embedding: bool = False  # True for an RMS norm without weights on the embedding
     # True if the final norm's weight is stored as it is, whatever ``norm_offset`` says
     plain_final_norm: bool = False

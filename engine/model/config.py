@@ -304,7 +304,9 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
     if family.convolutions and config["conv_bias"]:
         raise UnsupportedModel("Tenon has no convolutions with a bias (conv_bias); choose another model.")
     if family.windows == "layer_types" or family.convolutions:
-        types = {"full_attention", CONVOLUTION if family.convolutions else "sliding_attention"}
+        types = {"full_attention"}
+        types |= {"sliding_attention"} if family.windows == "layer_types" else set()
+        types |= {CONVOLUTION} if family.convolutions else set()
         unknown = set(config["layer_types"]) - types
         if unknown:
             raise UnsupportedModel(
@@ -516,7 +518,8 @@ def _ropes(
             read_rope(config, kind, family.partial_rotary, head_dim)
             for kind, head_dim in zip(kinds, (whole, None), strict=True)
         )
-        return ropes, tuple(kinds.index(config["layer_types"][layer]) for layer in range(layers))
+        own = (config["layer_types"][layer] for layer in range(layers))
+        return ropes, tuple(kinds.index(kind) if kind in kinds else None for kind in own)
     rope = read_rope(config, None, family.partial_rotary)
     if config.get("query_beta"):
         context = int(config["rope_parameters"]["original_max_position_embeddings"])

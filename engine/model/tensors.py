@@ -113,7 +113,8 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             if config.keys_of is None:
                 norm("self_attn.k_norm", "key_norm", config.head_dim)
         if config.family.output_gate:
-            linear("self_attn.gate_proj", "attention_gate", queries, hidden, 0, False)
+            gates = config.heads if config.family.head_gates else queries
+            linear("self_attn.gate_proj", "attention_gate", gates, hidden, 0, False)
         linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
         if config.family.sinks:
             slots.append(Slot(f"{prefix}self_attn.sinks", (config.heads,), "sinks"))

@@ -178,10 +178,7 @@ def test_a_layer_of_another_model_beside_it_is_refused(tmp_path: Path) -> None:
     write_gguf_with_next_layer(tmp_path / "other", "deepseek-v3", beside=True)
     beside = path.parent / "mtp-model-BF16.gguf"
     (tmp_path / "other" / beside.name).replace(beside)
-    with pytest.raises(
-        DraftMismatch, match="mtp-model-BF16.gguf has no layer that drafts .* Glm4MoeForCausalLM with 3"
-    ):
+    with pytest.raises(DraftMismatch, match=r"mtp-model-BF16\.gguf has no layer that drafts .* Glm4MoeForCausalLM"):
         read(OpenedModel("model", path))
-    assert not OpenedModel("model", path).changed
     with pytest.raises(UnsupportedModel, match="the layer that drafts for a model"):
         _ = OpenedModel("model", beside.rename(tmp_path / "renamed.gguf")).checkpoint
