@@ -263,14 +263,16 @@ def read_gguf(path: Path, head: bool = False) -> GgufModel:
             "together.",
             path=gguf_name(path),
         )
-    if head:
-        architecture = architecture_of(metadata)
-        own = f"{architecture}.attention.head_count"
-        config = {"architectures": [GGUF[architecture].architecture]}
-        heads, kv_heads = (int(metadata.get(key, 0)) for key in (own, f"{own}_kv"))
-    else:
+    if not head:
         check_text_model(metadata, shapes)
-        architecture = architecture_of(metadata)
+    architecture = architecture_of(metadata)
+    if head:
+        config: dict[str, Any] = {"architectures": [GGUF[architecture].architecture]}
+        heads, kv_heads = (
+            int(metadata.get(f"{metadata['general.architecture']}.attention.{key}", 0))
+            for key in ("head_count", "head_count_kv")
+        )
+    else:
         config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
         heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     files = tuple(

@@ -12,8 +12,18 @@ from gguf import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from engine.drafting.eagle import FeatureDraft
+from engine.drafting.head_loader import share
+from engine.drafting.kind import DraftLoad, DraftPlan
+from engine.drafting.kinds import read_draft
+from engine.drafting.mtp import NextLayerDraft
+from engine.drafting.trees import TreeShape
 from engine.gguf.header import read_header
+from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel
+from engine.placement.device import Link
 from tests.support.checkpoints import VARIANTS, reference_model, save, train_tokenizer
+from tests.support.decoders import load_decoder
 from tests.support.gguf_files import edit_gguf, write_gguf
 
 #: Variants that are published with such a layer.
@@ -53,6 +63,15 @@ class NextLayer:
         rows = torch.cat((embedded, self._normed(features, feature_norm)), -1) @ join.T
         made = self._normed(self._through(self.model.model.layers[-1], rows[None])[0], last_norm)
         return self.model.lm_head(made), made
+
+    def chain(self, tokens: list[int], features: Tensor, count: int) -> list[int]:
+        """The likeliest token after each of its own guesses, behind a text and its hidden states but for the last."""
+        tokens, found = tokens[1:], list[int]()
+        for _ in range(count):
+            logits, made = self.guesses(tokens, features)
+            found.append(int(logits[-1].argmax()))
+            tokens, features = [*tokens, found[-1]], torch.cat((features, made[-1:]))
+        return found
 
     def _through(self, layer: Any, rows: Tensor) -> Tensor:
         count = rows.shape[1]
@@ -154,3 +173,16 @@ def write_gguf_with_next_layer(
     else:
         edit_gguf(raw, path, whole, tensors=own)
     return layer, path
+
+
+def next_layer_drafter(place: Path) -> FeatureDraft:
+    """A drafter of chains of five by the layer that a model at a place comes with, in float32."""
+    model = OpenedModel("model", place)
+    assert model.own_head is not None
+    draft = read_draft(model.own_head, model.config)
+    assert isinstance(draft, NextLayerDraft)
+    draft.check(model)
+    decoder, weights, link = load_decoder(place), weight_format("fp32"), Link(torch.device("cpu"))
+    plan = DraftPlan(weights, "cpu", 64, draft.size_bytes(weights, 64))
+    parts = DraftLoad(plan, decoder, model.checkpoint, 64, link, lambda: None)
+    return FeatureDraft(draft.network(share(decoder.source), parts), TreeShape(1, 5, 5), 64, link, lambda: None)

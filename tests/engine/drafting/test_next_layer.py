@@ -10,24 +10,17 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.decoding.worth import Worth
-from engine.drafting.eagle import FeatureDraft
-from engine.drafting.head_loader import share
-from engine.drafting.kind import DraftLoad, DraftPlan
 from engine.drafting.kinds import read_draft
-from engine.drafting.mtp import NextLayerDraft
-from engine.drafting.trees import TreeShape
 from engine.errors import DraftMismatch, TensorMismatch, UnsupportedModel
 from engine.model.token_tree import DraftShape
-from engine.model.weight_format import weight_format
 from engine.model_file import OpenedModel, open_draft
-from engine.placement.device import Link
 from engine.planning.planner import own_drafts
 from tests.support.checkpoints import all_experts, write_checkpoint
-from tests.support.decoders import load_decoder, load_reference, reference_greedy
+from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
 from tests.support.next_layers import (
     WITH_NEXT_LAYER,
-    NextLayer,
+    next_layer_drafter,
     write_gguf_with_next_layer,
     write_with_next_layer,
 )
@@ -35,35 +28,6 @@ from tests.support.next_layers import (
 PROMPT = torch.randint(3, 300, (23,), generator=torch.Generator().manual_seed(4)).tolist()
 ROOT = 17
 TEXT = "one two three four one two three four one two " * 3
-CPU = Link(torch.device("cpu"))
-
-
-def opened_with_draft(folder: Path) -> tuple[OpenedModel, NextLayerDraft]:
-    model = OpenedModel("model", folder)
-    draft = read_draft(model.own_head, model.config)
-    assert isinstance(draft, NextLayerDraft)
-    draft.check(model)
-    return model, draft
-
-
-def drafter(folder: Path, width: int = 1, weights: str = "fp32") -> FeatureDraft:
-    model, draft = opened_with_draft(folder)
-    decoder = load_decoder(folder)
-    form = weight_format(weights)
-    plan = DraftPlan(form, "cpu", 64, draft.size_bytes(form, 64))
-    parts = DraftLoad(plan, decoder, model.checkpoint, 64, CPU, lambda: None)
-    network = draft.network(share(decoder.source), parts)
-    return FeatureDraft(network, TreeShape(width, 5, 5 * width), 64, CPU, lambda: None)
-
-
-def chain(reference: NextLayer, rows: torch.Tensor, count: int) -> list[int]:
-    """The likeliest token after each of the reference's own guesses."""
-    tokens, features, found = [*PROMPT[1:], ROOT], rows, list[int]()
-    for _ in range(count):
-        logits, made = reference.guesses(tokens, features)
-        found.append(int(logits[-1].argmax()))
-        tokens, features = [*tokens, found[-1]], torch.cat((features, made[-1:]))
-    return found
 
 
 @pytest.mark.parametrize("form", ["deepseek", "qwen"])
@@ -71,11 +35,11 @@ def chain(reference: NextLayer, rows: torch.Tensor, count: int) -> list[int]:
 def test_a_chain_is_that_of_the_description(tmp_path: Path, variant: str, form: str) -> None:
     reference = write_with_next_layer(tmp_path / "model", variant, form)
     rows = reference.hidden(PROMPT)
-    draft = drafter(tmp_path / "model")
+    draft = next_layer_drafter(tmp_path / "model")
     assert draft.hidden_layers == (3,)
     assert draft.reset(PROMPT) == 0
     draft.observe([ROOT], rows)
-    assert list(draft.propose(DraftShape(64)).tokens) == chain(reference, rows, 5)
+    assert list(draft.propose(DraftShape(64)).tokens) == reference.chain([*PROMPT, ROOT], rows, 5)
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
@@ -84,10 +48,10 @@ def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: s
     reference, path = write_gguf_with_next_layer(tmp_path / "model", variant, beside=beside)
     rows = reference.hidden(PROMPT)
     for place in (path, path.parent):
-        draft = drafter(place)
+        draft = next_layer_drafter(place)
         draft.reset(PROMPT)
         draft.observe([ROOT], rows)
-        assert list(draft.propose(DraftShape(64)).tokens) == chain(reference, rows, 5)
+        assert list(draft.propose(DraftShape(64)).tokens) == reference.chain([*PROMPT, ROOT], rows, 5)
 
 
 @pytest.mark.usefixtures("no_gpu")

@@ -75,7 +75,9 @@ def lfm3() -> Any:
 
 
 @pytest.mark.parametrize(
-    "made", [gemma3, partial(mistral3, True), partial(mistral3, False), lfm3], ids=["gemma3", "tied", "own head", "lfm3"]
+    "made",
+    [gemma3, partial(mistral3, True), partial(mistral3, False), lfm3],
+    ids=["gemma3", "tied", "own head", "lfm3"],
 )
 @pytest.mark.parametrize("prefix", ["language_model.model.", "model.language_model."])
 def test_the_text_part_gives_the_logits_of_transformers(tmp_path: Path, prefix: str, made: Callable[[], Any]) -> None:
