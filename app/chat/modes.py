@@ -9,7 +9,7 @@ from pathlib import Path
 from app.chat.model_entries import InstalledEntry
 from app.words import mark, tr
 from engine.errors import InvalidOption
-from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE, LoadOptions, ModePrediction, PlanReport
+from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE, OWN_HEAD, LoadOptions, ModePrediction, PlanReport
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, in_mode
 from engine.modes.mode import GPU_PLACEMENTS
 
@@ -27,7 +27,9 @@ REMOTE = "remote"
 _TITLES = {REMOTE: _ON_SERVER, AUTO: mark("Automatic")}
 # Titles of the choices that are no drafts.
 _WORDS = {OFF: mark("Off"), "lookup": MODES["lookup"].title}
-_BUNDLED_DRAFTS = {
+# Titles of drafts that have no folder or file to be called after.
+_DRAFTS = {
+    OWN_HEAD: mark("The model's own layer (MTP)"),
     "smollm2-draft": mark("Draft head of SmolLM2"),
     "smollm2-medusa": mark("Medusa heads of SmolLM2"),
     "smollm2-prompt-tokens": mark("Prompt tokens of SmolLM2"),
@@ -61,8 +63,8 @@ def model_name(ref: str) -> str:
     """Title of a model or draft that is not loaded: a bundled one's title, or its folder's or file's own name."""
     if ref == DEFAULT_MODEL:
         return DEFAULT_MODEL_TITLE
-    if ref in _BUNDLED_DRAFTS:
-        return tr(_BUNDLED_DRAFTS[ref])
+    if ref in _DRAFTS:
+        return tr(_DRAFTS[ref])
     return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name.removesuffix(".gguf") or ref
 
 
@@ -144,7 +146,7 @@ def draft_choices(
     others = [ref for ref in chosen if ref not in _WORDS]
     for ref, mode in refs.items():
         alone = not [other for other in others if other != ref]
-        where = tr("Built in") if ref in bundled else _place(ref)
+        where = tr("Comes with the model.") if ref == OWN_HEAD else tr("Built in") if ref in bundled else _place(ref)
         about = _about(mode) if alone else _about("minions")
         detail = f"{about} {where}" if about else where
         plan = plans.get(ref)

@@ -127,8 +127,9 @@ class LoadOptions:
     """Model to run and its options. Two equal values mean that nothing has to be loaded again."""
 
     model: str = DEFAULT_MODEL  # a local folder, a GGUF file, or the name of an installed or a bundled model
-    # Folders or names of what guesses tokens ahead, which vote if they are several; ``lookup`` for what
-    # followed the same words earlier in the text, ``off`` for nothing. Empty, the planner chooses
+    # Folders or names of what guesses tokens ahead, which vote if they are several; ``mtp`` for the layer that
+    # the model comes with, ``lookup`` for what followed the same words earlier in the text, ``off`` for
+    # nothing. Empty, the planner chooses
     drafts: tuple[str, ...] = ()
     # Place of the layers: ``gpu`` for as many as fit there and the others on the CPU, ``gpu-copy`` for all on
     # the GPU, where those that do not fit are copied for each token, ``disk`` for what memory has no room

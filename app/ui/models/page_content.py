@@ -15,7 +15,7 @@ from app.ui.models.cards import CardContent
 from app.ui.models.installed import InstalledContent
 from app.ui.models.model_table import RowContent
 from app.words import mark, tr
-from engine.messages import Basis, DownloadStatus, PlanReport, Prediction
+from engine.messages import OWN_HEAD, Basis, DownloadStatus, DraftPair, PlanReport, Prediction
 from engine.sentences import paragraph
 
 _SOURCES: dict[Basis, str] = {
@@ -128,7 +128,8 @@ class ModelShelf:
             reading = self.read_share if entry.name == store.installed.reads else None
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
             draft = self._missing_draft(entry)
-            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, base))
+            mtp = DraftPair(entry.name, OWN_HEAD, "head", "") in store.pairs
+            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, mtp, base))
         if store.installed.reads and store.entry(store.installed.reads) is None:
             coming = InstalledEntry(store.installed.reads, "", recorded=False)
             rows.append(InstalledContent(coming, read_share=self.read_share))
