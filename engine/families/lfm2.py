@@ -45,8 +45,7 @@ _LFM3 = replace(
     _LFM2,
     name="LFM3",
     sandwich_norm=True,
-    output_gate=True,
-    head_gates=True,
+    output_gate="heads",
     partial_rotary=True,
     windows="layer_types",
     names=(

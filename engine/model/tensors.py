@@ -22,6 +22,8 @@ _MISMATCH = mark(
 _MISMATCH_IN_GGUF = mark(
     "The tensors do not match the GGUF file's metadata: {problems}; choose another file of this model."
 )
+# Beginnings of Qwen's names for the layer that guesses a token further.
+_NEXT = ("mtp.", "model.mtp.")
 _SENSITIVE = ("self_attn.v_proj", "self_attn.qkv_proj")
 _MISSING = mark("{count} missing ({names})")
 _UNEXPECTED = mark("{count} unexpected ({names})")
@@ -113,7 +115,7 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             if config.keys_of is None:
                 norm("self_attn.k_norm", "key_norm", config.head_dim)
         if config.family.output_gate:
-            gates = config.heads if config.family.head_gates else queries
+            gates = config.heads if config.family.output_gate == "heads" else queries
             linear("self_attn.gate_proj", "attention_gate", gates, hidden, 0, False)
         linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
         if config.family.sinks:
@@ -311,17 +313,17 @@ class NextNames:
     @classmethod
     def of(cls, names: Collection[str], config: ModelConfig) -> NextNames | None:
         """Return the names that a model's files have, or None if they have no such layer."""
-        forms = (
-            cls(f"{config.tensor_prefix}layers.{config.layers}.", "", "eh_proj", "enorm", "hnorm", "shared_head.norm"),
-            cls("mtp.", "layers.0.", "fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"),
-        )
+        after = f"{config.tensor_prefix}layers.{config.layers}."
+        forms = [cls(after, "", "eh_proj", "enorm", "hnorm", "shared_head.norm")]
+        for start in _NEXT:
+            forms.append(cls(start, "layers.0.", "fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"))
         return next((form for form in forms if f"{form.start}{form.join}.weight" in names), None)
 
 
 def _harmless(name: str, config: ModelConfig) -> bool:
     if name.endswith(HARMLESS_SUFFIXES) or name.startswith(config.family.ignored_prefixes):
         return True
-    if config.family.extra_layers and name.startswith("mtp."):
+    if config.family.extra_layers and name.startswith(_NEXT):
         return True
     for layers in (f"{config.tensor_prefix}layers.", "blk.") if config.family.extra_layers else ():
         number = name.removeprefix(layers).partition(".")[0]

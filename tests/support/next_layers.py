@@ -13,13 +13,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.drafting.eagle import FeatureDraft
+from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import share
 from engine.drafting.kind import DraftLoad, DraftPlan
 from engine.drafting.kinds import read_draft
 from engine.drafting.mtp import NextLayerDraft
 from engine.drafting.trees import TreeShape
 from engine.gguf.header import read_header
-from engine.model.weight_format import weight_format
+from engine.model.weight_format import WeightFormat, weight_format
 from engine.model_file import OpenedModel
 from engine.placement.device import Link
 from tests.support.checkpoints import VARIANTS, reference_model, save, train_tokenizer
@@ -33,6 +34,8 @@ FORMS = {
     "deepseek": ("eh_proj", "enorm", "hnorm", "shared_head.norm"),
     "qwen": ("fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"),
 }
+
+_HERE = Link(torch.device("cpu"))
 
 
 @dataclass
@@ -175,14 +178,20 @@ def write_gguf_with_next_layer(
     return layer, path
 
 
-def next_layer_drafter(place: Path) -> FeatureDraft:
-    """A drafter of chains of five by the layer that a model at a place comes with, in float32."""
+def next_layer_network(place: Path, weights: WeightFormat) -> FeatureNetwork:
+    """The layer that a model at a place comes with, in a weight format."""
     model = OpenedModel("model", place)
     assert model.own_head is not None
     draft = read_draft(model.own_head, model.config)
     assert isinstance(draft, NextLayerDraft)
     draft.check(model)
-    decoder, weights, link = load_decoder(place), weight_format("fp32"), Link(torch.device("cpu"))
+    decoder = load_decoder(place)
     plan = DraftPlan(weights, "cpu", 64, draft.size_bytes(weights, 64))
-    parts = DraftLoad(plan, decoder, model.checkpoint, 64, link, lambda: None)
-    return FeatureDraft(draft.network(share(decoder.source), parts), TreeShape(1, 5, 5), 64, link, lambda: None)
+    parts = DraftLoad(plan, decoder, model.checkpoint, 64, _HERE, lambda: None)
+    return draft.network(share(decoder.source), parts)
+
+
+def next_layer_drafter(place: Path) -> FeatureDraft:
+    """A drafter of chains of five by the layer that a model at a place comes with, in float32."""
+    network = next_layer_network(place, weight_format("fp32"))
+    return FeatureDraft(network, TreeShape(1, 5, 5), 64, _HERE, lambda: None)

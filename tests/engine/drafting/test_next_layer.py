@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from gguf import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 
 from engine.decoding.worth import Worth
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TensorMismatch, UnsupportedModel
 from engine.model.token_tree import DraftShape
+from engine.model.weight_format import weight_format
 from engine.model_file import OpenedModel, open_draft
 from engine.planning.planner import own_drafts
 from tests.support.checkpoints import all_experts, write_checkpoint
@@ -21,6 +23,7 @@ from tests.support.engine_client import EngineClient
 from tests.support.next_layers import (
     WITH_NEXT_LAYER,
     next_layer_drafter,
+    next_layer_network,
     write_gguf_with_next_layer,
     write_with_next_layer,
 )
@@ -146,3 +149,16 @@ def test_a_layer_of_another_model_beside_it_is_refused(tmp_path: Path) -> None:
         read(OpenedModel("model", path))
     with pytest.raises(UnsupportedModel, match="the layer that drafts for a model"):
         _ = OpenedModel("model", beside.rename(tmp_path / "renamed.gguf")).checkpoint
+
+
+@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+def test_its_bytes_are_counted(tmp_path: Path, variant: str) -> None:
+    _, path = write_gguf_with_next_layer(tmp_path / "model", variant, Kind.Q8_0)
+    model = OpenedModel("model", path)
+    draft = read_draft(open_draft("mtp", model), model.config)
+    assert draft.host_format(dict, kernels=False) == weight_format("fp32")
+    for weights in (draft.host_format(dict, kernels=True), weight_format("fp32"), weight_format("q4_1")):
+        network = next_layer_network(path, weights)
+        counted = draft.size_bytes(weights, 40)
+        assert network.weights.size_bytes + network.new_cache(40).bytes == pytest.approx(counted, rel=0.02)
+    assert draft.host_format(dict, kernels=True).name == "Q8_0"  # as the file is
