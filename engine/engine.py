@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from importlib import metadata
 from os import getpid
@@ -369,11 +370,26 @@ class Engine:
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         elif isinstance(error, PromptTooLong) and error.allowed is not None:
-            longest = self._model.target.config.context_length if isinstance(self._model, LoadedModel) else 0
-            needed = error.allowed.value
-            tokens = min(1 << (needed - 1).bit_length(), longest)
-            report = replace(report, allowed=replace(error.allowed, value=tokens) if needed <= longest else None)
+            tokens = self._context_for(error.allowed.value)
+            report = replace(report, allowed=replace(error.allowed, value=tokens) if tokens else None)
         self._on_event(messages.Failed(command.request_id, report))
+
+    def _context_for(self, needed: int) -> int:
+        """Return a context that holds so many tokens, as the model and memory have it; 0 if there is none.
+
+        A model that is in memory is not read from the disk for the sake of a longer context.
+        """
+        if not isinstance(self._model, LoadedModel):
+            return 0
+        own, streams = self._model.target.config.context_length, self._model.plan.placement.streams
+        for tokens in sorted({min(1 << (needed - 1).bit_length(), own), needed}, reverse=True):
+            if needed <= tokens <= own:
+                with suppress(TenonError):  # the files may have gone since
+                    options = replace(self._model.run.options, context=tokens)
+                    taken = forecast(options, held_bytes() - self._bare_bytes).taken
+                    if taken is not None and (streams or not taken.disk_bytes_per_round):
+                        return tokens
+        return 0
 
 
 def _lets_others_first(command: messages.Command) -> bool:

@@ -507,7 +507,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/load_plan.py",
         "tests/engine/planning/test_context_range.py",
-        ("min(DEFAULT_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
+        ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
         ("_LEAST <= context <=", "0 <= context <=", "a context of no tokens is taken"),
     ),
     # --- text ---

@@ -26,7 +26,9 @@ class Shelf:
 
     def __init__(self, room: int = 100) -> None:
         self.room = room
-        self.kept = KeptSequences(lambda: cast(TokenSequence, Text()), lambda others: others < self.room)
+        self.kept = KeptSequences(
+            lambda: cast(TokenSequence, Text()), lambda others, kept_bytes: others + kept_bytes < self.room
+        )
 
     def read(self, *tokens: int) -> Text:
         """A reply to a prompt of these tokens, which is over at once; returns the text that it took."""
