@@ -26,6 +26,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.model_file import open_model
 from engine.placement.device import is_full
 from engine.planning.hardware import (
+    expect_documents,
     find_gpu,
     give_back_device_memory,
     held_bytes,
@@ -211,7 +212,8 @@ class Engine:
                 self._on_event(messages.TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
-                model, run, load_ms = self._load(command.request_id, command.options)
+                documents = any(message.attachments for message in command.messages)
+                model, run, load_ms = self._load(command.request_id, command.options, documents)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
                     self._on_event(messages.Notice(command.request_id, why))
                 if load_ms is not None:
@@ -311,11 +313,19 @@ class Engine:
         except TenonError:
             return False
 
-    def _load(self, request_id: str, options: messages.LoadOptions) -> tuple[LoadedModel, Run, float | None]:
-        """Return the model for these options, their run, and the time of loading it if that was needed."""
+    def _load(
+        self, request_id: str, options: messages.LoadOptions, documents: bool = False
+    ) -> tuple[LoadedModel, Run, float | None]:
+        """Return the model for these options, their run, and the time of loading it if that was needed.
+
+        Documents count in the model's memory from their first request on, until another model is loaded.
+        """
         check(options)
         if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
+            if documents:
+                expect_documents(True)
             return self._model, run, None
+        expect_documents(documents)
         self._on_event(messages.LoadProgress(request_id, 0, 0))
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()

@@ -35,12 +35,12 @@ from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
 from engine.placement.source import TargetSource
 from engine.planning.hardware import (
-    PREPARERS_BYTES,
     available_memory_bytes,
     free_device_bytes,
     give_back_device_memory,
     held_bytes,
     held_device_bytes,
+    preparers_bytes,
     read_host_memory,
 )
 from engine.planning.kernel_table import prefer_fastest
@@ -259,7 +259,7 @@ class LoadedModel:
         here, there = here + self._draft_text_bytes[0], there + self._draft_text_bytes[1]
         free = available_memory_bytes()
         if options.ram_budget_bytes is not None:
-            free = min(free, options.ram_budget_bytes - held_bytes() - PREPARERS_BYTES)
+            free = min(free, options.ram_budget_bytes - held_bytes() - preparers_bytes())
         if (sequences + 1) * here > free + held_here:
             return False
         if not there:

@@ -245,7 +245,8 @@ def _found_model(reference: str) -> Path:
         if bundled.is_there:
             return bundled.location
         raise ModelNotFound(
-            "The model {name}, which ships with Tenon, is not in {folder}: install Tenon again, or get another model on the page Models.",
+            "The model {name}, which ships with Tenon, is not in {folder}: install Tenon again, or get another model "
+            "on the page Models.",
             name=bundled.title or bundled.name,
             folder=bundled.folder,
         )

@@ -283,7 +283,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/hardware.py",
         "tests/engine/planning/test_hardware.py",
-        ("memory_info().rss) + PREPARERS_BYTES", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
+        ("memory_info().rss) + preparers_bytes()", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
          "test_a_budget_is_for_the_processes_that_prepare_requests_too"),
     ),
     *_of(
