@@ -28,7 +28,6 @@ from app.ui.transcript.message_column import Ground
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.words import mark, tr
 from engine.errors import TenonError
-from engine.hub.endpoints import is_remote
 from engine.messages import ChatMessage
 from engine.modes import AUTO, MODES, OFF
 
@@ -277,8 +276,8 @@ class ComparisonDialog(RingedDialog):
             tr("After the %n message(s) before it in the chat.", n=turns), self, kind="small", wrap=True
         )
         self.context.setVisible(turns > 0)
-        self.columns = (TrialColumn(theme, tr("First"), self), TrialColumn(theme, tr("Second"), self))
-        models = [model for model in workspace.models() if not is_remote(model.key)]
+        self.columns = (TrialColumn(theme, tr("First reply"), self), TrialColumn(theme, tr("Second reply"), self))
+        models = workspace.local_models()
         for column, way in zip(self.columns, ("plain", AUTO), strict=True):
             column.model.show_choices(models, workspace.settings.model)
             self._offer(column, way)
