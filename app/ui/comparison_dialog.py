@@ -134,7 +134,8 @@ def as_text(prompt: str, trials: Sequence[Trial], verdict: str) -> str:
 def _formats() -> list[Choice]:
     """Return the formats that weights can have, as the setting offers them."""
     control = Settings.declared()["weights"].control
-    return [Choice(name, tr(title)) for name, title in control.titles] if isinstance(control, Names) else []
+    titles = control.titles if isinstance(control, Names) else ()
+    return [Choice(name, tr("Weights: {format}", format=tr(title))) for name, title in titles]
 
 
 class ReplyArea(QScrollArea):
@@ -189,7 +190,7 @@ class ReplyArea(QScrollArea):
         follows = bar.value() >= bar.maximum() - 4
         height = self.blocks.fit(room - _REPLY_PX)
         self.blocks.setGeometry(0, 0, room - _REPLY_PX, height)
-        self._ground.resize(room, height)
+        self._ground.resize(room, max(height, self.viewport().height()))
         if follows:
             bar.setValue(bar.maximum())
         self._show_seen()
@@ -217,7 +218,7 @@ class TrialColumn(QWidget):
         self.weights = ChoiceList(theme, tr("{side}: precision of the weights", side=name), self)
         self.model.activated.connect(self.changed)
         card = QFrame(self)
-        card.setProperty("kind", "card")
+        card.setProperty("kind", "reply")
         self.reply = ReplyArea(theme, name, card)
         self.figures = PlainLabel(card, kind="meter", wrap=True)
         filled(QVBoxLayout(card), (self.reply, 1), self.figures, margins=(12, 10, 4, 8), spacing=6)

@@ -231,6 +231,8 @@ def test_formats_of_one_model_are_compared(workspace: ScriptedWorkspace, dialog:
     smaller = replace(PLAIN, asked=replace(SMOL, weights="q8_0"), tokens_per_second=15.0, token_ids=(1, 2, 4, *REST))
     show(workspace, PLAIN, smaller)
     assert dialog.verdict_text == "q8_0 wrote 2.0 times as fast; the texts differ from token 3 on."
+    shown = dialog.columns[0].weights
+    assert [shown.itemText(at) for at in range(2)] == ["Weights: Automatic", "Weights: 32-bit"]
     assert marked(dialog.columns[0]) == ""  # another format is another model: nothing promises the same text
 
 
