@@ -222,7 +222,7 @@ class TrialColumn(QWidget):
         self.reply = ReplyArea(theme, name, card)
         self.figures = PlainLabel(card, kind="meter", wrap=True)
         filled(QVBoxLayout(card), (self.reply, 1), self.figures, margins=(12, 10, 4, 8), spacing=6)
-        way = filled(QHBoxLayout(), (self.mode, 3), (self.weights, 2), spacing=8)
+        way = filled(QHBoxLayout(), (self.mode, 1), (self.weights, 1), spacing=8)
         filled(QVBoxLayout(self), self.model, way, (card, 1), margins=0, spacing=8)
 
     @property

@@ -42,7 +42,7 @@ class EmptyState(QWidget):
         self.buttons = [QPushButton(text, self) for text in suggestions(engine)]
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
-        self._narrow, self._columns = False, 0
+        self._columns = 0
         for button in self.buttons:
             button.setProperty("kind", "example")
             button.clicked.connect(self._choose)
@@ -66,7 +66,6 @@ class EmptyState(QWidget):
             margins=0,
             spacing=0,
         )
-        self.set_narrow(False)
         self.set_engine(engine)
         theme.changed.connect(self._place)
 
@@ -109,17 +108,12 @@ class EmptyState(QWidget):
         self._articles = (*(article.name for article in articles), "")
         self._place()
 
-    def set_narrow(self, narrow: bool) -> None:
-        """Take less room from side to side."""
-        self._narrow = narrow
-        self._place()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._place()
 
     @Slot()
     def _place(self) -> None:
-        width = min(360 if self._narrow else self._theme.type.px(_WIDTH_PX), self.width() - 32)
+        width = min(self._theme.type.px(_WIDTH_PX), self.width() - 32)
         layout = self._inner.layout()
         assert layout is not None
         self._arrange(width)
@@ -139,7 +133,7 @@ class EmptyState(QWidget):
         """Put the examples into two columns if their words are whole there, else into one."""
         widths = [button.sizeHint().width() for button in self.buttons]
         fits = max(widths[::2]) + max(widths[1::2]) + self._grid.spacing() <= width
-        columns = 2 if fits and not self._narrow else 1
+        columns = 2 if fits else 1
         if columns == self._columns:
             return
         self._columns = columns

@@ -286,7 +286,6 @@ class ChatPage(QWidget):
         self.footer.setVisible(self.height() > 420 or self._workspace.model.state.server is not None)
         self.header.set_narrow(narrow)
         self.composer.set_narrow(self.width() < _COMPOSER_PX)
-        self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:
         self.transcript.show_messages(messages)
