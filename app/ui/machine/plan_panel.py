@@ -366,6 +366,7 @@ class PlanPanel(QFrame):
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
         self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
+        self._buttons.addStretch(1)
         self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
         self.table = PlanTable(theme, self)  # every mode
         self.notes = PlainLabel(self, kind="notes", wrap=True)

@@ -55,6 +55,7 @@ def test_a_long_name_in_the_head_leaves_its_words_their_room(qtbot: QtBot, theme
         panel.set_lists(model, "Usual, 8,192 tokens")
         qtbot.wait(20)
         assert head.width() >= 190
+        assert panel.context.x() - panel.model.geometry().right() <= 16
         assert head.height() <= 50  # px; five lines stood in a narrow column
 
 
