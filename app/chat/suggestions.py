@@ -1,4 +1,4 @@
-"""Things to ask in a blank chat that the model answers well: what each line offers was tried on models of its size."""
+"""Things to ask in a blank chat, by what a model can do: those for small models were tried on models of that size."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.words import mark, tr
 _BEGINNINGS = (
     "Once upon a time, in a village by the sea, there lived",
     "The lighthouse keeper climbed the stairs and",
-    "It was raining when the train stopped, and",
-    "Dear Anna, thank you for your letter.",
+    "The old man opened the letter and read:",
+    "Ingredients for a tomato soup:",
 )
 _TINY = (
     "What do plants need to grow?",
