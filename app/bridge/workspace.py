@@ -41,6 +41,7 @@ from app.storage.kept_values import KeptChoice
 from app.words import tr
 from engine.errors import StorageError
 from engine.freed_memory import give_back_memory
+from engine.hub.endpoints import is_remote
 from engine.hub.model_folders import data_folder as usual_data_folder
 from engine.hub.model_move import finish_switch
 from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
@@ -267,6 +268,10 @@ class Workspace(QObject):
         self.settings_applied()
 
     # --- the chosen model ---------------------------------------------------------------------------------
+
+    def local_models(self) -> list[Choice]:
+        """Return the models that run on this computer."""
+        return [model for model in self.models() if not is_remote(model.key)]
 
     def models(self) -> list[Choice]:
         """Return the bundled model, the installed ones and the folders used lately."""

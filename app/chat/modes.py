@@ -162,7 +162,7 @@ def _folded(choices: Sequence[Choice]) -> list[Choice]:
     reasons: dict[str, list[str]] = {}
     for choice in others:
         reasons.setdefault(choice.problem, []).append(choice.title)
-    why = " ".join(f"{', '.join(titles)}: {reason}" for reason, titles in reasons.items())
+    why = " ".join(f"{'; '.join(titles)}: {reason}" for reason, titles in reasons.items())
     return [*usable, Choice(UNUSABLE, tr("%n cannot be used here", len(others)), problem=why)]
 
 

@@ -321,8 +321,7 @@ class MachinePage(PlacePage):
             self._set_state(tr("The machine is being examined"))
         self.plan.set_plan(plan, machine.plans.problem(options))
         self.widths.set_plan(plan)
-        self.plan.model.set_words(self._model_name(options.model))
-        self.plan.context.set_words(context_words(options.context, plan))
+        self.plan.set_lists(self._model_name(options.model), context_words(options.context, plan))
         self.measure.set_state(plan, machine.measuring, machine.measured(options), report)
         for widget in (self.again_button, self.plan.model, self.plan.context):
             widget.setEnabled(not machine.measuring.running)

@@ -40,8 +40,8 @@ _REFUSED_PX = 104
 _LEAST_ROW_PX = 44
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_STACKED_PX = 480
 _PILED_PX = 360
+_HEAD_PX = 52  # at the sides of the head and between its parts
 
 
 class PickButton(QPushButton):
@@ -365,6 +365,7 @@ class PlanPanel(QFrame):
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
         self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
+        self._buttons.addStretch(1)
         self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
         self.table = PlanTable(theme, self)  # every mode
         self.notes = PlainLabel(self, kind="notes", wrap=True)
@@ -381,12 +382,23 @@ class PlanPanel(QFrame):
         none = [] if plan.chosen else [plan.reason]
         self.notes.setText("\n".join([*none, *plan_notes(plan)]))
 
+    def set_lists(self, model: str, context: str) -> None:
+        """Show what is planned for."""
+        self.model.set_words(model)
+        self.context.set_words(context)
+        self._fit()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Put the lists below the title if it has no room beside them."""
         px, down, along = (
             self._theme.type.px,
             QBoxLayout.Direction.TopToBottom,
             QBoxLayout.Direction.LeftToRight,
         )
-        self._head.setDirection(down if self.width() < px(_STACKED_PX) else along)
+        lists = self.model.sizeHint().width() + self.context.sizeHint().width()
+        self._head.setDirection(down if self.width() - lists < px(_WORDS_PX) + _HEAD_PX else along)
         self._buttons.setDirection(down if self.width() < px(_PILED_PX) else along)
