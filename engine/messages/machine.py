@@ -116,6 +116,14 @@ class TorchBuild:
 
 
 @dataclass(frozen=True)
+class PlainError:
+    """How far plain decoding of one model was from what the machine's speeds had predicted."""
+
+    size_bytes: int  # size of its weights
+    times: float  # measured tokens per second as a multiple of the predicted ones
+
+
+@dataclass(frozen=True)
 class Speeds:
     """Measured speeds."""
 
@@ -126,6 +134,8 @@ class Speeds:
     disks: dict[str, float]
     # Other programs took much of the processors meanwhile, so that it is to be measured again
     busy: bool = False
+    # By the model's digest, the format of its products and its placement; models that were not measured take it
+    errors: dict[str, PlainError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
