@@ -277,7 +277,7 @@ class MachinePlanner:
         return exp(max(alike)[0] * sum(each * own for each, own in alike) / sum(each for each, _ in alike))
 
     def plain_error(self, plain: ModePlan) -> tuple[str, PlainError] | None:
-        """Return the error of plain decoding's prediction by the machine's speeds alone, with its key (`Speeds.errors`).
+        """Return the error of plain decoding by the machine's speeds alone, with its key of `Speeds.errors`.
 
         None unless it was measured, at rest.
         """
