@@ -390,6 +390,7 @@ class MachinePlanner:
             placement=load.placement.as_json(),
             drafts=tuple(draft.name for draft in drafts),
             draft_devices=tuple(draft.device for draft in load.drafts),
+            votes=mode.takes_several,
             disk_bytes_per_round=load.placement.read_bytes(load.sizes(known.config), 1),
         )
 
