@@ -114,6 +114,11 @@ class ModelPlanner:
             return 1.0
         return self._machine.share_of(plain, load)
 
+    def plain_seconds(self, position: int) -> float | None:
+        """Return the seconds of a plain forward in plain decoding's own places after so many tokens, or None."""
+        plain = self.plan.mode("plain").load
+        return None if plain is None else self.profile(plain.weights.name).plain_seconds(plain.placement, position)
+
     def learn(
         self,
         rounds: Iterable[RoundRecord],
