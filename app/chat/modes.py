@@ -149,7 +149,8 @@ def draft_choices(
         detail = f"{about} {where}" if about else where
         plan = plans.get(ref)
         choice = Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, ""))
-        choices.append(_with_speed(choice, plan, plan.chosen if plan else ""))
+        drafted = None if plan is None else plan.drafted()
+        choices.append(_with_speed(choice, plan, "" if drafted is None else drafted.mode))
     return _folded(choices)
 
 

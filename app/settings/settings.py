@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from app.settings.setting import (
@@ -37,6 +38,7 @@ _AUTOMATIC = mark("Automatic")
 _BUDGET = Number(0, 100_000, 1, 0.5, "GB", 10**9, mark("What is free"), slider=(0.5, 64), by_factors=True)
 
 
+@cache
 def _of_mode(option: ModeOption) -> Setting[Any]:
     """Return the setting of an option of modes."""
     setting: Setting[Any] = switch(bool(option.default), option.help, option.title)
@@ -289,7 +291,7 @@ class Settings(Remembered):
     )
 
     @classmethod
-    def declared(cls) -> dict[str, Setting[Any]]:
+    def declared(cls) -> Mapping[str, Setting[Any]]:
         """Every setting by name, with those of the modes' options."""
         return {**super().declared(), **{name: _of_mode(option) for name, option in mode_options().items()}}
 

@@ -60,13 +60,20 @@ def engine_words(state: EngineState) -> str:
 
 def draft_words(plan: PlanReport | None, drafts: Sequence[str]) -> str:
     """Return what a chosen draft that gains nothing comes to; empty for one that pays, and while that is not known."""
-    taken = None if plan is None else plan.taken
-    times = None if plan is None or taken is None else plan.times_plain(taken)
-    if taken is None or times is None or not named_drafts(drafts) or round(times, 1) > 1.0:
+    named, taken = named_drafts(drafts), None if plan is None else plan.taken
+    if plan is None or taken is None or not named:
+        return ""
+    used = taken if taken.drafts else plan.drafted(several=len(named) > 1)
+    times = None if used is None else plan.times_plain(used)
+    if used is None or times is None:
         return ""
     gain = figures.times_plain(times)
-    if not taken.drafts:
-        return tr("draft not used: {gain}", gain=gain)
+    if used is not taken:
+        if used.measured:
+            return tr("draft not used: measured {gain}", gain=gain)
+        return tr("draft not used: predicted {gain}", gain=gain)
+    if round(times, 1) > 1.0:
+        return ""
     return tr("draft: measured {gain}", gain=gain) if taken.measured else tr("draft: predicted {gain}", gain=gain)
 
 
