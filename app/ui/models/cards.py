@@ -145,7 +145,7 @@ class ModelCard(QFrame):
         self._time = PlainLabel(self, kind="small", wrap=True)
         self.progress = ShareBar(theme, tr("Download"), self)
         self.trouble = PlainLabel(self, kind="bad", wrap=True)
-        head = filled(QHBoxLayout(), (self._title, 1), self._badge, self.info, spacing=8)
+        head = filled(QHBoxLayout(), self._badge, STRETCH, self.info)
         speed = filled(
             QHBoxLayout(),
             (self._speed, 0, Qt.AlignmentFlag.AlignBaseline),
@@ -158,7 +158,7 @@ class ModelCard(QFrame):
             tags.addWidget(tag)
         filled(
             QVBoxLayout(self),
-            *(head, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12, tags),
+            *(head, 4, self._title, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12, tags),
             *(STRETCH, 14, self.trouble, 6, self.button, self.progress, 6, self._time),
             margins=(16, 14, 16, 16),
             spacing=0,

@@ -84,11 +84,10 @@ class ModelsPage(PlacePage):
             QLineEdit.ActionPosition.LeadingPosition,
         )
         flow.addWidget(self.search)
-        self.order = ListBox(theme, self._search_row, letters=12)
+        self.order = ListBox(theme, self._search_row, letters=18)
         for order, title in ORDERS.items():
             self.order.addItem(tr(title), order)
-        self.order.setAccessibleName(tr("Sort by"))
-        self.order.setToolTip(tr("Sort by"))
+        self.order.setAccessibleName(tr("Order of the models"))
         self.order.activated.connect(self._sort)
         flow.addWidget(self.order)
         self._filter_row = QWidget(self)

@@ -39,14 +39,14 @@ _SOURCES: dict[Basis, str] = {
 }
 
 
-BEST = "best"
+USUAL = "usual"
 #: Orders of the lists, with their titles.
 ORDERS = {
-    BEST: mark("Best first"),
-    "name": mark("Name"),
-    "size": mark("Size"),
-    "speed": mark("Speed here"),
-    "fit": mark("Fits here"),
+    USUAL: mark("Usual order"),
+    "name": mark("Sort by name"),
+    "size": mark("Sort by size"),
+    "speed": mark("Sort by speed here"),
+    "fit": mark("Sort by fit here"),
 }
 
 
@@ -60,7 +60,7 @@ class ModelShelf:
         # The models of the table, before filters
         self.listed: tuple[ListedModel, ...] = tuple(self._catalogue.values())
         self._words: list[str] = []  # words that are searched for
-        self.order = BEST  # order of all lists, a key of `ORDERS`
+        self.order = USUAL  # order of all lists, a key of `ORDERS`
         self.read_share = 0.0  # part that has been read of a model being checked or imported
 
     def model(self, reference: str) -> ListedModel:
