@@ -250,8 +250,6 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         opened = open_model(model.reference, lambda _: Path(model.place))
         target = target_facts(opened)
         opened.check_tokenizer()
-        if not target.missing_bytes:
-            about = replace(about, only_continues=_only_continues(opened))
         if options.context:
             options = replace(options, context=min(options.context, target.config.context_length))
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
@@ -273,14 +271,6 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         from_disk=best.disk_bytes_per_round > 0,
         with_draft=bool(MODES[best.mode].drafts),
     )
-
-
-def _only_continues(opened: OpenedModel) -> bool:
-    """Return whether a base model brings no template; files that cannot be read are left to loading."""
-    try:
-        return not opened.templates
-    except (OSError, TypeError, ValueError):
-        return False
 
 
 def _usual(report: MachineReport) -> MachineReport:
