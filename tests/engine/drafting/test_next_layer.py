@@ -72,13 +72,17 @@ def test_a_reply_is_the_models_own(
     assert reply.token_ids == plain.token_ids
     assert reply.timings.draft_n > 0
     assert list(reply.token_ids) == reference_greedy(load_reference(target), reply.prompt_ids, 40)
+    trees = client.answer(TEXT, target, draft="mtp", mode="dovetail", draft_width=4, **settings)
+    assert trees.token_ids == plain.token_ids
     following = client.answer(TEXT + reply.text, target, draft="mtp", mode="dovetail", **settings)
     assert following.timings.cache_n > 0
 
 
 @pytest.mark.usefixtures("no_gpu")
 @pytest.mark.parametrize(
-    ("weights", "options", "share"), [("fp32", {"draft_width": 1}, 1.0), ("q8_0", {}, 0.5)], ids=["tree", "chain"]
+    ("weights", "options", "share"),
+    [("fp32", {"draft_width": 1}, 1.0), ("fp32", {}, 0.5), ("q8_0", {}, 0.5)],
+    ids=["tree", "chain", "short way"],
 )
 @pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
 def test_guesses_of_a_model_that_it_knows_hold(
