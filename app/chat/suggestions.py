@@ -29,7 +29,7 @@ _CHAT = (
             mark("What is the difference between weather and climate?"),
             mark("Give me three tips for better sleep"),
             mark("Write an email that moves a meeting to Friday"),
-            mark("How do vaccines work?"),
+            mark("Plan a simple dinner for four people"),
         ),
     ),
     (
