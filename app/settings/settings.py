@@ -128,7 +128,7 @@ class Settings(Remembered):
     context = number(
         0,
         Number(0, 1 << 24, step=256, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
-        mark("How much of the chat the model remembers, in tokens."),
+        mark("How much of the chat the model remembers, in tokens; the model's own as far as memory allows it."),
         mark("Context length"),
     )
     idle_unload_minutes = number(

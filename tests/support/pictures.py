@@ -483,7 +483,7 @@ def welcome(camera: Camera) -> None:
         workspace.model_store.downloads.entries = {"x": status}
         sentence = (
             "The hub that models come from cannot be reached: check the network, and the proxy or mirror "
-            "(HF_ENDPOINT) if you use one."
+            "if you use one."
         )
         workspace.model_store.offers.miss(Missed(wanted.model, False, "", sentence))
         panel.refresh()

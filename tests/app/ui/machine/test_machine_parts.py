@@ -38,6 +38,10 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
     figures = {column.title: column.values for column in table._columns}
     assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("5.3", "2.1")
     assert figures["Times plain"][0].startswith("2.5")
+    filled = replace(plan(gpu=True).modes[0], text_bytes={"host": 10**9, "cuda:0": 0})
+    table.set_plan(replace(plan(gpu=True), modes=(filled, *plan(gpu=True).modes[1:])))
+    figures = {column.title: column.values for column in table._columns}
+    assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("4.3–5.3", "2.1")
     first = table.accessibleDescription().splitlines()[0]
     assert first.startswith("Dovetail: about 14.5 tok/s. Predicted, draft on the GPU")
     assert first.endswith(plan(gpu=True).reason)

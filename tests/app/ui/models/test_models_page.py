@@ -391,6 +391,9 @@ def test_a_card_says_what_is_on_the_gpu(theme: Theme, qtbot: QtBot, qwen: Listed
     assert card._gpu.isHidden()
     card.show_content(CardContent(qwen, replace(prediction, gpu_bytes=3_580_000_000), "Balanced"))
     assert (card._memory.text(), card._gpu.text) == ("15.0 of 24.0 GB", "3.6 GB on the GPU")
+    growing = replace(prediction, gpu_bytes=10**9, text_bytes=2 * 10**9, gpu_text_bytes=10**9)
+    card.show_content(CardContent(qwen, growing, "Balanced"))
+    assert (card._memory.text(), card._gpu.text) == ("15.0–17.0 of 24.0 GB", "1.0–2.0 GB on the GPU")
 
 
 def test_rules_part_the_rows_of_the_table(theme: Theme, qtbot: QtBot, qwen: ListedModel) -> None:
