@@ -42,7 +42,7 @@ _LARGE_CODE = (
     mark("Merge two sorted lists in Python"),
     mark("Write a regular expression for a date such as 2026-11-29"),
     mark("Write a unit test for a function that reverses a text in Python"),
-    mark("Write a web page with a button that counts clicks"),
+    mark("Write a Python function that counts the vowels in a word"),
 )
 # By the least number of parameters.
 _CHAT = ((0.0, _TINY), (4e8, _SMALL), (4e9, _LARGE))
