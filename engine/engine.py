@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from importlib import metadata
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
+# Questions about files, which need no turn: they are answered while a model is loaded or replies.
+_ABOUT_FILES = messages.CheckDrafts | messages.FindPairs
 
 
 class Engine:
@@ -59,7 +62,8 @@ class Engine:
         """Start the owner thread.
 
         Args:
-            on_event: Called with each event, one at a time: from the owner thread, or the one that drafts beside it.
+            on_event: Called with each event, one at a time: from the owner thread, or those that draft or read files
+                beside it.
         """
         one_at_a_time = threading.Lock()
 
@@ -72,6 +76,7 @@ class Engine:
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
         self._scheduler = Scheduler(self._check_stop, self._go_on)
+        self._looking = ThreadPoolExecutor(1, "tenon-files")
         self._steps = 0  # layers, pieces of a load and other steps of work
         self._waiting: list[messages.Command] = []
         self._pings: list[messages.Ping] = []
@@ -89,13 +94,21 @@ class Engine:
             return
         if isinstance(command, messages.Shutdown):
             self._closing.set()
-        self._commands.put(command)
+        if isinstance(command, _ABOUT_FILES) and not self._closing.is_set():
+            self._looking.submit(self._look, command)
+        else:
+            self._commands.put(command)
 
     def close(self) -> None:
         """Cancel the running requests, end the owner thread and wait for it."""
         self.submit(messages.Shutdown())
         if threading.current_thread() is not self._thread:
             self._thread.join()
+
+    def _look(self, command: messages.CheckDrafts | messages.FindPairs) -> None:
+        self._scheduler.running = command.request_id
+        for _ in self._serve(command):
+            pass
 
     def _run(self) -> None:
         # The GPU itself is not asked: that would take memory on it before anything runs there.
@@ -108,6 +121,7 @@ class Engine:
                 if self._model is not None:
                     self._model.release()
                 self._model = None
+                self._looking.shutdown()
                 return
             elif isinstance(command, messages.Unload):
                 self._unload()
@@ -222,7 +236,8 @@ class Engine:
                 yield from reply.run(alone=len(self._scheduler) == 1)
         except TenonError as error:
             self._fail(command, error)
-            if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:
+            alone = len(self._scheduler) == 1 and not isinstance(command, _ABOUT_FILES)
+            if alone and isinstance(error, WeightsUnreadable):
                 self._unload()  # the next request begins with a load, which finds or makes a complete file
         except MemoryError as error:
             message = say("The machine ran out of memory: close other programs, or choose a smaller model or context.")

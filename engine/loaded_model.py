@@ -24,8 +24,10 @@ from engine.drafting.kind import DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
 from engine.drafting.lookup import MatchChances
 from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
-from engine.hub.installed import cache_folder, model_name
+from engine.hub.installed import cache_folder
 from engine.hub.model_folders import is_others
+from engine.hub.model_head import read_head
+from engine.hub.titles import title_of_model
 from engine.kernels import library
 from engine.messages import LoadOptions, ModelReport
 from engine.model.decoder import Decoder
@@ -204,7 +206,7 @@ class LoadedModel:
         self.generation_config = opened.generation_config
         # Report on the load
         self.report = ModelReport(
-            name=model_name(options.model, opened.place),
+            name=title_of_model(options.model),
             folder=str(opened.place),
             architecture=config.architecture,
             parameters=placed.parameters,
@@ -217,7 +219,7 @@ class LoadedModel:
             threads=torch.get_num_threads(),
             advice=model_advice(self.generation_config, self.tokenizer.template),
             template_note=self.tokenizer.template_note,
-            only_continues=self.tokenizer.template is None,
+            only_continues=self.tokenizer.template is None or read_head(opened.place).only_continues,
         )
 
     def serves(self, options: LoadOptions) -> Run | None:

@@ -103,6 +103,20 @@ def gigabytes_from(least_bytes: int, most_bytes: int) -> str:
     return most if least == most else f"{least}–{most}"
 
 
+def bit_rate(bytes_per_second: float) -> str:
+    """6_250_000 -> "50 Mbit/s", as people know the speed of their connection."""
+    return f"{digits(bytes_per_second * 8 / 1e6, 2)} Mbit/s"
+
+
+def rough_time(seconds: float) -> str:
+    """Round a time as people do: 242.0 -> "4 min", 31.0 -> "less than 1 min", 9000.0 -> "2.5 h"."""
+    if seconds < 45:
+        return tr("less than 1 min")
+    if seconds < 60 * _LONGEST_MINUTES:
+        return tr("{minutes} min", minutes=whole(max(1, round(seconds / 60))))
+    return tr("{hours} h", hours=ratio(seconds / 3600))
+
+
 def time_left(left_s: float) -> str:
     """12.4 -> "12 s left", 300.0 -> "5 min left", 9000.0 -> "2.5 h left"."""
     if left_s < _LONGEST_SECONDS:

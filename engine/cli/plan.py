@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, add_load_options, load_options, path, show_status
 from engine.errors import InvalidOption, ModelNotFound
+from engine.hub.titles import title_of_model
 from engine.json_text import from_plain, read_json
 from engine.messages import MachineReport
 
@@ -83,8 +84,8 @@ def _read_machine(file: Path) -> MachineReport:
 
 
 def _lines(plan: MachinePlan) -> list[str]:
-    with_draft = f" with {', '.join(plan.drafts)}" if plan.drafts else ""
-    lines = [f"{plan.model}{with_draft}, {plan.weights} weights", ""]
+    with_draft = f" with {', '.join(map(title_of_model, plan.drafts))}" if plan.drafts else ""
+    lines = [f"{title_of_model(plan.model)}{with_draft}, {plan.weights} weights", ""]
     lines.append(f"{'mode':<15}{'tok/s':>8}{'x plain':>9}{'first token':>13}{'memory':>12}{'GPU':>10}")
     for mode in plan.modes:
         lines += _mode_lines(mode, plan.times_plain(mode))

@@ -27,6 +27,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 from engine.bounded_http import Bound, BoundedClient
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub, TokenNotKept
 from engine.families import GGUF, SUPPORTED
+from engine.hub import hub_endpoint
 from engine.hub.file_server import (
     BUSY,
     HUB,
@@ -42,7 +43,6 @@ from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secre
 from engine.sentences import say
 
 _ACCOUNT = "hugging-face-token"
-DEFAULT_ENDPOINT = "https://huggingface.co"
 _LARGEST_FILE = 1 << 50
 
 Result = TypeVar("Result")
@@ -114,7 +114,7 @@ class Hub(FileServer):
         connect_s: float = 10.0,
         stall_s: float = 30.0,
     ) -> None:
-        self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        self.endpoint = endpoint.rstrip("/") if endpoint else hub_endpoint()
         scheme = _scheme(self.endpoint)
         if not scheme:
             raise InvalidOption(
@@ -305,6 +305,7 @@ class FoundModel:
     architecture: str | None
     changed: str | None  # the day of its last change, ISO 8601
     problem: str | None  # reason why Tenon cannot run it, or None if nothing speaks against it
+    has_template: bool = False  # True if the hub knows of a chat template in its files
 
 
 def search(
@@ -352,6 +353,9 @@ def _found(model: Any) -> FoundModel:
         architecture=architecture,
         changed=None if model.last_modified is None else model.last_modified.date().isoformat(),
         problem=_problem(format_, architecture, tags),
+        has_template=bool(
+            quantized.get("chat_template") or (config.get("tokenizer_config") or {}).get("chat_template")
+        ),
     )
 
 

@@ -13,13 +13,11 @@ from typing import Literal
 import platformdirs
 
 from engine.errors import CheckpointError, FileRefused, InvalidOption, ModelNotFound
-from engine.gguf.files import SUFFIX, gguf_name, is_gguf
+from engine.gguf.files import SUFFIX, is_gguf
 from engine.hub.bundled import bundled_model
 from engine.hub.catalogue import MOST_NAMED, search_catalogue
 from engine.hub.endpoints import find_remote, is_remote
 from engine.hub.model_folders import (
-    HUGGING_FACE,
-    OLLAMA,
     current_reference,
     find_other,
     folder_bytes,
@@ -28,7 +26,7 @@ from engine.hub.model_folders import (
 from engine.hub.model_move import LEAVING, models_held
 from engine.hub.record import ModelRecord, read_record, sha256_of
 from engine.messages import DEFAULT_MODEL
-from engine.sentences import either, say, together
+from engine.sentences import either, say, together, translated
 from engine.weights.draft_kind import CONFIGS
 
 # Files that Tenon writes beside a checkpoint, and nobody else does.
@@ -247,7 +245,7 @@ def _found_model(reference: str) -> Path:
         raise ModelNotFound(
             "The model {name}, which ships with Tenon, is not in {folder}: install Tenon again, or get another model "
             "on the page Models.",
-            name=bundled.title or bundled.name,
+            name=translated(bundled.title),
             folder=bundled.folder,
         )
     if not reference.strip():
@@ -292,16 +290,6 @@ def _found_model(reference: str) -> Path:
         reference=repr(reference),
         default=DEFAULT_MODEL,
     )
-
-
-def model_name(reference: str, location: Path) -> str:
-    """Return a model's name for users: a bundled one's title, or its folder's or GGUF file's name."""
-    bundled = bundled_model(reference)
-    if bundled is not None:
-        return bundled.title or bundled.name
-    if reference.startswith((OLLAMA, HUGGING_FACE)):
-        return reference.partition(":")[2].rpartition("/")[2].removesuffix(SUFFIX)
-    return gguf_name(location) if location.is_file() else location.name
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from engine.errors import (
 )
 from engine.files import check_file, file_trouble, read_text_file
 from engine.gguf.config import architecture_of
-from engine.gguf.files import check_whole, gguf_name
+from engine.gguf.files import check_whole, gguf_name, quantization_of
 from engine.gguf.header import read_header
 from engine.gguf.parts import all_parts, check_text_model, whole_models
 from engine.hub.bundled import bundled_model, check_name
@@ -32,7 +32,7 @@ from engine.hub.kept_list import held_alone
 from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, sha256_of, write_record
-from engine.hub.repository import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
+from engine.hub.repository import NO_PROMPT_TOKENS, base_of, is_needed, without_adapter
 from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 
 _IMPORT = ".import"

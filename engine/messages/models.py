@@ -36,7 +36,6 @@ class Prediction:
     basis: Basis = "guess"
     machine: str = ""  # changes with the hardware, and with what else speeds depend on
     problem: str = ""  # reason why it cannot run, in one sentence; empty where it can
-    only_continues: bool = False  # the model is here, has no way of writing a chat, and only continues texts
     # Bytes beside these that come as a text fills the context
     text_bytes: int = 0
     gpu_text_bytes: int = 0

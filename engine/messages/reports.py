@@ -109,8 +109,9 @@ class Timings:
     ``acceptance_rate`` = accepted / path positions tested; a position is tested when its parent was accepted and it
     has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
     ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions, ``probe_n`` the rows of drafts
-    that only ask what comes further on. ``plain_per_second`` is the speed that plain decoding would have had, by the
-    rounds of this reply that had no draft, or else by those of the model's replies just before. ``thought_n`` of the
+    that only ask what comes further on. ``predicted_per_second`` counts the tokens after the first, which comes out of
+    the prompt's forward, as measurements of modes do. ``plain_per_second`` is the same as plain decoding would have had
+    it, by the rounds of this reply that had no draft, or else by those of the replies just before. ``thought_n`` of the
     ``predicted_n`` tokens are thoughts before the answer. ``members`` are drafters that vote; empty where there is one.
     ``shared`` means that the draft's figures are a server's for all who used it meanwhile.
     """

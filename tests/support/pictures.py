@@ -26,7 +26,7 @@ from app.chat.comparison import Contender, Trial
 from app.chat.conversation import ConversationOptions, MessageState, Stretches
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.machine import Measuring, Stage
-from app.chat.model_entries import DraftOffer, ImportEntry, ListedModel, Missed, OfferEntry, RemovalEntry
+from app.chat.model_entries import DraftOffer, ImportEntry, Missed, OfferEntry, RemovalEntry
 from app.ui.help import HelpPage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
@@ -436,11 +436,14 @@ def models(camera: Camera) -> None:
             "Q4_K_M", ("Q4_K_M", "Q6_K", "Q8_0"),
             (DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000),), 64 * _GB, False,
         )  # fmt: skip
-        listed = ListedModel(repo, "Llama 3.2 3B Instruct", "meta-llama")
+        details = page.shelf.details(page.shelf.model("llama-3.2-3b-instruct"))
+        get = GetDialog(camera.theme, details, True, page)
+        get.show_offer(offer)
         mine = ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB)
         removal = RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),))
         dialogs: tuple[tuple[str, ModelDialog], ...] = (
-            ("get", GetDialog(camera.theme, listed, None, offer, True, page)),
+            ("details", GetDialog(camera.theme, details, True, page)),
+            ("get", get),
             ("import", ImportDialog(camera.theme, mine, page)),
             ("removal", RemovalDialog(camera.theme, removal, True, page)),
         )

@@ -19,6 +19,7 @@ from app.ui.painting import LEFT, RIGHT, in_lines, mirrored, paint_box, paint_wo
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
+from engine.hub.titles import title_of_model
 from engine.messages import BenchmarkRow, MachineReport, ModePrediction, PlanReport
 
 _ROW_PX = 38
@@ -336,7 +337,7 @@ class WidthPanel(QFrame):
             tr(
                 "{mode} with {draft}: tok/s by the tokens that a pass of the model checks.",
                 mode=mode_title(mode.mode),
-                draft=", ".join(mode.drafts),
+                draft=", ".join(map(title_of_model, mode.drafts)),
             )
         )
         self.bars.set_bars(width_bars(mode))

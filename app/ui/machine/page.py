@@ -35,12 +35,14 @@ from app.ui.machine.words import (
     speed_figure,
     speed_words,
 )
+from app.ui.models.wording import joined
 from app.ui.painting import paint_box, smooth
 from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.hub.titles import title_of_model, type_of_model
 from engine.messages import LoadOptions, MachineReport, ModePrediction, PlanReport
 
 _LEAST_PX = 190  # of a card; at usual text
@@ -182,7 +184,7 @@ def _machine_lines(report: MachineReport, now: datetime) -> list[str]:
 
 def _plan_lines(plan: PlanReport) -> list[str]:
     return [
-        tr("Plan for {model}", model=plan.model),
+        tr("Plan for {model}", model=title_of_model(plan.model)),
         *(f"{mode_title(mode.mode)}: {_prediction(mode)}" for mode in plan.modes),
         plan.reason,
         *plan_notes(plan),
@@ -342,10 +344,9 @@ class MachinePage(PlacePage):
         self._state_below.setVisible(not fits)
 
     def _model_name(self, ref: str) -> str:
-        state = self._workspace.model.state
-        if ref == state.model_ref:
-            return state.model_name
-        return next((model.title for model in self._workspace.models() if model.key == ref), ref)
+        """Return a model's title and type."""
+        known = next((entry for entry in self._workspace.model_store.installed.entries if entry.ref == ref), None)
+        return joined(title_of_model(ref), type_of_model(ref) if known is None else known.type)
 
     def _arrange(self) -> None:
         px = self._theme.type.px

@@ -11,6 +11,7 @@ from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
+from engine.hub.titles import title_of_model
 from engine.messages import MachineReport, ModePrediction, PlanReport
 from engine.sentences import paragraph
 
@@ -174,7 +175,7 @@ def plan_notes(plan: PlanReport) -> list[str]:
     """Text below the plan."""
     prompt = tr("First token: after a prompt of {tokens} tokens.", tokens=figures.whole(plan.prompt_tokens))
     weights = tr("Weights in {format}.", format=plan.weights)
-    draft = tr("Draft: {name}.", name=", ".join(plan.drafts)) if plan.drafts else ""
+    draft = tr("Draft: {name}.", name=", ".join(map(title_of_model, plan.drafts))) if plan.drafts else ""
     if not plan.measured:
         source = tr("Every figure is assumed: the speeds of this machine were never measured.")
     elif plan.profiled:
