@@ -470,3 +470,4 @@ def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     panel.update_now()
     assert (panel.plan.rows, panel.plan_section.detail.text()) == ([], "not kept with this reply")
     assert panel.places.isHidden()
+    assert panel.tokens_section.isHidden()  # nothing will appear there any more
