@@ -219,6 +219,7 @@ def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(visit: Visit, 
     assert row.content is not None
     assert (row.content.entry.ref, row.content.entry.in_place) == (str(file), True)
     assert [action.text() for action in page.installed.menu_of("made").actions() if action.text()] == [
+        "About made",
         "Show its folder",
         "Remove...",
     ]
@@ -320,7 +321,7 @@ def test_cards_recommend_and_fetch_a_pair_with_one_click(visit: Visit, server: H
     page = visit.open()
     visit.wait(lambda: len(page.cards.cards) == 3)
     badges = [card._badge.text for card in page.cards.cards.values()]
-    assert badges == ["Most capable", "Balanced", "Fastest"]
+    assert badges == ["Most capable", "Take this one", "Fastest"]
     primary = [card for card in page.cards.cards.values() if card.button.property("kind") == "primary"]
     assert len(primary) == 1
     assert page.machine_head.words.text().startswith("About ")
