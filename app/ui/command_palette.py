@@ -234,7 +234,7 @@ class CommandPalette(QWidget):
         self._articles = articles
         self._before: QWidget | None = None
         self._box = QFrame(self)
-        self._box.setProperty("kind", "toast")
+        self._box.setProperty("kind", "palette")
         self._box.setAccessibleName(tr("Commands"))
         self.field = QLineEdit(self._box)
         self.field.setPlaceholderText(tr("What do you want to do?"))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.library import TRASH_DAYS
 from app.ui.chat_page.empty_chat import ContinueLine, EmptyState, HelpLine
 from app.ui.chat_page.header import Header, ModelMenus, draft_words
 from app.ui.chat_page.link_question import open_link
@@ -104,12 +105,12 @@ class TurnRequests(QObject):
     def _delete(self, conversation_id: int, message_id: int) -> None:
         several = len(self._workspace.library.alternatives(conversation_id, message_id)) > 1
         self.deleting.emit()
-        if self._workspace.turns.delete(conversation_id, message_id):
+        if self._workspace.shelf.delete_message(conversation_id, message_id):
             self.left.emit()
             self.message_deleted.emit(
-                tr("This version and what follows it are deleted. Backups may have them for some days.")
+                tr("This version and what follows it are in the trash for {days} days.", days=TRASH_DAYS)
                 if several
-                else tr("The message is deleted. Backups may have it for some days.")
+                else tr("The message is in the trash for {days} days.", days=TRASH_DAYS)
             )
 
 
@@ -186,6 +187,10 @@ class ChatPage(QWidget):
         self.attaching.show()
         self.went_on.emit()
         self.conversation_shown.emit(conversation_id)
+
+    def hold(self, notice: QWidget) -> None:
+        """Give a notice its place."""
+        self._place.insertWidget(0, notice)
 
     def greet_with(self, greeting: QWidget | None) -> None:
         """Show something else where the transcript of a blank chat will be; None for the usual."""

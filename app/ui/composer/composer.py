@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.modes import Choice, draft_words, mode_title
@@ -268,7 +268,6 @@ class Composer(QWidget):
     cancelled = Signal()  # by Escape, while there is no reply to stop
     busy_send_refused = Signal()
     reading_send_refused = Signal(str)  # name of a file that is still being read
-    resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -325,10 +324,6 @@ class Composer(QWidget):
     def set_placeholder(self, text: str) -> None:
         """Set the placeholder of the empty field."""
         self.prompt.setPlaceholderText(text)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.resized.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.update()
