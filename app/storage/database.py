@@ -161,9 +161,7 @@ def _looked_into(writer: ConversationStore, reader: ConversationStore) -> Databa
     """With what the window reads first: here damage can still be mended."""
     first_free_id = writer.reserve_ids()
     chats, trash, deleted = reader.conversations(), reader.trash(), reader.deleted_messages()
-    return Database(
-        writer, reader, first_free_id, tuple(chats), tuple(trash), tuple(deleted), tuple(reader.presets())
-    )
+    return Database(writer, reader, first_free_id, tuple(chats), tuple(trash), tuple(deleted), tuple(reader.presets()))
 
 
 def _read_through(path: Path) -> None:

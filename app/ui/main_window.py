@@ -82,7 +82,7 @@ class MainWindow(QMainWindow):
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
         self.first_run = FirstRun(theme, workspace, self.page, self.shelf, self.settings)
-        self.commands = Commands(theme, self)
+        self.commands = Commands(self)
         self.help = HelpOpening(theme, workspace, self.places, self.commands, self.settings.find, self)
         self.palette_box = CommandPalette(theme, self.commands, self.help.for_palette, self)
         self._add_commands()
@@ -119,16 +119,16 @@ class MainWindow(QMainWindow):
         speed = CommandGroup.MODEL
         for place in PLACES:
             title = tr(place.command or place.title)
-            commands.add(place.name, title, self._way_to(place.name), speed, place.keys, place.icon)
+            commands.add(place.name, title, self._way_to(place.name), speed, place.keys)
         self.comparisons.add_commands(commands)
         self.opener.add_commands(commands)
         self.news.add_commands(commands)
-        commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
+        commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",))
         help_, open_palette = CommandGroup.HELP, self.palette_box.open
-        commands.add("palette", tr("All commands"), open_palette, help_, ("Ctrl+Shift+P",), "command")
+        commands.add("palette", tr("All commands"), open_palette, help_, ("Ctrl+Shift+P",))
         self.first_run.add_commands(commands)
         self.help.add_commands(commands)
-        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",), "keyboard")
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",))
 
     def _way_to(self, place: str) -> Callable[[], None]:
         return lambda: self._go(place)

@@ -233,12 +233,12 @@ class ChatShelf(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with chats."""
         chats = CommandGroup.CHAT
-        commands.add("new-chat", tr("New chat"), self.new_chat, chats, ("Ctrl+N",), "square-pen")
-        commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",), "search")
-        commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",), "pencil")
-        commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats, icon="trash-2")
+        commands.add("new-chat", tr("New chat"), self.new_chat, chats, ("Ctrl+N",))
+        commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",))
+        commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",))
+        commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats)
         commands.add("undo-delete", tr("Bring back what was deleted last"), self._undo_delete, chats, ("Ctrl+Z",))
-        commands.add("trash", tr("Trash..."), self.open_trash, chats, (), "trash-2")
+        commands.add("trash", tr("Trash..."), self.open_trash, chats)
         commands.add("export-chat", tr("Export chat..."), self._export_current, chats, ("Ctrl+S",))
         commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
         told = tr("Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's")
@@ -467,7 +467,7 @@ class Erasing(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
         title = tr("Erase everything...")
-        commands.add("erase-everything", title, self.ask, CommandGroup.CHAT, (), "trash-2")
+        commands.add("erase-everything", title, self.ask, CommandGroup.CHAT)
 
     @Slot()
     def ask(self) -> None:

@@ -53,8 +53,8 @@ class ChatFolders(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with the chat that is shown."""
         chats = CommandGroup.CHAT
-        move = commands.add("move-chat", tr("Move chat to folder..."), self._move_current, chats, (), "folder")
-        archive = commands.add("archive-chat", tr("Archive chat"), self._archive_current, chats, (), "archive")
+        move = commands.add("move-chat", tr("Move chat to folder..."), self._move_current, chats)
+        archive = commands.add("archive-chat", tr("Archive chat"), self._archive_current, chats)
         self._of_stored = (move, archive)
         self._page.conversation_shown.connect(self._conversation_shown)
         self._conversation_shown(self._page.current)

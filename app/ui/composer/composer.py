@@ -176,9 +176,9 @@ class DraftButton(QAbstractButton):
         memory = tr(MEMORY_TITLES[self._memory])
         return [
             *drafts,
-            Choice(OPEN_FOLDER, tr("Choose a folder..."), "", icon="folder-open"),
-            Choice(OPEN_DRAFT_FILE, tr("Choose a file..."), "", icon="folder-plus"),
-            Choice(MEMORY, tr("Memory..."), memory, icon="chevron-right", leads_on=True),
+            Choice(OPEN_FOLDER, tr("Choose a folder..."), ""),
+            Choice(OPEN_DRAFT_FILE, tr("Choose a file..."), ""),
+            Choice(MEMORY, tr("Memory..."), memory, leads_on=True),
         ]
 
     @Slot(str)

@@ -180,7 +180,9 @@ def test_a_toast_covers_no_control(
     window.resize(width, 640)
     if place == CHAT:
         code = "```python\nprint(1)\n```\n" * 12
-        window.page.open(workspace.add_conversation("Chat", 0, "Short\n" * 9, code, "Short", "Short", "a", code, "b", "c"))
+        window.page.open(
+            workspace.add_conversation("Chat", 0, "Short\n" * 9, code, "Short", "Short", "a", code, "b", "c")
+        )
     elif place == MACHINE:
         window.places.go(MACHINE)
     window.toast.say("“A chat with a title” is in the trash for 30 days.", "Undo", lambda: None)
