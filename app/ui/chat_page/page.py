@@ -16,7 +16,7 @@ from app.ui.chat_page.empty_chat import ContinueLine, EmptyState, HelpLine
 from app.ui.chat_page.header import Header, ModelMenus, draft_words
 from app.ui.chat_page.link_question import open_link
 from app.ui.composer.composer import Composer
-from app.ui.composer.unsent_message import Attaching, UnsentText
+from app.ui.composer.unsent_message import Attaching, MessageSize, UnsentText
 from app.ui.parts import PlainLabel, filled
 from app.ui.theme.theme import Theme, set_kind
 from app.ui.transcript.message_actions import Action
@@ -150,6 +150,7 @@ class ChatPage(QWidget):
         self.composer = Composer(theme, self)
         self._unsent = UnsentText(workspace, self.composer)
         self.attaching = Attaching(workspace, self.composer, self._unsent)
+        MessageSize(workspace, self.composer)
         self.footer = PlainLabel(self, kind="small", wrap=True)
         self.footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.help_line = HelpLine(theme, self)

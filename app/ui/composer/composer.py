@@ -278,6 +278,7 @@ class Composer(QWidget):
             theme, "paperclip", tr("Attach files"), self, self.attach_requested, side_px=28
         )
         self.draft_button = DraftButton(theme, self)
+        self.tokens = PlainLabel(self, kind="meter")  # of the message that is typed
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
         self.prompt.submitted.connect(self._submit)
@@ -289,12 +290,13 @@ class Composer(QWidget):
         self.send_button.clicked.connect(self._clicked)
         row = filled(
             QHBoxLayout(),
-            *(self.attach_button, -10, self.draft_button, STRETCH, self.meter, self.send_button),
+            *(self.attach_button, -10, self.draft_button, STRETCH, self.tokens, self.meter, self.send_button),
             margins=0,
             spacing=16,
         )
         filled(QVBoxLayout(self), self.attachments, self.prompt, row, margins=(10, 11, 10, 9), spacing=6)
         self._enable()
+        self.show_tokens(0)
 
     @property
     def text(self) -> str:
@@ -320,6 +322,13 @@ class Composer(QWidget):
         """Below 720 px."""
         self.send_button.set_narrow(narrow)
         self.meter.set_narrow(narrow)
+
+    def show_tokens(self, tokens: int) -> None:
+        """Say how many tokens the message has; 0 hides that."""
+        self.tokens.setVisible(tokens > 0)
+        count = figures.whole(tokens)
+        self.tokens.setText(tr("+ {count} tokens", count=count))
+        self.tokens.setToolTip(tr("Your message and its files have {count} tokens", count=count))
 
     def set_placeholder(self, text: str) -> None:
         """Set the placeholder of the empty field."""
