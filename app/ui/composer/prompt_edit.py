@@ -40,7 +40,8 @@ _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 # Lines that are hardly ever prose.
 _CODE_LINE = re.compile(
-    r"""\s*(?:
+    r"""(?:[ ]{2,}|\t)(?![-*•\d])\S+(?:\s+\S+){0,4}\s*$                        # a few indented words
+    | \s*(?:
         .*[{\[(]\s*$                                                            # beginning of a block
         | [\])}]+[,;]?\s*$                                                      # end of one
         | (?=.*[=()<>+*_&] | \S+(?:\s\S+){0,2};).*;\s*$                         # statement
@@ -51,6 +52,7 @@ _CODE_LINE = re.compile(
         | (?://|/\*|\#\w+\s*[<"(\w]|--\s).*                                     # comment, preprocessor
         | (?:def|class|if|elif|else|for|while|try|except|finally|with|match|case|async)\b.*:\s*(?:\#.*)?$
         | (?:import|from|return|yield|raise|throw|const|let|var|fn|func|function|public|private|static)\s+\S+
+        | (?:end|done|fi)\s*$ | .*;\s*(?:do|then)\s*$ | \#! | (?:@@|---|\+\+\+)\s | [-+]\w    # scripts, differences
         | (?:SELECT|FROM|WHERE|INSERT|UPDATE|CREATE|JOIN|ORDER\ BY|GROUP\ BY)\b
     )""",
     re.VERBOSE,

@@ -26,6 +26,10 @@ CODE = {
     "configuration": "[server]\nhost = localhost\nport = 8080\n\n[log]\nlevel = debug",
     "CSS": "a {\n  color: red;\n  margin: 0 auto;\n}\n.b {\n  width: 3px;\n}",
     "Rust": 'fn main() {\n    let x = 5;\n    println!("{}", x);\n}',
+    "YAML": 'services:\n  web:\n    image: nginx\n    ports:\n      - "80:80"',
+    "a shell": '#!/bin/bash\nset -e\nfor f in *.txt; do\n  echo "$f"\ndone\nls -la | grep x',
+    "a difference": "--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n-x = 1\n+x = 2\n print(x)",
+    "Ruby": "class A\n  def x\n    @x ||= 3\n  end\nend\nputs A.new.x",
     "type hints": "x: int = 1\ny: str = 'a'\nz: list[int] = []",
 }  # fmt: skip
 PROSE = {
@@ -41,6 +45,10 @@ PROSE = {
     "fenced already": f"```python\n{PYTHON}```",
     "Chinese": "从明天起，做一个幸福的人\n喂马、劈柴，周游世界；\n从明天起，关心粮食和蔬菜\n面朝大海，春暖花开",
     "addresses": "Anna Berg\nHauptstraße 1\n53111 Bonn\nanna@example.org",
+    "a poem set in": "  The woods are lovely, dark and deep,\n  But I have promises to keep,\n  And miles to go.",
+    "dialogue": "- Hello!\n- Hello (again).\n- How are you?\n  Fine;\n- Good.",
+    "mathematics": "Let x = 3 and y = 4.\nThen x + y = 7.\nSo z = 2 follows.",
+    "a recipe": "Ingredients:\n2 cups of flour;\n1 egg;\n3 spoons of oil;\nsalt;\nMix and bake.",
     "headlines": "From Bonn with love\nWhere it ends\nSelect readings",
 }  # fmt: skip
 
