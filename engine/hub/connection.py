@@ -91,7 +91,7 @@ def forget_token() -> bool:
 
 def _no_keyring(error: NoKeyring) -> TokenNotKept:
     return TokenNotKept(
-        "This system has no keyring that Tenon can keep the token in: put it into the "
+        "This system has no keyring that Tenon can keep the access token in: put it into the "
         "environment variable HF_TOKEN instead.",
         details=str(error),
     )

@@ -114,7 +114,7 @@ def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[
     if status == 401 and has_token:
         return AccessDenied, mark(
             "The hub does not accept the access token, or {repo} does not exist: check the name "
-            "at {page}, or keep a new token with `tenon models token`."
+            "at {page}, or keep a new access token with `tenon models token`."
         )
     if status == 401 or isinstance(error, RepositoryNotFoundError):
         return NotOnHub, mark(

@@ -164,7 +164,7 @@ class GetDialog(ModelDialog):
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setAccessibleName(tr("Access token"))
         self.token.setPlaceholderText(
-            tr("A token is saved already; paste another one to replace it")
+            tr("An access token is saved already; paste another one to replace it")
             if self.offer.has_token
             else tr("Access token, starts with hf_")
         )

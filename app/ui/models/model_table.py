@@ -28,10 +28,10 @@ _TONES: dict[Fit, tuple[Tone, str]] = {
 #: Columns with their heads, and from which width on, in px at 100 %, they stand beside each other.
 _COLUMNS = (
     (mark("Model"), 0),
-    (mark("From"), 900),
+    (mark("Publisher"), 900),
     (mark("Size"), 600),
     (mark("Licence"), 800),
-    (mark("Fit"), 470),
+    (mark("Fits here"), 470),
     (mark("Predicted"), 600),
     (mark("Best mode"), 800),
     (mark("Draft"), 900),

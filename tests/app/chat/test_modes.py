@@ -37,10 +37,10 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
     rows = draft_choices(refs, (), (), problems, plans)
     assert [row.key for row in rows] == ["", "off", "lookup", "small", UNUSABLE]
     assert [figure_words(row) for row in rows] == [
-        "about 8.9 tok/s, 1.5 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
         "about 5.9 tok/s",
-        "about 8.9 tok/s, 1.5 times plain",
-        "5.0 tok/s, 0.8 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
+        "5.0 tok/s, 0.8 times the usual speed",
         "",
     ]
     assert rows[-1].problem == "other, third: Its vocabulary is another."
@@ -51,8 +51,8 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
 def test_a_chosen_draft_that_gains_nothing_is_said_beside_the_model() -> None:
     loses = replace(as_measured(plan(), {"dovetail": 5.0}), chosen="dovetail")
     drafted = replace(loses, modes=tuple(replace(mode, drafts=("d",)) for mode in loses.modes))
-    assert draft_words(drafted, ("d",)) == "draft: measured 0.8 times plain"
-    assert draft_words(replace(loses, chosen="plain"), ("d",)) == "draft not used: as fast as plain"
+    assert draft_words(drafted, ("d",)) == "draft: measured 0.8 times the usual speed"
+    assert draft_words(replace(loses, chosen="plain"), ("d",)) == "draft not used: at the usual speed"
     assert draft_words(drafted, ()) == draft_words(plan(), ("d",)) == draft_words(None, ("d",)) == ""
 
 
