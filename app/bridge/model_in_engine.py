@@ -205,7 +205,7 @@ class ModelInEngine(QObject):
             self._expect(request.options)
         return self._ask(request)
 
-    def count(self, text: str, then: Callable[[int], object]) -> Question | None:
+    def count(self, text: str, then: Callable[[int], None]) -> Question | None:
         """Have the tokens of a text counted; None where no model is in memory, or it is a server's."""
         if self._in_memory is None or self.state.phase is not EnginePhase.READY or is_remote(self._in_memory.model):
             return None

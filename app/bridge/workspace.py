@@ -167,7 +167,6 @@ class Workspace(QObject):
         self.replies = Replies(library, journal, settings, self._client, model, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
         self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self)
-        self.open_chat.said.connect(self.notice)
         self.turns = Turns(
             library,
             journal,

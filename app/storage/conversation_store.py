@@ -209,8 +209,11 @@ class ConversationStore:
                 f" WHERE deleted_at IS NOT NULL AND {intact('messages')} ORDER BY deleted_at, conversation_id, id",
                 (_BEGINNING,),
             ).fetchall()
-        together = (list(group) for _, group in groupby(rows, itemgetter(0, 1)))
-        return [Deleted.messages(*rows[0][:2], [row[2:4] for row in rows], rows[0][4]) for rows in together]
+        found = []
+        for (chat, deleted_at), group in groupby(rows, itemgetter(0, 1)):
+            together = list(group)
+            found.append(Deleted.messages(chat, deleted_at, [row[2:4] for row in together], together[0][4]))
+        return found
 
     def set_messages_deleted(self, message_ids: Iterable[int], deleted_at: float | None) -> None:
         """Mark messages as deleted at a time in seconds since 1970, or (None) take that mark away."""

@@ -180,13 +180,13 @@ class ChatPage(QWidget):
 
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
+        self.went_on.emit()
         self.current = self._turns.conversation_id = conversation_id
         self._workspace.open_chat.show(conversation_id)
         self.refresh_title()
         self._show_messages(self.messages)
         self._unsent.show(conversation_id)
         self.attaching.show()
-        self.went_on.emit()
         self.conversation_shown.emit(conversation_id)
 
     def hold(self, notice: QWidget) -> None:
@@ -240,6 +240,7 @@ class ChatPage(QWidget):
 
     def _connect(self) -> None:
         workspace = self._workspace
+        workspace.open_chat.said.connect(self._say_of_chat)
         workspace.turns.message_added.connect(self._message_added)
         workspace.replies.message_changed.connect(self._message_changed)
         workspace.replies.text_changed.connect(self._text_changed)
@@ -409,6 +410,10 @@ class ChatPage(QWidget):
     @Slot()
     def _focus_composer(self) -> None:
         self.composer.setFocus()
+
+    @Slot(str)
+    def _say_of_chat(self, sentence: str) -> None:
+        self.said.emit(sentence, True)
 
     @Slot()
     def _explain_busy(self) -> None:

@@ -128,6 +128,16 @@ def test_escape_closes_a_notice_once_no_reply_runs(
         assert window.toast.isVisible() == (part is window.page.composer.prompt)
 
 
+def test_what_is_said_of_a_chats_model_goes_with_the_chat(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    workspace.shelf.set_model(chat, "/gone/model.gguf")
+    window.page.open(chat)
+    assert window.toast.text.startswith("model is not on this computer any more")
+    assert window.toast.isVisible()
+    window.page.open(None)
+    assert not window.toast.isVisible()
+
+
 @pytest.mark.parametrize("way", ["another chat", "sent", "first sent", "sent in vain"])
 def test_what_is_said_of_a_message_goes_with_it(
     window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, way: str
