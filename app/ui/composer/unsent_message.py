@@ -22,7 +22,7 @@ from engine.messages import Attachment, with_attachments
 _SHORT = 50_000  # characters that are read from the field at each key
 _CHARACTERS_PER_MS = 2_500  # more are read when no key was pressed for so long
 _REST_MS = 400
-_COUNTED = 400  # characters: the tokens of a shorter message say nothing
+_COUNTED = range(400, 2_000_000)  # characters: less says nothing, more fits into no context
 
 
 class UnsentText(QObject):
@@ -112,8 +112,9 @@ class MessageSize(QObject):
         if self._question is not None:
             self._question.drop()
             self._question = None
-        length = self._composer.prompt.document().characterCount()
-        if length > _COUNTED or self._composer.attachments.attachments:
+        files = self._composer.attachments.attachments
+        length = self._composer.prompt.document().characterCount() + sum(len(file.text) for file in files)
+        if length in _COUNTED or (files and length < _COUNTED.stop):
             self._timer.start()
         else:
             self._timer.stop()

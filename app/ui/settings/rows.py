@@ -262,10 +262,11 @@ class TokenRow(ActionRow):
         self.edit.setAccessibleName(title)
         self.edit.setAccessibleDescription(help_text)
         self.edit.textEdited.connect(self._typed)
-        self.keep_button = QPushButton(tr("Keep access token"), self.side)
-        self.forget_button = QPushButton(tr("Forget access token"), self.side)
+        self.keep_button = QPushButton(tr("Save"), self.side)
+        self.forget_button = QPushButton(tr("Remove"), self.side)
         for button in (self.keep_button, self.forget_button):
             button.setAutoDefault(False)
+            button.setAccessibleDescription(title)
         self.keep_button.setEnabled(False)
         self.forget_button.setEnabled(False)
         self.keep_button.clicked.connect(self._keep)
