@@ -55,7 +55,7 @@ class Machine(QObject):
     """
 
     changed = Signal()  # the report, how far measuring is, or what it found
-    measured_speeds = Signal()
+    measured_speeds = Signal()  # the machine's, or those of a model's modes
     said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(
@@ -225,10 +225,12 @@ class Machine(QObject):
         if not self._client.running:
             return  # it starts again with the next message, and not to fail in the same way at once
         self._model.load_in_background()
-        # The measurements have refined the predictions.
+        # The measurements have refined the predictions, those of other models too.
         if options is not None:
             self.plans.ask(options)
         self.plans.ask_for_chosen()
+        if rows:
+            self.measured_speeds.emit()
 
     # --- from the engine --------------------------------------------------------------------------------------
 

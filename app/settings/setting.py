@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar, overload
 
 from app.words import mark, tr
@@ -257,7 +258,8 @@ class Values:
         self.on_change: Callable[[], None] | None = None  # called after each change that is one
 
     @classmethod
-    def declared(cls) -> dict[str, Setting[Any]]:
+    @cache
+    def declared(cls) -> Mapping[str, Setting[Any]]:
         """Every setting by name, in the order of this page."""
         found = {name: value for part in reversed(cls.__mro__) for name, value in vars(part).items()}
         return {name: value for name, value in found.items() if isinstance(value, Setting)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import groupby
-from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
@@ -94,7 +93,7 @@ def article_link(article: Article) -> str:
 
 def setting_titles() -> dict[str, str]:
     """Titles of the dialog's rows, by name; marked, not translated."""
-    declared: dict[str, Any] = Settings.declared()
+    declared = Settings.declared()
     items = [item for page in PAGES for item in page.items()]
     actions = {item.name: item.title for item in items if isinstance(item, Action)}
     return {name: setting.title for name, setting in declared.items() if setting.title} | actions
