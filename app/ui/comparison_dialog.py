@@ -453,9 +453,9 @@ class Comparisons(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
         title = tr("Compare side by side...")
-        commands.add("compare-modes", title, self.open, CommandGroup.MODEL, (), "columns-2")
+        commands.add("compare-modes", title, self.open, CommandGroup.MODEL)
         title = tr("See what Tenon gains...")
-        commands.add("demonstrate", title, self.demonstrate, CommandGroup.MODEL, (), "zap")
+        commands.add("demonstrate", title, self.demonstrate, CommandGroup.MODEL)
 
     @Slot()
     def demonstrate(self) -> None:

@@ -156,7 +156,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
         mode=say(chosen.mode),
         source=source,
         speed=speed,
-        times=say("as fast as plain") if as_fast else say("{times} times plain", times=times),
+        times=say("at the usual speed") if as_fast else say("{times} times the usual speed", times=times),
         summary=chosen.summary,
     )
 

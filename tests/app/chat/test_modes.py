@@ -38,10 +38,10 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
     rows = draft_choices(refs, (), (), problems, plans, {})
     assert [row.key for row in rows] == ["", "off", "lookup", "small", UNUSABLE]
     assert [figure_words(row) for row in rows] == [
-        "about 8.9 tok/s, 1.5 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
         "about 5.9 tok/s",
-        "about 8.9 tok/s, 1.5 times plain",
-        "5.0 tok/s, 0.8 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
+        "5.0 tok/s, 0.8 times the usual speed",
         "",
     ]
     assert rows[-1].problem == "other; third: Its vocabulary is another."
@@ -50,11 +50,11 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
 
 
 def test_a_chosen_draft_that_gains_nothing_is_said_beside_the_model() -> None:
-    assert draft_words(drafting(5.0), ("d",)) == "draft: measured 0.8 times plain"
+    assert draft_words(drafting(5.0), ("d",)) == "draft: measured 0.8 times the usual speed"
     left = replace(drafting(5.0), chosen="lookup")
-    assert draft_words(left, ("d",)) == "draft not used: measured 0.8 times plain"
+    assert draft_words(left, ("d",)) == "draft not used: measured 0.8 times the usual speed"
     predicted = replace(left, modes=tuple(replace(mode, measured=False) for mode in left.modes))
-    assert draft_words(predicted, ("d",)) == "draft not used: predicted 0.8 times plain"
+    assert draft_words(predicted, ("d",)) == "draft not used: predicted 0.8 times the usual speed"
     nothing = [(drafting(5.0), ()), (drafting(12.0), ("d",)), (plan(), ("d",)), (None, ("d",))]
     assert [draft_words(*case) for case in nothing] == [""] * 4
 

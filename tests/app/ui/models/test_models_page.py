@@ -426,7 +426,8 @@ def test_a_notice_covers_no_button_at_the_end_of_the_page(visit: Visit) -> None:
     visit.window.toast.say("A sentence.", "A button", lambda: None)
     bar.setValue(bar.maximum())
     last = page.table.rows[-1].button
-    assert last.mapTo(visit.window, last.rect().bottomLeft()).y() < visit.window.toast.y()
+    end = last.mapTo(visit.window, last.rect().bottomLeft()).y()
+    assert end < visit.window.toast.mapTo(visit.window, QPoint()).y()
 
 
 def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:
