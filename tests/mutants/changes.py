@@ -507,8 +507,14 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/load_plan.py",
         "tests/engine/planning/test_context_range.py",
-        ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
+        ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes the place of layers"),
         ("_LEAST <= context <=", "0 <= context <=", "a context of no tokens is taken"),
+    ),
+    *_of(
+        "engine/planning/load_plan.py",
+        "tests/engine/planning/test_load_plan.py",
+        ("_GROWTH_SHARE = 2", "_GROWTH_SHARE = 1", "a context that nobody asked for takes all memory",
+         "test_a_context_that_was_not_asked_for_takes_half_of_what_is_left_until_it_is_the_models_own"),
     ),
     # --- text ---
     *_of(
