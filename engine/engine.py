@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from importlib import metadata
 from os import getpid
@@ -26,6 +27,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.model_file import open_model
 from engine.placement.device import is_full
 from engine.planning.hardware import (
+    expect_documents,
     find_gpu,
     give_back_device_memory,
     held_bytes,
@@ -224,7 +226,8 @@ class Engine:
                 self._on_event(messages.TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
-                model, run, load_ms = self._load(command.request_id, command.options)
+                documents = any(message.attachments for message in command.messages)
+                model, run, load_ms = self._load(command.request_id, command.options, documents)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
                     self._on_event(messages.Notice(command.request_id, why))
                 if load_ms is not None:
@@ -325,11 +328,19 @@ class Engine:
         except TenonError:
             return False
 
-    def _load(self, request_id: str, options: messages.LoadOptions) -> tuple[LoadedModel, Run, float | None]:
-        """Return the model for these options, their run, and the time of loading it if that was needed."""
+    def _load(
+        self, request_id: str, options: messages.LoadOptions, documents: bool = False
+    ) -> tuple[LoadedModel, Run, float | None]:
+        """Return the model for these options, their run, and the time of loading it if that was needed.
+
+        Documents count in the model's memory from their first request on, until another model is loaded.
+        """
         check(options)
         if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
+            if documents:
+                expect_documents(True)
             return self._model, run, None
+        expect_documents(documents)
         self._on_event(messages.LoadProgress(request_id, 0, 0))
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
@@ -384,11 +395,26 @@ class Engine:
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         elif isinstance(error, PromptTooLong) and error.allowed is not None:
-            longest = self._model.target.config.context_length if isinstance(self._model, LoadedModel) else 0
-            needed = error.allowed.value
-            tokens = min(1 << (needed - 1).bit_length(), longest)
-            report = replace(report, allowed=replace(error.allowed, value=tokens) if needed <= longest else None)
+            tokens = self._context_for(error.allowed.value)
+            report = replace(report, allowed=replace(error.allowed, value=tokens) if tokens else None)
         self._on_event(messages.Failed(command.request_id, report))
+
+    def _context_for(self, needed: int) -> int:
+        """Return a context that holds so many tokens, as the model and memory have it; 0 if there is none.
+
+        A model that is in memory is not read from the disk for the sake of a longer context.
+        """
+        if not isinstance(self._model, LoadedModel):
+            return 0
+        own, streams = self._model.target.config.context_length, self._model.plan.placement.streams
+        for tokens in sorted({min(1 << (needed - 1).bit_length(), own), needed}, reverse=True):
+            if needed <= tokens <= own:
+                with suppress(TenonError):  # the files may have gone since
+                    options = replace(self._model.run.options, context=tokens)
+                    taken = forecast(options, held_bytes() - self._bare_bytes).taken
+                    if taken is not None and (streams or not taken.disk_bytes_per_round):
+                        return tokens
+        return 0
 
 
 def _lets_others_first(command: messages.Command) -> bool:

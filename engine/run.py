@@ -11,7 +11,8 @@ import torch
 from engine.drafting.kind import DraftKind
 from engine.errors import InvalidOption
 from engine.hub.bundled import paired_drafts
-from engine.hub.installed import find_model, model_name
+from engine.hub.installed import find_model
+from engine.hub.titles import title_of_model
 from engine.messages import LoadOptions, MachineReport, Plan, PlanReport
 from engine.messages.machine import Gpu
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, mode_of, named_drafts
@@ -155,7 +156,7 @@ def _left(options: LoadOptions, planner: ModelPlanner) -> str:
         return ""
     return say(
         _LEFT,
-        draft=", ".join(model_name(draft.name, draft.opened.place) for draft in planner.drafts),
+        draft=", ".join(title_of_model(draft.name) for draft in planner.drafts),
         mode=say(MODES[best.mode].title),
         source=say("measured") if best.measured else say("predicted"),
         times=figure(times, ".2g"),

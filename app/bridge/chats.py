@@ -21,7 +21,6 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
 from app.chat.library import Library
-from app.chat.modes import model_name
 from app.chat.reply import history_for
 from app.chat.title import model_title, title_of
 from app.settings.settings import Settings
@@ -30,6 +29,7 @@ from engine.errors import CheckpointError
 from engine.hub.endpoints import is_remote, server_of
 from engine.hub.installed import find_model
 from engine.hub.model_folders import current_reference
+from engine.hub.titles import title_of_model
 from engine.json_text import whole_characters
 from engine.messages import (
     DEFAULT_MODEL,
@@ -275,8 +275,8 @@ class OpenChat(QObject):
             self.said.emit(
                 tr(
                     "{model} is not on this computer any more: {other} answers in this chat from here on.",
-                    model=model_name(wanted),
-                    other=model_name(self._settings.model),
+                    model=title_of_model(wanted),
+                    other=title_of_model(self._settings.model),
                 )
             )
 
@@ -293,7 +293,7 @@ class OpenChat(QObject):
         before = self._library.model_before(self._shown, message_id)
         if reply is None or not reply.model or not before or reply.model == before:
             return ""
-        return model_name(reply.model)
+        return title_of_model(reply.model)
 
     def options(self) -> ConversationOptions:
         """Options of the shown chat; of a blank one, those it will be given."""

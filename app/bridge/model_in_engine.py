@@ -12,11 +12,11 @@ from app.bridge.engine_client import EngineClient, Question
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import load_options
 from app.chat.engine_state import EnginePhase, EngineState, ServerPlace
-from app.chat.modes import model_name
 from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.hub.bundled import bundled_drafts, bundled_model
 from engine.hub.endpoints import is_remote, server_of
+from engine.hub.titles import title_of_model
 from engine.messages import (
     CheckLoaded,
     CountTokens,
@@ -253,7 +253,7 @@ class ModelInEngine(QObject):
 
     def _named(self, state: EngineState, ref: str) -> EngineState:
         """Return the state with the name of what is chosen."""
-        return state.with_model(ref, model_name(ref), _server_place(ref))
+        return state.with_model(ref, title_of_model(ref), _server_place(ref))
 
     def _expect(self, options: LoadOptions) -> None:
         """Show that a model is about to be loaded, unless the engine itself is still starting."""

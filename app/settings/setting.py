@@ -247,8 +247,8 @@ def read_text(value: Any) -> str:
 
 
 @cache
-def _declared(kind: type[Values]) -> Mapping[str, Setting[Any]]:
-    found = {name: value for part in reversed(kind.__mro__) for name, value in vars(part).items()}
+def _settings_of(line: tuple[type, ...]) -> dict[str, Setting[Any]]:
+    found = {name: value for part in reversed(line) for name, value in vars(part).items()}
     return {name: value for name, value in found.items() if isinstance(value, Setting)}
 
 
@@ -266,7 +266,7 @@ class Values:
     @classmethod
     def declared(cls) -> Mapping[str, Setting[Any]]:
         """Every setting by name, in the order of this page."""
-        return _declared(cls)
+        return _settings_of(cls.__mro__)
 
     def value_of(self, name: str) -> Any:
         """Return the value of a setting by its name."""

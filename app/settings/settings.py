@@ -73,6 +73,9 @@ class Remembered(Values):
     settings_level = choice("simple", ("simple", "advanced"), "Level of the settings that are shown.")
     last_chat = number(0, Number(0, (1 << 63) - 1), "The chat that was open last; 0 for a blank one.")
     inspector_shown = switch(False, "The inspector was open last.")
+    connection_bytes_per_s = number(
+        0, Number(0, 10**12), "Speed of the last large download, bytes per second; 0 before the first."
+    )
     first_run_done = switch(False, "The welcome page was left for a chat, or a model was got from it.")
 
     server_on = switch(False, "Other programs are answered.")
@@ -130,7 +133,7 @@ class Settings(Remembered):
     context = number(
         0,
         Number(0, 1 << 24, step=256, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
-        mark("How much of the chat the model remembers, in tokens."),
+        mark("How much of the chat the model remembers, in tokens; the model's own as far as memory allows it."),
         mark("Context length"),
     )
     idle_unload_minutes = number(

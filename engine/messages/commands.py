@@ -18,7 +18,6 @@ PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
 # The model that ships with Tenon and answers where no other was chosen: its name, and what people see.
 DEFAULT_MODEL = "smollm2"
-DEFAULT_MODEL_TITLE = "SmolLM2 135M"
 # Where the server listens if nothing else is said: TENO on a telephone's keys.
 SERVER_PORT = 8366
 

@@ -182,7 +182,7 @@ class ModePrediction:
     tokens_per_second: float | None = None
     # Predicted time to the first token of a reply to `PlanReport.prompt_tokens`
     first_token_s: float | None = None
-    # By device: ``host``, and a GPU's name as torch has it
+    # With a full context, by device: ``host``, and a GPU's name as torch has it
     memory_bytes: dict[str, int] = field(default_factory=dict)
     context: int | None = None  # tokens of context that it has room for
     tokens_per_round: float | None = None  # tokens for each forward of the target (tau)
@@ -199,6 +199,8 @@ class ModePrediction:
     busy: bool = False  # other programs kept the machine busy meanwhile, so that it will be measured again
     predicted_per_second: float | None = None  # the same as predicted before this model was measured
     passed_over: str = ""  # why ``auto`` leaves it although it is not slower than the mode taken; else empty
+    # Bytes of ``memory_bytes``, by device, that come as a text fills the context
+    text_bytes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

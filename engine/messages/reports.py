@@ -36,15 +36,16 @@ class MemoryShare:
     # full context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
     # ``engine``: the process without a model. ``others``: what other programs held when the model was loaded
     use: MemoryUse
-    size_bytes: int  # number of bytes
+    size_bytes: int  # number of bytes, of caches when they are full
     layers: int = 0  # number of the target's layers among weights, whole or without their experts
     part: str = ""  # part of each layer in a few words, if experts are elsewhere; else empty
     drafts: int = 0  # number of drafts, if the use is theirs
+    text_bytes: int = 0  # bytes among these that come as a text fills the context
 
 
 @dataclass(frozen=True)
 class MemoryPlace:
-    """Bytes that a loaded model takes of one place, as planned: a full context counts from the beginning."""
+    """Bytes that a loaded model takes of one place, as planned, with a full context."""
 
     place: str  # ``ram``, ``disk`` or torch's name of a GPU
     total_bytes: int  # size; 0 for the disk

@@ -35,9 +35,11 @@ _FILE_NAME = "hardware-speeds.json"
 # Errors of predictions that differ by less are the same.
 _SAME_ERROR = 0.02
 #: Memory of the processes that prepare requests: after a chat, a long prompt and a form they hold 205 MiB with the
-#: 49,152 tokens of SmolLM2; with the 262,144 of Gemma 3 234 MiB, and 286 more for ten minutes after a form, 100 more
-#: for a minute after a question about a file that does not fit.
+#: 49,152 tokens of SmolLM2; with the 262,144 of Gemma 3 234 MiB, and 286 more for ten minutes after a form.
 PREPARERS_BYTES = 256 << 20
+#: Memory of the encoder of `engine/text/meaning.py` beside these: 119 MiB with one text, 126 with 1,321 passages.
+ENCODER_BYTES = 128 << 20
+_documents = False
 
 
 def read_host_memory() -> HostMemory:
@@ -49,9 +51,20 @@ def read_host_memory() -> HostMemory:
     return HostMemory(total, available, int(swap.total), process_bytes())
 
 
+def expect_documents(attached: bool) -> None:
+    """Count the encoder's memory from here on if documents are attached, whose meaning may be searched."""
+    global _documents
+    _documents = attached
+
+
+def preparers_bytes() -> int:
+    """Return the bytes that the processes that prepare requests may take."""
+    return PREPARERS_BYTES + ENCODER_BYTES * _documents
+
+
 def process_bytes() -> int:
     """Return the bytes that this process has now, and those that the processes that prepare its requests may take."""
-    return int(psutil.Process().memory_info().rss) + PREPARERS_BYTES
+    return int(psutil.Process().memory_info().rss) + preparers_bytes()
 
 
 def available_memory_bytes() -> int:

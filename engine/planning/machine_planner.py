@@ -123,6 +123,7 @@ class MachinePlan(PlanReport):
                 "refusal": mode.refusal or None,
                 "passed_over": mode.passed_over or None,
                 "memory_bytes": mode.memory_bytes or None,
+                "text_bytes": mode.text_bytes or None,
                 "drafts": list(mode.drafts),
                 "widths": [vars(width) for width in mode.widths],
             }
@@ -386,6 +387,7 @@ class MachinePlanner:
             draft_nodes=best.nodes,
             widths=self._widths(mode, load, cost, drafting),
             memory_bytes=load.memory_bytes,
+            text_bytes=load.text_bytes,
             context=load.context,
             weights=load.weights.name,
             placement=load.placement.as_json(),

@@ -250,8 +250,6 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         opened = open_model(model.reference, lambda _: Path(model.place))
         target = target_facts(opened)
         opened.check_tokenizer()
-        if not target.missing_bytes:
-            about = replace(about, only_continues=_only_continues(opened))
         if options.context:
             options = replace(options, context=min(options.context, target.config.context_length))
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
@@ -260,24 +258,19 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     if not plan.chosen:
         return replace(about, problem=plan.reason)
     best = plan.mode(plan.chosen)
-    memory = best.memory_bytes
+    empty = {device: taken - best.text_bytes[device] for device, taken in best.memory_bytes.items()}
+    text_bytes = best.text_bytes.get("host", 0)
     return replace(
         about,
         mode=best.mode,
         tokens_per_second=best.tokens_per_second,
-        memory_bytes=memory.get("host", 0),
-        gpu_bytes=sum(taken for device, taken in memory.items() if device != "host"),
+        memory_bytes=empty.get("host", 0),
+        gpu_bytes=sum(empty.values()) - empty.get("host", 0),
+        text_bytes=text_bytes,
+        gpu_text_bytes=sum(best.text_bytes.values()) - text_bytes,
         from_disk=best.disk_bytes_per_round > 0,
         with_draft=bool(MODES[best.mode].drafts),
     )
-
-
-def _only_continues(opened: OpenedModel) -> bool:
-    """Return whether a base model brings no template; files that cannot be read are left to loading."""
-    try:
-        return not opened.templates
-    except (OSError, TypeError, ValueError):
-        return False
 
 
 def _usual(report: MachineReport) -> MachineReport:

@@ -283,7 +283,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/hardware.py",
         "tests/engine/planning/test_hardware.py",
-        ("memory_info().rss) + PREPARERS_BYTES", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
+        ("memory_info().rss) + preparers_bytes()", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
          "test_a_budget_is_for_the_processes_that_prepare_requests_too"),
     ),
     *_of(
@@ -349,8 +349,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ("best = None if room else self._kept[0]", "best = None if room else self._kept[-1]",
          "the newest text gives way, and not the oldest"),
         ("len(self._kept) > _MOST or (", "(", "many replies at once leave as many texts"),
-        ("(len(self._kept) > 1 and not self._has_room(0))", "False", "old texts stay when memory is short"),
-        ("while self._kept and not self._has_room(self._count - 1):", "while False:",
+        ("(len(self._kept) > 1 and not self._has_room(0, 0))", "False", "old texts stay when memory is short"),
+        ("while self._kept and not self._has_room_beside_kept(len(self._in_use) - 1):", "while False:",
          "old texts take the room of a reply that begins"),
         ("best = max(self._kept, key", "best = min(self._kept, key", "the text that shares least is taken"),
     ),
@@ -507,7 +507,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/load_plan.py",
         "tests/engine/planning/test_context_range.py",
-        ("min(DEFAULT_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
+        ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
         ("_LEAST <= context <=", "0 <= context <=", "a context of no tokens is taken"),
     ),
     # --- text ---

@@ -20,6 +20,7 @@ from app.ui.parts import PlainLabel, icon_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
+from engine.hub.titles import type_of_model
 from engine.messages import PlanReport
 from engine.modes import named_drafts
 
@@ -54,7 +55,7 @@ def engine_words(state: EngineState) -> str:
     if state.phase is EnginePhase.IDLE:
         if state.resting:
             return tr("idle")
-        return tr("not loaded") if state.sentence else ""
+        return tr("not loaded") if state.sentence else type_of_model(state.model_ref)
     return state.weights
 
 

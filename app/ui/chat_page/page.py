@@ -264,7 +264,7 @@ class ChatPage(QWidget):
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.message_views.link_activated.connect(self._open_link)
-        self.empty_state.example_chosen.connect(self.ask)
+        self.empty_state.example_chosen.connect(self._take_suggestion)
         for chosen in (self.header.model_button.model_chosen, self.composer.draft_button.draft_chosen):
             chosen.connect(self._focus_composer)  # the next thing is to write
         for changed in (
@@ -286,7 +286,6 @@ class ChatPage(QWidget):
         self.footer.setVisible(self.height() > 420 or self._workspace.model.state.server is not None)
         self.header.set_narrow(narrow)
         self.composer.set_narrow(self.width() < _COMPOSER_PX)
-        self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:
         self.transcript.show_messages(messages)
@@ -367,6 +366,13 @@ class ChatPage(QWidget):
     def ask(self, text: str) -> None:
         """Send a message in the conversation that is shown."""
         self._send(text, ())
+
+    @Slot(str)
+    def _take_suggestion(self, text: str) -> None:
+        """Send it; a model that writes no chats goes on with it."""
+        if self._workspace.model.state.only_continues:
+            self._set_continues(True)
+        self.ask(text)
 
     @Slot(str, object)
     def _send(self, text: str, attachments: tuple[Attachment, ...]) -> None:

@@ -35,7 +35,7 @@ class Action(Enum):
     CONTINUE = ("play", mark("Continue"), mark("Continue"))
     RETRY = ("rotate-ccw", mark("Try again"), mark("Try again"))
     BRANCH = ("git-branch", mark("Branch into a new chat"), "")
-    COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
+    COMPARE = ("columns-2", mark("Compare on this prompt..."), "")
     DELETE = ("trash-2", mark("Delete message"), "")
     PREVIOUS = ("chevron-left", mark("Previous version"), "")
     NEXT = ("chevron-right", mark("Next version"), "")

@@ -172,7 +172,7 @@ class TroubleDesk(QObject):
         remedy = remedy_of(report)
         self._toast.say(
             report.message,
-            tr(remedy.value) if remedy is not Remedy.DETAILS else "",
+            figures.remedy_words(remedy, report) if remedy is not Remedy.DETAILS else "",
             lambda: self._mend(report, remedy),
             lasting=True,
             title=tr(title_of(report)),

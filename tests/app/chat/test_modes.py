@@ -24,7 +24,7 @@ def test_places_in_memory_say_what_they_lack() -> None:
     assert lacking("A GPU") == lacking(None) == []
     assert lacking("") == lacking("A GPU", 0) == ["2 cannot be used here"]
     planned = {choice.key: choice for choice in memory_choices("auto", None, None, plan())}
-    assert planned[UNUSABLE].problem.startswith("GPU, GPU, layer by layer: ")
+    assert planned[UNUSABLE].problem.startswith("GPU; GPU, layer by layer: ")
     assert planned["disk"].detail.startswith("LLMCad: ")
     # Automatic has the speed of the mode that it takes, and how that compares.
     assert (planned["auto"].speed, planned["auto"].times) == (plan().modes[0], pytest.approx(14.5 / 5.9))
@@ -44,7 +44,7 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
         "5.0 tok/s, 0.8 times plain",
         "",
     ]
-    assert rows[-1].problem == "other, third: Its vocabulary is another."
+    assert rows[-1].problem == "other; third: Its vocabulary is another."
     chosen = draft_choices(refs, (), ("other",), problems, plans)
     assert [row.key for row in chosen if row.problem] == ["other", UNUSABLE]
 

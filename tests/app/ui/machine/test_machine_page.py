@@ -67,7 +67,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: ScriptedWorksp
     assert page.plan.notes.text().startswith("Predicted from this machine's speeds.")
     assert page.measure.button.isEnabled()
     assert [bar.predicted for bar in page.measure.bars.bars] == [14.5, 8.9, 5.9]
-    assert page.plan.context.words == "Usual, 8,192 tokens"
+    assert page.plan.context.words == "8,192 of 32,768 tokens, as memory allows"
 
 
 def test_speeds_by_width_are_shown_with_the_chosen_one_marked(workspace: ScriptedWorkspace, page: MachinePage) -> None:
@@ -150,7 +150,7 @@ def test_another_model_and_context_are_planned(workspace: ScriptedWorkspace, pag
     popup = page.plan.context.popup
     assert popup is not None
     titles = [choice.title for choice in popup.choices]
-    assert (titles[0], titles[1], titles[-1]) == ("Usual context", "2,048 tokens", "32,768 tokens")
+    assert (titles[0], titles[1], titles[-1]) == ("Model's own context", "2,048 tokens", "32,768 tokens")
     popup.choose("4096")
     assert workspace.engine.last(MakePlan).options.context == 4096
     assert page.plan.context.words == "4,096 tokens"
