@@ -243,7 +243,7 @@ def _found_model(reference: str) -> Path:
         raise ModelNotFound(
             "The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with "
             "`tenon models get`, or in a checkout run `make model`.",
-            name=translated(bundled.title),
+            name=translated(bundled.title or bundled.name),
             folder=bundled.folder,
         )
     if not reference.strip():
