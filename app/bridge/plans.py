@@ -151,7 +151,7 @@ class Drafts(QObject):
         self._look = self._ask(tuple(self._references())).done(looked_at)
 
     def stop_looking(self) -> None:
-        """Drop the questions of a menu that was closed, so that no reply waits for them."""
+        """Drop the questions of a menu that was closed, so that nothing more is read for it."""
         if self._look is not None:
             self._look.drop()
 

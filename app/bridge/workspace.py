@@ -41,6 +41,7 @@ from app.storage.kept_values import KeptChoice
 from app.words import tr
 from engine.errors import StorageError
 from engine.freed_memory import give_back_memory
+from engine.hub.endpoints import is_remote
 from engine.hub.model_folders import data_folder as usual_data_folder
 from engine.hub.model_move import finish_switch
 from engine.hub.titles import title_of_model
@@ -48,8 +49,6 @@ from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
 _INTERVAL_MS = 500
 _FULL_EVERY = 120  # rounds; a full collection takes tens of milliseconds
-# A little longer than the window offers to undo.
-UNDO_MS = 12_000
 SEARCH_LIMIT = 50
 _FILES_END_S = 10.0
 
@@ -156,6 +155,7 @@ class Workspace(QObject):
         for conversation, deleted_at in self._database.trash:
             self.library.add_stored(conversation)
             self.library.hide(conversation.id, deleted_at)
+        self.library.add_deleted(self._database.deleted)
         self._journal = Journal(self._database.writer, self.library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
         self._journal.trouble_over.connect(self.trouble_over)
@@ -169,7 +169,6 @@ class Workspace(QObject):
         self.replies = Replies(library, journal, settings, self._client, model, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
         self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self)
-        self.open_chat.said.connect(self.notice)
         self.turns = Turns(
             library,
             journal,
@@ -179,7 +178,6 @@ class Workspace(QObject):
             self.unsent,
             settings,
             self._database.first_free_id,
-            UNDO_MS,
             self,
         )
         self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
@@ -268,6 +266,10 @@ class Workspace(QObject):
         self.settings_applied()
 
     # --- the chosen model ---------------------------------------------------------------------------------
+
+    def local_models(self) -> list[Choice]:
+        """Return the models that run on this computer."""
+        return [model for model in self.models() if not is_remote(model.key)]
 
     def models(self) -> list[Choice]:
         """Return the bundled model, the installed ones and the folders used lately."""
@@ -360,7 +362,6 @@ class Workspace(QObject):
         self.saved_settings.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
-        self.turns.erase_deleted()
         self.archive.close()
         self.shown_chat.end()
         self.power.close()

@@ -39,7 +39,6 @@ class Choice:
     title: str  # first line
     detail: str = ""  # second line, empty for none
     checked: bool = False  # True for the one in use
-    icon: str = ""  # file name of an icon instead of the check mark
     leads_on: bool = False  # True if the popup stays, because other rows follow this choice
     # Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet
     problem: str = ""
@@ -140,7 +139,8 @@ def draft_choices(
         detail = f"{about} {where}" if about else where
         plan = plans.get(ref)
         choice = Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, ""))
-        choices.append(_with_speed(choice, plan, plan.chosen if plan else ""))
+        drafted = None if plan is None else plan.drafted()
+        choices.append(_with_speed(choice, plan, "" if drafted is None else drafted.mode))
     return _folded(choices)
 
 
@@ -153,7 +153,7 @@ def _folded(choices: Sequence[Choice]) -> list[Choice]:
     reasons: dict[str, list[str]] = {}
     for choice in others:
         reasons.setdefault(choice.problem, []).append(choice.title)
-    why = " ".join(f"{', '.join(titles)}: {reason}" for reason, titles in reasons.items())
+    why = " ".join(f"{'; '.join(titles)}: {reason}" for reason, titles in reasons.items())
     return [*usable, Choice(UNUSABLE, tr("%n cannot be used here", len(others)), problem=why)]
 
 

@@ -71,7 +71,7 @@ def check_name(name: str) -> None:
         InvalidOption: A bundled model has the name.
     """
     if bundled_model(name.casefold()) is not None:
-        raise InvalidOption("{name} is a model that ships with Tenon: give another name with --name.", name=repr(name))
+        raise InvalidOption("{name} is a model that ships with Tenon: choose another name.", name=repr(name))
 
 
 def bundled_models() -> tuple[BundledModel, ...]:

@@ -91,8 +91,7 @@ def forget_token() -> bool:
 
 def _no_keyring(error: NoKeyring) -> TokenNotKept:
     return TokenNotKept(
-        "This system has no keyring that Tenon can keep the token in: put it into the "
-        "environment variable HF_TOKEN instead.",
+        "This system has no keyring that Tenon can keep the access token in: set one up, or use models that need none.",
         details=str(error),
     )
 
@@ -119,7 +118,7 @@ class Hub(FileServer):
         scheme = _scheme(self.endpoint)
         if not scheme:
             raise InvalidOption(
-                "{endpoint} is not the address of a hub: HF_ENDPOINT must look like https://huggingface.co.",
+                "{endpoint} is not the address of a hub: it must look like https://huggingface.co.",
                 endpoint=repr(self.endpoint),
             )
         self.stall_s = stall_s
@@ -222,8 +221,7 @@ class Hub(FileServer):
             raise unreachable(error) from error
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise HubUnreachable(
-                "The server at {endpoint} is not a hub: check HF_ENDPOINT, the proxy, or a sign-in page "
-                "of the network.",
+                "The server at {endpoint} is not a hub: check the mirror, the proxy, or a sign-in page of the network.",
                 endpoint=self.endpoint,
                 details=repr(error),
             ) from error
@@ -249,7 +247,9 @@ def _size(said: object) -> int:
 
 
 def _offline() -> HubUnreachable:
-    return HubUnreachable("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
+    return HubUnreachable(
+        "Tenon was started in offline mode, so the hub is not asked: start it without to search and download."
+    )
 
 
 class _Metadata(BoundedClient):

@@ -85,7 +85,9 @@ def installed_model(name: str) -> InstalledModel:
             name=name,
         )
     if found is None:
-        raise ModelNotFound("There is no installed model {name}: `tenon models list` names them.", name=repr(name))
+        raise ModelNotFound(
+            "There is no installed model {name}: choose one of those that are installed.", name=repr(name)
+        )
     return found
 
 
@@ -241,8 +243,8 @@ def _found_model(reference: str) -> Path:
         if bundled.is_there:
             return bundled.location
         raise ModelNotFound(
-            "The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with "
-            "`tenon models get`, or in a checkout run `make model`.",
+            "The model {name}, which ships with Tenon, is not in {folder}: install Tenon again, or get another model "
+            "on the page Models.",
             name=translated(bundled.title or bundled.name),
             folder=bundled.folder,
         )
@@ -278,8 +280,7 @@ def _found_model(reference: str) -> Path:
     near = search_catalogue(reference)
     if near:
         raise ModelNotFound(
-            "{reference} is not on this computer. The catalogue has {names}: download on the page Models or with "
-            "`tenon models get`.",
+            "{reference} is not on this computer. The catalogue has {names}: download one on the page Models.",
             reference=repr(reference),
             names=together(model.name for model in near[:MOST_NAMED]),
         )
@@ -313,7 +314,7 @@ def verify(
     record = model.record
     if record is None or not record.hashed:
         raise CheckpointError(
-            "{name} has no record of what it should be: import it with `tenon models import` first.",
+            "{name} has no record of what it should be: import it first.",
             name=model.name,
         )
     folder = model.location.parent if model.location.is_file() else model.location

@@ -140,8 +140,7 @@ def choose_files(
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
         raise NotOnHub(
-            "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
-            "or take --format safetensors.",
+            "{repo} holds no GGUF files: search for its GGUF version, or take its safetensors files.",
             repo=listing.repo,
         )
     files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))

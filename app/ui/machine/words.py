@@ -19,7 +19,7 @@ _DISK_KINDS = {
     "solid": mark("SSD"),
     "spinning": mark("Hard disk"),
     "network": mark("Network disk"),
-    "memory": mark("Disk in memory"),
+    "memory": mark("Cached part of the disk"),
 }
 
 
@@ -158,17 +158,17 @@ def speed_words(mode: str, measured: float | None, predicted: float | None, inst
     return tr("{mode}: {speed} tok/s, predicted {predicted}", mode=mode, speed=said, predicted=figure)
 
 
-def usual_context(plan: PlanReport | None) -> int | None:
-    """Return the context that the mode of a plan has room for, or None if that is not known."""
-    modes = () if plan is None else plan.modes
-    return next((mode.context for mode in modes if plan is not None and mode.mode == plan.chosen), None)
-
-
-def context_words(context: int | None, usual: int | None = None) -> str:
-    """Return a context in words: tokens, or the usual one, as far as that is known."""
+def context_words(context: int | None, plan: PlanReport | None = None) -> str:
+    """Return a context in words: the tokens that were asked for, or the model's own, as far as memory allows it."""
     if context is not None:
         return tr("{tokens} tokens", tokens=figures.whole(context))
-    return tr("Usual context") if usual is None else tr("Usual, {tokens} tokens", tokens=figures.whole(usual))
+    tokens = None if plan is None or plan.taken is None else plan.taken.context
+    if plan is None or tokens is None:
+        return tr("Model's own context")
+    if tokens == plan.context_limit:
+        return tr("Model's own, {tokens} tokens", tokens=figures.whole(tokens))
+    limit = figures.whole(plan.context_limit)
+    return tr("{tokens} of {limit} tokens, as memory allows", tokens=figures.whole(tokens), limit=limit)
 
 
 def plan_notes(plan: PlanReport) -> list[str]:
@@ -182,7 +182,8 @@ def plan_notes(plan: PlanReport) -> list[str]:
         source = tr("What is predicted comes from this machine's speeds and from replies of this model here.")
     else:
         source = tr("Predicted from this machine's speeds.")
-    return [source, paragraph(weights, draft, prompt)]
+    memory = tr("Memory: from an empty to a full context.")
+    return [source, paragraph(weights, draft, prompt, memory)]
 
 
 def progress_words(measuring: Measuring) -> str:

@@ -61,16 +61,17 @@ def kind_title(entry: InstalledEntry) -> str:
 
 
 def memory_words(prediction: Prediction) -> str:
-    """Memory that it takes of what there is: "7.4 of 13.6 GB"."""
-    taken, room = figures.gigabytes(prediction.memory_bytes), figures.gigabytes(prediction.room_bytes)
-    return tr("{taken} of {room} GB", taken=taken, room=room)
+    """Memory that it takes of what there is, with an empty and with a full context: "7.4–8.1 of 13.6 GB"."""
+    taken = figures.gigabytes_from(prediction.memory_bytes, prediction.memory_bytes + prediction.text_bytes)
+    return tr("{taken} of {room} GB", taken=taken, room=figures.gigabytes(prediction.room_bytes))
 
 
 def gpu_words(prediction: Prediction) -> str:
     """Memory that it takes of the GPU's: "3.6 GB on the GPU"; empty for none."""
     if not prediction.gpu_bytes:
         return ""
-    return tr("{size} GB on the GPU", size=figures.gigabytes(prediction.gpu_bytes))
+    size = figures.gigabytes_from(prediction.gpu_bytes, prediction.gpu_bytes + prediction.gpu_text_bytes)
+    return tr("{size} GB on the GPU", size=size)
 
 
 def mixture_words(model: ListedModel) -> str:

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
-from app.ui.composer.prompt_edit import PromptEdit
+from app.ui.composer.prompt_edit import PromptEdit, set_code_type
 from app.ui.figures import extent
 from app.ui.painting import place
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button
@@ -30,6 +30,7 @@ from engine.messages import Attachment
 _PADDING_X_PX = 14
 _PADDING_Y_PX = 8
 _LONG = 2_000
+_FOLDED_LINES, _WHOLE_LINES = 16, 24  # lines that are shown of a message with more than the second number
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
 _ROW_GAP_PX = 2
@@ -112,6 +113,8 @@ class OwnMessage(QWidget):
         self.joined = False
         self._files = [self._file_label(attachment) for attachment in message.attachments]
         self._natural = 0
+        self.fold = push_button("", self._bubble, self._turn_fold, kind="link")  # shows all, or the beginning
+        self._unfolded = False
         self._show_bubble()
         self.editor: MessageEditor | None = None
         self.buttons = MessageActions(
@@ -180,6 +183,7 @@ class OwnMessage(QWidget):
         shown = "" if self.joined else self._text.beginning.of(self.message.content)
         self._text.wrap_for(shown)
         self._text.setPlainText(shown)
+        set_code_type(document, self.theme)
         cursor = QTextCursor(document)
         cursor.select(QTextCursor.SelectionType.Document)
         shape = QTextBlockFormat()
@@ -201,6 +205,9 @@ class OwnMessage(QWidget):
         metrics = QFontMetrics(self.theme.font(TextStyle.SMALL_BOLD))
         names = [f"{one.name}, {extent(one)}" for one in self.message.attachments]
         inner = max([self._natural, *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        self.fold.setText(tr("Show less") if self._unfolded else tr("Show all"))
+        if self.message.content.count("\n") >= _WHOLE_LINES:
+            inner = max(inner, self.fold.sizeHint().width())
         inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
         top = _PADDING_Y_PX
         for label, name in zip(self._files, names, strict=True):
@@ -208,7 +215,15 @@ class OwnMessage(QWidget):
             place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)
             top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
         height = 0 if self._text.isHidden() else self._text.fit(inner)
+        line = self.theme.type.line_height(TextStyle.READING)
+        long = height > _WHOLE_LINES * line
+        height = _FOLDED_LINES * line if long and not self._unfolded else height
         self._text.setGeometry(_PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height)
+        self.fold.setVisible(long)
+        if long:
+            size = self.fold.sizeHint()
+            place(self.fold, _PADDING_X_PX, top + height, size.width(), size.height(), inner + 2 * _PADDING_X_PX)
+            top += size.height()
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
         place(self._bubble, width - outer, 0, outer, bottom, width)
@@ -221,6 +236,16 @@ class OwnMessage(QWidget):
         left = width - row.width() + _INSET_PX
         place(self.buttons, left, bottom + _ROW_GAP_PX, row.width(), row.height(), width)
         return bottom + _ROW_GAP_PX + row.height()
+
+    def unfold_to(self, place: QRect) -> None:
+        """Show all of a long message if a place in it is below its beginning."""
+        if place.bottom() > self._bubble.height() and self.fold.isVisible() and not self._unfolded:
+            self._turn_fold()
+
+    @Slot()
+    def _turn_fold(self) -> None:
+        self._unfolded = not self._unfolded
+        self.height_changed.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.buttons.set_seen(True)

@@ -282,6 +282,7 @@ def test_a_long_message_shows_its_beginning(window: MainWindow, workspace: Scrip
     text = TEXTS[name]
     view = shown_message(window, workspace, text)
     assert view.text == text
+    view.fold.click()
     shown = view.body.document().toRawText().replace("\u2029", "\n")
     assert SHOWN - 1_000 < len(shown) <= SHOWN
     assert text.startswith(shown)

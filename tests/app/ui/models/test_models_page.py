@@ -391,6 +391,9 @@ def test_a_card_says_what_is_on_the_gpu(theme: Theme, qtbot: QtBot, qwen: Listed
     assert card._gpu.isHidden()
     card.show_content(CardContent(qwen, replace(prediction, gpu_bytes=3_580_000_000), "Balanced"))
     assert (card._memory.text(), card._gpu.text) == ("15.0 of 24.0 GB", "3.6 GB on the GPU")
+    growing = replace(prediction, gpu_bytes=10**9, text_bytes=2 * 10**9, gpu_text_bytes=10**9)
+    card.show_content(CardContent(qwen, growing, "Balanced"))
+    assert (card._memory.text(), card._gpu.text) == ("15.0–17.0 of 24.0 GB", "1.0–2.0 GB on the GPU")
 
 
 def test_rules_part_the_rows_of_the_table(theme: Theme, qtbot: QtBot, qwen: ListedModel) -> None:
@@ -423,7 +426,8 @@ def test_a_notice_covers_no_button_at_the_end_of_the_page(visit: Visit) -> None:
     visit.window.toast.say("A sentence.", "A button", lambda: None)
     bar.setValue(bar.maximum())
     last = page.table.rows[-1].button
-    assert last.mapTo(visit.window, last.rect().bottomLeft()).y() < visit.window.toast.y()
+    end = last.mapTo(visit.window, last.rect().bottomLeft()).y()
+    assert end < visit.window.toast.mapTo(visit.window, QPoint()).y()
 
 
 def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:
