@@ -27,7 +27,7 @@ def title_of_model(reference: str) -> str:
     """
     bundled = bundled_model(reference)
     if bundled is not None:
-        return translated(bundled.title)
+        return translated(bundled.title or bundled.name)
     name = _without_type(_own_name(reference))
     return _known_titles().get(_key(name), name)
 
