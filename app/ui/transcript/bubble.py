@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from math import ceil
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QEnterEvent,
-    QFontMetrics,
-    QGuiApplication,
-    QTextBlockFormat,
-    QTextCursor,
-)
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QFontMetricsF, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
@@ -23,7 +17,7 @@ from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.markdown_style import leading_px
 from app.ui.transcript.message_actions import Action, MessageActions
-from app.ui.transcript.prose import FittedBrowser
+from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.words import tr
 from engine.messages import Attachment
 
@@ -106,12 +100,12 @@ class OwnMessage(QWidget):
         self.message = message
         self._bubble = QFrame(self)
         self._bubble.setProperty("kind", "bubble")
-        self._text = FittedBrowser(theme, self._bubble)
-        self._text.setAccessibleName(tr("Your message"))
-        self._text.grown.connect(self._grow)
+        self.blocks = ReplyBlocks(theme, self._bubble, plain=True)
+        self.blocks.set_text(message.content)
+        self.blocks.set_complete(True)
+        self.blocks.height_changed.connect(self.height_changed)
         self.joined = False
         self._files = [self._file_label(attachment) for attachment in message.attachments]
-        self._natural = 0
         self._show_bubble()
         self.editor: MessageEditor | None = None
         self.buttons = MessageActions(
@@ -137,12 +131,11 @@ class OwnMessage(QWidget):
         if joined != self.joined:
             self.joined = joined
             self._show_bubble()
-            self.restyle()
             self.height_changed.emit()
 
     def _show_bubble(self) -> None:
         files = bool(self.message.attachments)
-        self._text.setVisible(not self.joined and (bool(self.message.content) or not files))
+        self.blocks.setVisible(not self.joined and (bool(self.message.content) or not files))
         self._bubble.setVisible(files or not self.joined)
 
     def set_message(self, message: Message) -> None:
@@ -154,43 +147,10 @@ class OwnMessage(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self.height_changed.emit()
 
-    @property
-    def body(self) -> FittedBrowser:
-        """The text, which a selection can reach."""
-        return self._text
-
-    @property
-    def found(self) -> int:
-        """Number of places that a search found."""
-        return self._text.marks.found
-
-    def search(self, pattern: re.Pattern[str] | None) -> None:
-        """Mark what a search finds; None ends it."""
-        self._text.marks.search(pattern)
-
-    def choose_found(self, number: int | None) -> QRect:
-        """Mark one place as the current one; return where it is."""
-        return self._text.marks.choose(number).translated(self._text.mapTo(self, QPoint(0, 0)))
-
     def restyle(self) -> None:
         """Take the theme's fonts again."""
         self.buttons.restyle()
-        document = self._text.document()
-        document.setDefaultFont(self.theme.font(TextStyle.READING))
-        shown = "" if self.joined else self._text.beginning.of(self.message.content)
-        self._text.wrap_for(shown)
-        self._text.setPlainText(shown)
-        cursor = QTextCursor(document)
-        cursor.select(QTextCursor.SelectionType.Document)
-        shape = QTextBlockFormat()
-        height = self.theme.type.line_height(TextStyle.READING)
-        shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
-        cursor.mergeBlockFormat(shape)
-        self._text.marks.refresh()
-        self._text.content_changed()
-        # Measuring lays the whole text out once more, and a long text fills the width anyway.
-        long = len(self.message.content) > _LONG
-        self._natural = _WIDEST_PX if long else self._text.natural_width()
+        self.blocks.restyle()
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
@@ -200,15 +160,19 @@ class OwnMessage(QWidget):
             return height
         metrics = QFontMetrics(self.theme.font(TextStyle.SMALL_BOLD))
         names = [f"{one.name}, {extent(one)}" for one in self.message.attachments]
-        inner = max([self._natural, *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        natural = float(_WIDEST_PX)
+        if len(self.message.content) < _LONG:  # a longer one fills the width
+            letters = QFontMetricsF(self.theme.font(TextStyle.READING))
+            natural = max(map(letters.horizontalAdvance, self.message.content.expandtabs().split("\n"))) + 2
+        inner = max([ceil(natural), *(metrics.horizontalAdvance(name) + 2 for name in names)])
         inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
         top = _PADDING_Y_PX
         for label, name in zip(self._files, names, strict=True):
             label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
             place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)
-            top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
-        height = 0 if self._text.isHidden() else self._text.fit(inner)
-        self._text.setGeometry(_PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height)
+            top += metrics.height() + (0 if self.blocks.isHidden() else _FILE_GAP_PX)
+        height = 0 if self.blocks.isHidden() else self.blocks.fit(inner)
+        self.blocks.setGeometry(_PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height)
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
         place(self._bubble, width - outer, 0, outer, bottom, width)
@@ -256,11 +220,6 @@ class OwnMessage(QWidget):
             self.edit()
         else:
             self.action_requested.emit(self.message.id, action)
-
-    @Slot()
-    def _grow(self) -> None:
-        self.restyle()
-        self.height_changed.emit()
 
     @Slot(str)
     def _submit(self, text: str) -> None:

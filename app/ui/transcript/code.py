@@ -28,7 +28,6 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import TextStyle, Theme, title_of
 from app.ui.transcript.formula_text import OBJECT
 from app.ui.transcript.hidden_signs import HIDDEN, insert_code
-from app.ui.transcript.prose import SHOWN, Beginning
 from app.ui.transcript.selectable import Selectable, SelectableText
 from app.ui.transcript.text_marks import Stretch, TextMarks
 from app.words import tr
@@ -46,7 +45,6 @@ _PADDING_X_PX = 14
 _PADDING_Y_PX = 10
 _CARET_WIDTH_PX = 8
 _COPIED_MS = 1_500
-_SHOWN = 200_000
 
 
 class Span(NamedTuple):
@@ -171,7 +169,6 @@ class CodeHighlighter(QSyntaxHighlighter):
 class CodeText(SelectableText, QTextEdit):
     """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do."""
 
-    grown = Signal()  # more of the code is to be shown
     hidden = 0  # number of characters in the shown code that nobody would see without their boxes
 
     def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
@@ -180,10 +177,8 @@ class CodeText(SelectableText, QTextEdit):
         self._theme = theme
         self._language = language
         self.marks = TextMarks(self, theme)
-        self.beginning = Beginning(self, self.marks, self.grown.emit)
         self._caret = False
         self._code = ""
-        self._shown = ""
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -207,26 +202,19 @@ class CodeText(SelectableText, QTextEdit):
         """True if a line of the code is so long that it is wrapped."""
         return self.lineWrapMode() is not QTextEdit.LineWrapMode.NoWrap
 
-    def part(self, code: str) -> str:
-        """Return the part of a code that is shown, with long lines wrapped: Qt paints a line as a whole."""
-        self._code = code
-        modes = QTextEdit.LineWrapMode
-        wraps = any(len(line) > LONGEST_LINE for line in code.split("\n"))
-        self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
-        return self.beginning.of(code, SHOWN if wraps else _SHOWN)
-
     def fit(self, width: int) -> int:
         """Height at a width, in px, without a bar below."""
         if not self.wraps:
-            height = (self._shown.count("\n") + 1) * self._theme.type.line_height(TextStyle.CODE)
-        else:
-            self.document().setTextWidth(width)
-            height = round(self.document().size().height() + 0.49)
-        return self.beginning.fit(width, height)
+            return (self._code.count("\n") + 1) * self._theme.type.line_height(TextStyle.CODE)
+        self.document().setTextWidth(width)
+        return round(self.document().size().height() + 0.49)
 
-    def show_part(self, code: str) -> None:
-        """Show a part of the code; what only grew is appended."""
-        before, self._shown = self._shown, code
+    def set_code(self, code: str) -> None:
+        """Show a code, with long lines wrapped: Qt paints a line as a whole. What only grew is appended."""
+        modes = QTextEdit.LineWrapMode
+        wraps = any(len(line) > LONGEST_LINE for line in code.split("\n"))
+        self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
+        before, self._code = self._code, code
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         # What joins two emoji is hidden until the second one comes.
@@ -306,7 +294,6 @@ class CodeBlock(QFrame):
         filled(row, label, self._hidden, STRETCH, self._copy, margins=(12, 0, 2, 0), spacing=12)
         self._text = CodeText(theme, block.language, self)
         self._text.restyle()
-        self._text.grown.connect(self._grow)
         self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._timer.timeout.connect(self._forget_copied)
@@ -330,21 +317,12 @@ class CodeBlock(QFrame):
         """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
         self._code = block.text
         self._final = self._final or block.closed or final
-        self._show()
-
-    @Slot()
-    def _grow(self) -> None:
-        self._show()
-        self.height_changed.emit()
-
-    def _show(self) -> None:
-        shown = self._text.part(self._code)
-        if self._final and shown != self._completed:
-            self._completed = shown
+        if self._final and block.text != self._completed:
+            self._completed = block.text
             # First, so that new lines are coloured once; with one character for each box.
-            self._highlighter.complete(HIDDEN.sub(OBJECT, shown))
-        self._text.show_part(shown)
-        hidden = len(HIDDEN.findall(self._code)) if self._final else self._text.hidden
+            self._highlighter.complete(HIDDEN.sub(OBJECT, block.text))
+        self._text.set_code(block.text)
+        hidden = len(HIDDEN.findall(block.text)) if self._final else self._text.hidden
         self._hidden.setText(tr("%n hidden character(s)", hidden) if hidden else "")
 
     def fit(self, width: int) -> int:
@@ -388,8 +366,8 @@ class CodeBlock(QFrame):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._text.restyle()
-        self._text.show_part("")
-        self._text.show_part(self._text.part(self._code))
+        self._text.set_code("")
+        self._text.set_code(self._code)
         self._highlighter.rehighlight()
         self._text.marks.show_drafted(self._drafted)
 

@@ -128,7 +128,7 @@ def test_a_long_text_is_parsed_in_pieces(
     feed = BlockSplitter.feed
     monkeypatch.setattr(BlockSplitter, "feed", lambda splitter, text: (fed.append(len(text)), feed(splitter, text))[1])
     view = opened(qtbot, window, workspace, "word " * 40_000)
-    assert sum(fed) == 200_000
+    assert 200_000 <= sum(fed) < 250_000  # what is near the view is parsed again
     assert max(fed) <= reply_blocks._FED
     assert view.text == "word " * 40_000
 
