@@ -46,10 +46,14 @@ PROSE = (BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST, BlockKind.QUOTE
 BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock | RuleBlock
 
 
-def make_block_widget(theme: Theme, block: Block, parent: QWidget) -> BlockWidget:
-    """Make a widget for a block."""
+def make_block_widget(theme: Theme, block: Block, parent: QWidget, before: str = "") -> BlockWidget:
+    """Make a widget for a block.
+
+    Args:
+        before: The end of the code before a further part of one.
+    """
     if block.kind is BlockKind.CODE:
-        return CodeBlock(theme, block, parent)
+        return CodeBlock(theme, block, parent, before)
     if block.kind is BlockKind.FORMULA:
         return FormulaBlock(theme, block, parent)
     if block.kind is BlockKind.TABLE:

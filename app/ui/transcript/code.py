@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _LONGEST_CODE = 200_000
 LONGEST_LINE = 2_000  # longer ones are made by machines and for machines
 _MOST_LINES_ALONE = 50
+_SHARE = 4  # of the code, that is new when it is lexed again
 _LONGEST_NAME = 40
 _NAMES = {"c++": "C++", "cpp": "C++", "cs": "C#", "js": "JavaScript", "ts": "TypeScript", "sh": "Shell"}
 _HEAD_PX = 32
@@ -110,29 +111,37 @@ def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
 
 
 class CodeHighlighter(QSyntaxHighlighter):
-    """Colours a document: line by line while it grows, from a whole pass once it is complete.
+    """Colours a document: from passes over all of it, and what has come since the last one line by line.
 
-    Line by line is wrong inside strings of several lines; the whole pass at the end mends that. Until the language's
-    lexer has come, nothing is coloured.
+    Line by line is wrong inside strings of several lines; the next pass mends that. Until the language's lexer has
+    come, nothing is coloured.
+
+    Args:
+        before: The end of the code that stands before the document's.
     """
 
-    def __init__(self, document: QTextDocument, theme: Theme, language: str) -> None:
+    def __init__(self, document: QTextDocument, theme: Theme, language: str, before: str = "") -> None:
         super().__init__(document)
         self._theme = theme
         self._language = language
+        self._before = before
         self._lexer = theme.lexers.lexer(language)
         if self._lexer is None:
             theme.lexers.came.connect(self._lexer_came)
         self._code: str | None = None
-        self._whole: list[list[Span]] | None = None
+        self._whole: list[list[Span]] = []  # of the first lines
         self._shown: dict[int, list[Span]] = {}
 
-    def complete(self, code: str) -> None:
-        """Lex the whole code once and recolour what differs."""
+    def read(self, code: str, final: bool) -> None:
+        """Lex the code and recolour what differs, if more of it has come than lexing again costs, or it is final."""
+        read = len(self._code or "")
+        if code == self._code or (not final and _SHARE * (len(code) - read) < len(self._before) + len(code)):
+            return
         self._code = code
         if self._lexer is None:
             return
-        self._whole = spans_by_line(code, self._lexer)
+        lines = spans_by_line(self._before + code, self._lexer)[self._before.count("\n") :]
+        self._whole = lines if final else lines[:-1]
         others = [number for number, spans in self._shown.items() if spans != self._spans(number, "")]
         if len(others) > _MOST_LINES_ALONE:  # Qt lays out all that follows each of them
             self.rehighlight()
@@ -149,7 +158,8 @@ class CodeHighlighter(QSyntaxHighlighter):
         if self._code is None:
             self.rehighlight()
         else:
-            self.complete(self._code)
+            code, self._code = self._code, None
+            self.read(code, final=True)
 
     def highlightBlock(self, text: str) -> None:
         number = self.currentBlock().blockNumber()
@@ -161,9 +171,7 @@ class CodeHighlighter(QSyntaxHighlighter):
             self.setFormat(start, length, shape)
 
     def _spans(self, number: int, text: str) -> list[Span]:
-        if self._whole is None:
-            return spans_by_line(text, self._lexer)[0]
-        return self._whole[number] if number < len(self._whole) else []
+        return self._whole[number] if number < len(self._whole) else spans_by_line(text, self._lexer)[0]
 
 
 class CodeText(SelectableText, QTextEdit):
@@ -265,12 +273,16 @@ class CodeText(SelectableText, QTextEdit):
 
 
 class CodeBlock(QFrame):
-    """A frame with a head and the code."""
+    """A frame with a head and the code.
+
+    Args:
+        before: The end of the code that stands before it, if it is a further part of one.
+    """
 
     height_changed = Signal()
     copy_requested = Signal()  # of the code that begins here, which may go on in further blocks
 
-    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None, before: str = "") -> None:
         super().__init__(parent)
         self.theme = theme
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
@@ -278,7 +290,6 @@ class CodeBlock(QFrame):
         self.language = block.language  # the word after the fence
         self.joined = block.joined  # None unless it goes on with the code above it
         self._final = False
-        self._completed: str | None = None  # what was shown when the whole of it was coloured
         self._drafted: list[Stretch] = []
         self._head = QFrame(self)
         self._head.setProperty("kind", "card-head")
@@ -294,7 +305,7 @@ class CodeBlock(QFrame):
         filled(row, label, self._hidden, STRETCH, self._copy, margins=(12, 0, 2, 0), spacing=12)
         self._text = CodeText(theme, block.language, self)
         self._text.restyle()
-        self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)
+        self._highlighter = CodeHighlighter(self._text.document(), theme, block.language, before)
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._timer.timeout.connect(self._forget_copied)
         self.set_block(block)
@@ -317,10 +328,8 @@ class CodeBlock(QFrame):
         """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
         self._code = block.text
         self._final = self._final or block.closed or final
-        if self._final and block.text != self._completed:
-            self._completed = block.text
-            # First, so that new lines are coloured once; with one character for each box.
-            self._highlighter.complete(HIDDEN.sub(OBJECT, block.text))
+        # First, so that new lines are coloured once; with one character for each box.
+        self._highlighter.read(HIDDEN.sub(OBJECT, block.text), self._final)
         self._text.set_code(block.text)
         hidden = len(HIDDEN.findall(block.text)) if self._final else self._text.hidden
         self._hidden.setText(tr("%n hidden character(s)", hidden) if hidden else "")

@@ -47,6 +47,8 @@ _WORK = 2_500  # in one turn of the event loop
 _AT_ONCE = 12_000  # work of a short text, which is all widgets before it is seen, so that its height is right
 _SECTION, _MOST_BLOCKS = 8_000, 600  # characters and blocks of a section
 _FED, _FED_EACH = 8_000, 1_000  # characters that are parsed at once, and in pieces after these
+_READ_BEFORE = 16_000  # characters of a code that its highlighter reads before a further part of it
+_FENCE = re.compile(r"^ *(?:```|~~~).*\n", re.MULTILINE)
 _SLICE_MS = 8.0
 _KEPT = 2.0  # heights of the view from it, within which widgets are kept
 _LETTER_PX, _GAP_PX, _HALF_LINE = 7.4, 10, 50  # of an estimate; half a line in characters
@@ -710,7 +712,8 @@ class ReplyBlocks(QWidget):
             return
         block = piece.block
         self._spent += _work(block)
-        piece.widget = widget = make_block_widget(self.theme, block, self)
+        before = self._code_before(piece) if block.kind is BlockKind.CODE and block.joined == "\n" else ""
+        piece.widget = widget = make_block_widget(self.theme, block, self, before)
         piece.width = -1
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
@@ -730,6 +733,18 @@ class ReplyBlocks(QWidget):
         if self._drafted:
             self._show_drafted(next(section for section in self._near if piece in section.pieces))
         widget.show()
+
+    def _code_before(self, piece: Piece) -> str:
+        """Return the end of the code that a piece goes on with: the highlighter begins there."""
+        section = next(section for section in self._near if piece in section.pieces)
+        words: list[str] = []
+        for one in reversed(section.pieces[: section.pieces.index(piece)]):
+            words.append(f"{one.block.text}\n")
+            if one.block.joined is None or sum(map(len, words)) > _READ_BEFORE:
+                return "".join(reversed(words))
+        start = self.text.find("\n", max(0, section.begin - _READ_BEFORE)) + 1
+        fence = [match.end() for match in _FENCE.finditer(self.text, start, section.begin)]
+        return "".join((self.text[fence[-1] if fence else start : section.begin], *reversed(words)))
 
     @Slot()
     def _copy_code(self) -> None:
