@@ -26,7 +26,7 @@ from app.words import tr
 _BUTTON_PX = 28
 _FIELD_PX = 320
 _PAUSE_MS = 250  # between counts while a reply is written
-_TURN, _PIECE = 100_000, 8_000  # characters that are searched in one turn of the event loop, and at once
+_TURN, _PIECE = 50_000, 8_000  # characters that are searched in one turn of the event loop, and at once
 
 
 class FindBar(QFrame):

@@ -32,7 +32,7 @@ _ICONS = {Remedy.TRY_AGAIN: "rotate-ccw", Remedy.SMALLER_CONTEXT: "refresh-cw"}
 _HEIGHT_PX = 30
 _RULE_GAP_PX = 10
 _LEAST_RULE_PX = 16
-_COPIED_AT_ONCE = 10  # parts of plain text
+_COPIED_AT_ONCE = 2  # parts of plain text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
 
 

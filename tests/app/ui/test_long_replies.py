@@ -266,7 +266,7 @@ def test_a_search_goes_to_what_is_no_widget(qtbot: QtBot, window: MainWindow, wo
     view = opened(qtbot, window, workspace, "\n\n".join(PARAGRAPHS))
     finder = window.find_in_chat.finder
     finder.search(phrase_pattern("paragraph number 1234"))
-    assert finder.total == 1
+    qtbot.waitUntil(lambda: finder.total == 1)
     qtbot.waitUntil(lambda: view.blocks.settled)
     marked = [w for w in view.blocks.widgets if isinstance(w, SelectableText) and w.toPlainText() == PARAGRAPHS[1_234]]
     assert len(marked) == 1
