@@ -140,6 +140,8 @@ class TargetRows:
     def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
         """Note emitted tokens and the rows of what was committed, as `Drafter.observe` has them.
 
+        Rows without tokens are those of a piece of the prompt.
+
         Raises:
             ValueError: The rows are not those of every position up to the root.
         """
@@ -147,8 +149,12 @@ class TargetRows:
         if hidden is not None:
             self._waiting.append(hidden)
             self.held += len(hidden)  # asking each tensor again would take long
-            if self.held != len(self.text) - 1:
+            if tokens and self.held != len(self.text) - 1:
                 raise ValueError(f"{self.held} hidden rows for {len(self.text)} tokens")
+
+    def put_back(self, rows: Tensor) -> None:
+        """Let the last of the rows that were taken wait again."""
+        self._waiting = [rows] if len(rows) else []
 
     def take(self) -> Tensor | None:
         """Return all rows that wait, (n, columns), and clear them; return None if there are none."""

@@ -1,4 +1,4 @@
-"""GGUF files by their names: the model that a file belongs to, and its part of that model."""
+"""GGUF files by their names: the model that a file belongs to, its part of that model, and its quantization."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
 _NO_MODELS = ("mmproj", "imatrix")
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
+_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
 #: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site with a limit on size.
 _PIECE = re.compile(
     r"(?P<whole>.+\.gguf)[-._](?:(?:part|split)[-._]?(?:[a-z]{1,2}|\d+(?:[-_]?of[-_]?\d+)?)|\d{2,3})",
@@ -58,6 +59,12 @@ def gguf_name(path: Path) -> str:
     """Return the name of a model by its file."""
     part = PART.fullmatch(path.stem)
     return path.stem if part is None else part["stem"]
+
+
+def quantization_of(name: str) -> str | None:
+    """Return the quantization in the name of a GGUF file, in capitals, or None if the name does not say."""
+    found = _QUANTIZATION.findall(name.removesuffix(SUFFIX))
+    return str(found[-1]).upper() if found else None
 
 
 def check_whole(files: Iterable[Path]) -> None:

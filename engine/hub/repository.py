@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
+from engine.gguf.files import quantization_of
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -39,7 +40,6 @@ _NEXT_BEST = (
     "F32",
 )
 
-_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
 # No name that means something else to a file system: a hub, or a server that poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
 _GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
@@ -140,8 +140,7 @@ def choose_files(
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
         raise NotOnHub(
-            "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
-            "or take --format safetensors.",
+            "{repo} holds no GGUF files: search for its GGUF version, or take its safetensors files.",
             repo=listing.repo,
         )
     files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
@@ -187,12 +186,6 @@ def without_adapter(names: Collection[str]) -> Collection[str]:
     if any(name.startswith("model") and name.endswith(".safetensors") for name in names):
         return [name for name in names if name not in _ADAPTER]
     return names
-
-
-def quantization_of(name: str) -> str | None:
-    """Return the quantization in the name of a GGUF file, in capitals, or None if the name does not say."""
-    found = _QUANTIZATION.findall(name.removesuffix(".gguf"))
-    return str(found[-1]).upper() if found else None
 
 
 def _quantized(files: Iterable[HubFile]) -> dict[str | None, list[HubFile]]:

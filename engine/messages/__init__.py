@@ -6,7 +6,6 @@ a lock or a function.
 
 from engine.messages.commands import (
     DEFAULT_MODEL,
-    DEFAULT_MODEL_TITLE,
     MOST_PARTS,
     SAMPLING_RANGES,
     SERVER_PORT,

@@ -123,7 +123,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
     if not drafts:
         raise InvalidOption(paragraph(say("The mode {mode} cannot run.", mode=say(mode.title)), say(mode.needs)))
     drafts = (LOOKUP.name, *drafts) if mode.takes_several else drafts[:1]
-    return replace(options, drafts=drafts, memory=memory)
+    return replace(options, drafts=drafts, insists=True, memory=memory)
 
 
 def check_options(given: Mapping[str, object]) -> None:

@@ -315,7 +315,7 @@ class FindInChat(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""
         messages = CommandGroup.MESSAGE
-        commands.add("find", tr("Find in this chat"), self.open, messages, ("Ctrl+F",), "search")
+        commands.add("find", tr("Find in this chat"), self.open, messages, ("Ctrl+F",))
         self._steps = (
             commands.add("find-next", tr("Next place found"), self.finder.next, messages, ("F3", "Ctrl+G")),
             commands.add("find-previous", tr("Previous place found"), self.finder.previous, messages,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QFontMetricsF, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -24,6 +24,8 @@ from engine.messages import Attachment
 _PADDING_X_PX = 14
 _PADDING_Y_PX = 8
 _LONG = 2_000
+_FENCE = "```"
+_FOLDED_LINES, _WHOLE_LINES = 16, 24  # lines that are shown of a message with more than the second number
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
 _ROW_GAP_PX = 2
@@ -106,6 +108,8 @@ class OwnMessage(QWidget):
         self.blocks.height_changed.connect(self.height_changed)
         self.joined = False
         self._files = [self._file_label(attachment) for attachment in message.attachments]
+        self.fold = push_button("", self._bubble, self._turn_fold, kind="link")  # shows all, or the beginning
+        self._unfolded = False
         self._show_bubble()
         self.editor: MessageEditor | None = None
         self.buttons = MessageActions(
@@ -162,9 +166,15 @@ class OwnMessage(QWidget):
         names = [f"{one.name}, {extent(one)}" for one in self.message.attachments]
         natural = float(_WIDEST_PX)
         if len(self.message.content) < _LONG:  # a longer one fills the width
-            letters = QFontMetricsF(self.theme.font(TextStyle.READING))
-            natural = max(map(letters.horizontalAdvance, self.message.content.expandtabs().split("\n"))) + 2
+            fonts = [self.theme.font(TextStyle.READING), self.theme.font(TextStyle.READING)]
+            fonts[1].setFamilies(self.theme.font(TextStyle.CODE).families())
+            letters = [QFontMetricsF(font) for font in fonts[: 2 if _FENCE in self.message.content else 1]]
+            lines = self.message.content.expandtabs().split("\n")
+            natural = max(one.horizontalAdvance(line) for one in letters for line in lines) + 2
         inner = max([ceil(natural), *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        self.fold.setText(tr("Show less") if self._unfolded else tr("Show all"))
+        if self.message.content.count("\n") >= _WHOLE_LINES:
+            inner = max(inner, self.fold.sizeHint().width())
         inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
         top = _PADDING_Y_PX
         for label, name in zip(self._files, names, strict=True):
@@ -172,7 +182,15 @@ class OwnMessage(QWidget):
             place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)
             top += metrics.height() + (0 if self.blocks.isHidden() else _FILE_GAP_PX)
         height = 0 if self.blocks.isHidden() else self.blocks.fit(inner)
+        line = self.theme.type.line_height(TextStyle.READING)
+        long = height > _WHOLE_LINES * line
+        height = _FOLDED_LINES * line if long and not self._unfolded else height
         self.blocks.setGeometry(_PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height)
+        self.fold.setVisible(long)
+        if long:
+            size = self.fold.sizeHint()
+            place(self.fold, _PADDING_X_PX, top + height, size.width(), size.height(), inner + 2 * _PADDING_X_PX)
+            top += size.height()
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
         place(self._bubble, width - outer, 0, outer, bottom, width)
@@ -185,6 +203,16 @@ class OwnMessage(QWidget):
         left = width - row.width() + _INSET_PX
         place(self.buttons, left, bottom + _ROW_GAP_PX, row.width(), row.height(), width)
         return bottom + _ROW_GAP_PX + row.height()
+
+    def unfold_to(self, place: QRect) -> None:
+        """Show all of a long message if a place in it is below its beginning."""
+        if place.bottom() > self._bubble.height() and self.fold.isVisible() and not self._unfolded:
+            self._turn_fold()
+
+    @Slot()
+    def _turn_fold(self) -> None:
+        self._unfolded = not self._unfolded
+        self.height_changed.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.buttons.set_seen(True)

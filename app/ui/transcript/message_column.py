@@ -15,6 +15,7 @@ from app.chat.engine_state import EngineState
 from app.ui.parts import LabelledButton
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
+from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
 from app.ui.transcript.reply_blocks import Piece, Section
 from app.words import tr
@@ -215,6 +216,8 @@ class MessageColumn(QScrollArea):
 
     def reveal(self, view: MessageView, place: QRect) -> None:
         """Scroll to a place of a message's widget unless it is in view."""
+        if isinstance(view, OwnMessage):
+            view.unfold_to(place)
         bar = self.verticalScrollBar()
         top = view.y() + place.top()
         if top < bar.value() + _TOP_PX or top + place.height() > bar.value() + self.viewport().height() - _TOP_PX:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolButton, QW
 
 from app.chat.formula import Formula
 from app.chat.markdown_blocks import Block
+from app.ui.composer.prompt_edit import set_code_type
 from app.ui.painting import place
 from app.ui.parts import InertDocument
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -231,6 +232,7 @@ class PlainBlock(ProseBlock):
         self.setAccessibleName(tr("Your message"))
         self.wrap_for(self._text)
         self.setPlainText(self._text)
+        set_code_type(document, self.theme)
         cursor = QTextCursor(document)
         cursor.select(QTextCursor.SelectionType.Document)
         shape = QTextBlockFormat()

@@ -14,6 +14,7 @@ from app.chat.conversation import NO_STRETCHES, Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import notices_of, trouble_of
 from app.chat.troubles import Remedy, remedy_of, title_of
+from app.ui import figures
 from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import TextStyle, Theme
@@ -45,7 +46,7 @@ class ErrorNotice(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self._remedy = Remedy.TRY_AGAIN
+        self._remedy, self._remedy_words = Remedy.TRY_AGAIN, ""
         self.setProperty("kind", "error")
         self._icon = PlainLabel(self)
         self._title = PlainLabel(self, kind="strong", wrap=True)
@@ -81,13 +82,14 @@ class ErrorNotice(QFrame):
             saved: True if what was written is on the disk.
         """
         self._remedy = remedy_of(report)
+        self._remedy_words = figures.remedy_words(self._remedy, report)
         again = self._remedy is Remedy.TRY_AGAIN
         self._title.setText(tr(title_of(report)))
         self._sentence.setText(report.message)
         self._kept.setText(tr("The text so far is kept.") if has_text else tr("Your message is kept."))
         self._kept.setVisible(saved)
         self._name_remedy()
-        self.remedy_button.setAccessibleName(tr(self._remedy.value))
+        self.remedy_button.setAccessibleName(self._remedy_words)
         self.remedy_button.setVisible(can_act)
         self.retry_button.setVisible(can_act and not again)
         self.setAccessibleName(tr("Error: {sentence}", sentence=report.message))
@@ -120,7 +122,7 @@ class ErrorNotice(QFrame):
     def _name_remedy(self, with_icon: bool = True) -> None:
         icon = _ICONS.get(self._remedy) if with_icon else None
         # Qt leaves too little between an icon and its words.
-        self.remedy_button.setText((" " if icon else "") + tr(self._remedy.value))
+        self.remedy_button.setText((" " if icon else "") + self._remedy_words)
         self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
 
     def _shorten_remedy(self, room: int) -> None:

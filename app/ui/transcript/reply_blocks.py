@@ -478,6 +478,17 @@ class ReplyBlocks(QWidget):
         if elsewhere or not self._builder.isActive():
             self._build_seen()
 
+    def place_of(self, character: int) -> int:
+        """Return where a block begins that a character of the text is in, in px."""
+        section = self.sections[bisect_right(self.sections, character, key=_begin) - 1]
+        end, top = section.begin, section.top
+        for piece in section.pieces:
+            if end > character:
+                break
+            end = max(end, self.text.find(piece.block.source, end) + len(piece.block.source))
+            top = piece.top
+        return top
+
     def anchor(self, y: int) -> tuple[Piece | Section, int]:
         """Return what stands at a place in px, and how far below its top that is."""
         section = self.sections[max(0, bisect_right(self.sections, y, key=_top) - 1)]
@@ -797,6 +808,10 @@ def _goes_on_with_code(piece: Piece) -> bool:
 
 def _top(one: Piece | Section) -> int:
     return one.top
+
+
+def _begin(section: Section) -> int:
+    return section.begin
 
 
 def _fed(section: Section) -> int:

@@ -279,6 +279,7 @@ def test_a_long_message_is_shown_in_parts(
     text = TEXTS[name]
     view = shown_message(window, workspace, text)
     assert view.text == text
+    view.fold.click()
     qtbot.waitUntil(lambda: view.blocks.settled)
     bar = window.page.transcript.verticalScrollBar()
     for place, part in ((0, text[:40]), (bar.maximum() * 2, text[-40:])):

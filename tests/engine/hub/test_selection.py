@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.hub.repository import HubFile, Listing, choose_files, quantization_of
+from engine.gguf.files import quantization_of
+from engine.hub.repository import HubFile, Listing, choose_files
 
 ORIGINAL = {
     ".gitattributes": 1, "README.md": 2, "config.json": 3, "generation_config.json": 1, "tokenizer.json": 9,
