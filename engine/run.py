@@ -13,7 +13,7 @@ from engine.errors import InvalidOption
 from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model
 from engine.hub.titles import title_of_model
-from engine.messages import LoadOptions, MachineReport, Plan, PlanReport
+from engine.messages import OWN_HEAD, LoadOptions, MachineReport, Plan, PlanReport
 from engine.messages.machine import Gpu
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, mode_of, named_drafts
 from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
@@ -100,7 +100,8 @@ def check(options: LoadOptions, find: Find = find_model) -> None:
     if OFF in options.drafts and len(options.drafts) > 1:
         raise InvalidOption(_ALONE, draft=OFF)
     for draft in named_drafts(options.drafts):
-        find(draft)
+        if draft != OWN_HEAD:  # which the model's files decide
+            find(draft)
 
 
 def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find = find_model) -> Run:

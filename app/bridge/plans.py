@@ -19,6 +19,7 @@ from engine.hub.bundled import bundled_drafts, bundled_model
 from engine.hub.endpoints import is_remote
 from engine.hub.installed import installed_models
 from engine.messages import (
+    OWN_HEAD,
     CheckDrafts,
     DraftChecked,
     ErrorReport,
@@ -130,7 +131,8 @@ class Drafts(QObject):
         """
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}
-        refs = {ref: _bundled_mode(ref) or self._modes.get(ref, "") for ref in self._references()}
+        offered = (ref for ref in self._references() if ref != OWN_HEAD or known.get(ref) == "" or ref in chosen)
+        refs = {ref: _bundled_mode(ref) or self._modes.get(ref, "") for ref in offered}
         plans = {ref: self._plans.of(self._with(ref)) for ref in ("", *refs)}
         types = {entry.ref: entry.type for entry in self._installed.entries}
         return draft_choices(refs, bundled_drafts(model), chosen, known, plans, types)
@@ -179,10 +181,10 @@ class Drafts(QObject):
         return replace(load_options(self._settings), drafts=(draft,) if draft else ())
 
     def _references(self) -> list[str]:
-        """Drafts to offer, each once: what ships for the model, what is installed, what was chosen before."""
+        """Drafts to ask about, each once: what ships or comes with the model, what is installed, what was chosen."""
         model = self._settings.model
         installed = (str(model.location) for model in installed_models() if model.is_whole)
-        found = [*bundled_drafts(model), *installed, *chain(*self._settings.drafts.values())]
+        found = [*bundled_drafts(model), OWN_HEAD, *installed, *chain(*self._settings.drafts.values())]
         return [ref for ref in dict.fromkeys(named_drafts(found)) if ref != model]
 
     def _ask(self, drafts: tuple[str, ...]) -> Question:

@@ -10,7 +10,7 @@ from app.chat.model_entries import InstalledEntry
 from app.words import mark, tr
 from engine.errors import InvalidOption
 from engine.hub.titles import title_of_model, type_of_model
-from engine.messages import LoadOptions, ModePrediction, PlanReport
+from engine.messages import OWN_HEAD, LoadOptions, ModePrediction, PlanReport
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, in_mode
 from engine.modes.mode import GPU_PLACEMENTS
 
@@ -135,6 +135,7 @@ def draft_choices(
     for ref, mode in refs.items():
         alone = not [other for other in others if other != ref]
         where = tr("Built in") if ref in bundled else _joined(types.get(ref) or type_of_model(ref), _place(ref))
+        where = tr("Comes with the model.") if ref == OWN_HEAD else where
         about = _about(mode) if alone else _about("minions")
         detail = f"{about} {where}" if about else where
         plan = plans.get(ref)

@@ -100,8 +100,9 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
         dest="drafts",
         action="append",
         default=[],
-        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; lookup for "
-        "what followed the same words before, off for nothing; may be repeated, for drafts that vote",
+        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; mtp for "
+        "the layer that the model comes with, lookup for what followed the same words before, off for nothing; may be "
+        "repeated, for drafts that vote",
     )
     parser.add_argument(
         "--weights",

@@ -83,6 +83,7 @@ class FeatureDraft(Drafter):
         context: Tokens of context of the target.
         link: The way to the draft's device.
         check: Called between the draft's blocks; raises to cancel.
+        chains: True if chains pay without a short way too, since each row of a forward is dear.
     """
 
     reads_hidden = True
@@ -94,8 +95,10 @@ class FeatureDraft(Drafter):
         context: int,
         link: Link,
         check: Callable[[], None],
+        chains: bool = False,
     ) -> None:
         self.hidden_layers = network.hidden_layers  # layers of the target whose hidden rows `observe` takes
+        self.runs_chains = chains or network.has_short_way  # True if `run_chain` is worth to be called
         self.limits = limits  # limits of its trees. May be changed between replies
         self.reading_s = inf  # most seconds of reading a prompt. May be changed between replies
         self._pace = ReadingPace()
@@ -172,11 +175,6 @@ class FeatureDraft(Drafter):
         return replace(draft, tokens=tuple(link.to_host(network.target_tokens(own)).tolist()))
 
     @property
-    def runs_chains(self) -> bool:
-        """True if the network has the short way that `run_chain` takes."""
-        return self._network.has_short_way
-
-    @property
     def waiting(self) -> int:
         """Rows that the next chain has to take in first."""
         return len(self._rows.text) - 1 - self._cache.length
@@ -189,7 +187,7 @@ class FeatureDraft(Drafter):
     def run_chain(
         self, goes_on: Callable[[Tensor], int | None], known: Callable[[Tensor, Sequence[int]], None]
     ) -> None:
-        """Run a chain below the last observed token, step by step by the short way.
+        """Run a chain below the last observed token, step by step, by the short way where there is one.
 
         Args:
             goes_on: Takes the (1, Vd) logits after each node, the root first, and returns the token of the next
@@ -201,7 +199,10 @@ class FeatureDraft(Drafter):
 
         def run(tokens: Sequence[int], features: Tensor) -> tuple[Tensor, Tensor]:
             found = network.run_next(tokens, cache, features, self._check)
-            assert found is not None, "chains are run where there is a short way"
+            if found is None:
+                places = torch.arange(cache.length, cache.length + len(tokens))
+                made = network.run(torch.tensor(tokens), places, cache, features=features, check=self._check)
+                found = network.logits(made), made
             cache.commit(range(len(tokens)))
             return found
 
@@ -395,8 +396,11 @@ class HeadDraft(SharingDraft):
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        network = load_feature_network(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
-        return partial(self.text, network, parts, ShareChances())
+        return partial(self.text, self.network(shared, parts), parts, ShareChances())
+
+    def network(self, shared: SharedWeights, parts: DraftLoad) -> FeatureNetwork:
+        """Read the network; arguments are those of `texts`."""
+        return load_feature_network(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
         """Make room for a text.
@@ -406,12 +410,13 @@ class HeadDraft(SharingDraft):
             parts: Context and device of the draft.
             chances: Worth of its guesses in all texts.
         """
-        draft = FeatureDraft(network, TreeShape(), parts.context, parts.link, parts.check)
+        chains = self.comes_with_target and not parts.plan.on_gpu
+        draft = FeatureDraft(network, TreeShape(), parts.context, parts.link, parts.check, chains)
         return partial(_drafter, draft, chances)
 
 
 def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
-    """Make a drafter of chains if the head has a short way and nobody asks for trees, else of trees."""
+    """Make a drafter of chains if the head runs them and nobody asks for trees, else of trees."""
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
     draft.reading_s = wanted.reading_s
     if draft.runs_chains and wanted.growth == TreeShape(chains=True):

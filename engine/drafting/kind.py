@@ -128,6 +128,8 @@ class DraftKind(ABC):
     """Tokens of a round (tau) with drafts of 15 nodes by kind of prompt, until it is measured here."""
     by_levels: ClassVar[bool] = True
     """True if each level of a tree takes a forward, which may be made ahead; else one makes all of them."""
+    comes_with_target: ClassVar[bool] = False
+    """True if the target's makers trained it with the target, so that ``auto`` may take it before a reply tried it."""
     on_host: ClassVar[bool] = False
     """True if a GPU is of no use to it."""
 

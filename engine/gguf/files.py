@@ -12,6 +12,8 @@ from engine.files import open_file
 SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
 _NO_MODELS = ("mmproj", "imatrix")
+#: Beginning of the names of files with the layer alone that guesses a token further (MTP).
+HEAD_PREFIX = "mtp-"
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
 _QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
 #: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site with a limit on size.
@@ -40,11 +42,12 @@ def is_gguf(path: Path) -> bool:
 def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
     """Return the GGUF models among files by their names: the first part of each, and the parts that are there.
 
-    Image encoders are left out, and importance matrices.
+    Image encoders are left out, importance matrices, and layers that draft for a model beside them (MTP).
     """
     found: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix.lower() == SUFFIX and not any(name in file.name.lower() for name in _NO_MODELS):
+        name = file.name.lower()
+        if name.endswith(SUFFIX) and not name.startswith(HEAD_PREFIX) and not any(one in name for one in _NO_MODELS):
             found.setdefault(first_part(file), []).append(file)
     return found
 

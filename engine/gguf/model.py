@@ -57,6 +57,12 @@ _LAYER = {
     "shortconv.conv": "conv.conv",
     "shortconv.in_proj": "conv.in_proj",
     "shortconv.out_proj": "conv.out_proj",
+    "nextn.eh_proj": "eh_proj",
+    "nextn.enorm": "enorm",
+    "nextn.hnorm": "hnorm",
+    "nextn.shared_head_norm": "shared_head.norm",
+    "nextn.shared_head_head": "shared_head.head",
+    "nextn.embed_tokens": "embed_tokens",
 }
 #: Stacks of the maps that each head has from a latent.
 _LATENTS = {"attn_k_b": "self_attn.k_b_proj.{}", "attn_v_b": "self_attn.v_b_proj.{}"}
@@ -209,14 +215,19 @@ class GgufFile:
 class GgufModel:
     """A model whose files are complete."""
 
-    config: dict[str, Any]  # config in the form of config.json
+    config: dict[str, Any]  # config in the form of config.json; of a layer alone its architecture
     files: tuple[GgufFile, ...]  # files of its tensors
     quantization: str | None  # name of its mixture of types, such as Q4_K_M; None for plain numbers
     text_alone: bool  # True if it has encoders of images or sound too, which are left out
 
 
-def read_gguf(path: Path) -> GgufModel:
-    """Read the heads of a model's files, starting from a path of `find_gguf`.
+def read_gguf(path: Path, head: bool = False) -> GgufModel:
+    """Read the headers of a model's files, starting from a path of `find_gguf`.
+
+    Args:
+        path: The file, or its first part.
+        head: True for a file with the layer alone that guesses a token further (MTP), whose config is the model's: only
+            the architecture is read of it.
 
     Raises:
         WeightsMissing: A part is missing.
@@ -233,10 +244,18 @@ def read_gguf(path: Path) -> GgufModel:
             "together.",
             path=gguf_name(path),
         )
-    check_text_model(metadata, shapes)
+    if not head:
+        check_text_model(metadata, shapes)
     architecture = architecture_of(metadata)
-    config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
-    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+    if head:
+        config: dict[str, Any] = {"architectures": [GGUF[architecture].architecture]}
+        heads, kv_heads = (
+            int(metadata.get(f"{metadata['general.architecture']}.attention.{key}", 0))
+            for key in ("head_count", "head_count_kv")
+        )
+    else:
+        config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
+        heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     files = tuple(
         GgufFile(
             header,

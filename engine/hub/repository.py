@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.gguf.files import quantization_of
+from engine.gguf.files import HEAD_PREFIX, quantization_of
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -188,8 +188,13 @@ def without_adapter(names: Collection[str]) -> Collection[str]:
     return names
 
 
-def _quantized(files: Iterable[HubFile]) -> dict[str | None, list[HubFile]]:
-    """Return the GGUF models of a repository, whole or in parts, by quantization, without image encoders."""
+def _quantized(files: Iterable[HubFile], heads: bool = False) -> dict[str | None, list[HubFile]]:
+    """Return the GGUF models of a repository, whole or in parts, by quantization, without image encoders.
+
+    Args:
+        files: Files of the repository.
+        heads: True for the layers that draft for these models (MTP) in the models' place.
+    """
     by_model: dict[str, list[HubFile]] = {}
     for file in files:
         base = file.name.rpartition("/")[2].lower()
@@ -197,6 +202,7 @@ def _quantized(files: Iterable[HubFile]) -> dict[str | None, list[HubFile]]:
             base.endswith(".gguf")
             and _PLAIN_NAME.fullmatch(base)
             and not base.startswith(("mmproj", "."))
+            and base.startswith(HEAD_PREFIX) == heads
             and "imatrix" not in base
         ):
             by_model.setdefault(_GGUF_PART.sub("", file.name), []).append(file)
@@ -229,7 +235,9 @@ def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], q
     else:
         wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST, *alternatives, None)
         chosen = next(name for name in wanted if name in quantized)
-    return Selection("gguf", _by_size(quantized[chosen]), chosen, alternatives)
+    heads = _quantized(listing.files, heads=True)
+    head = heads.get(chosen) or min(heads.values(), key=_size, default=[])
+    return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives)
 
 
 def _by_size(files: Iterable[HubFile]) -> tuple[HubFile, ...]:

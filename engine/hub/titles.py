@@ -11,7 +11,8 @@ from engine.hub.bundled import bundled_model, bundled_models
 from engine.hub.catalogue import catalogue
 from engine.hub.endpoints import is_remote, remote_name
 from engine.hub.model_folders import HUGGING_FACE, OLLAMA
-from engine.sentences import translated
+from engine.messages import OWN_HEAD
+from engine.sentences import say, translated
 
 _BETWEEN = re.compile(r"[\s_-]+")
 _TUNED = re.compile(r"(?:^|[-_. ])(?:instruct|chat|it|assistant)(?=[-_. ]|$)", re.IGNORECASE)
@@ -23,11 +24,13 @@ def title_of_model(reference: str) -> str:
 
     Args:
         reference: A reference of `find_model`, the name of an installed model or of a download, a repository
-            ``owner/name``, or a name of the catalogue.
+            ``owner/name``, a name of the catalogue, or the draft that models come with.
     """
     bundled = bundled_model(reference)
     if bundled is not None:
-        return translated(bundled.title or bundled.name)
+        return translated(bundled.title)
+    if reference == OWN_HEAD:
+        return say("The model's own layer (MTP)")
     name = _without_type(_own_name(reference))
     return _known_titles().get(_key(name), name)
 

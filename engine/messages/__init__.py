@@ -7,6 +7,7 @@ a lock or a function.
 from engine.messages.commands import (
     DEFAULT_MODEL,
     MOST_PARTS,
+    OWN_HEAD,
     SAMPLING_RANGES,
     SERVER_PORT,
     Attachment,

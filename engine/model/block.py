@@ -120,7 +120,8 @@ def attention(
     together = mixed[0] if len(mixed) == 1 else torch.cat(mixed)
     together = together.to(rows.dtype)
     if weights.attention_gate is not None:
-        together = together * weights.attention_gate(rows).sigmoid()
+        gate = weights.attention_gate(rows).sigmoid()  # of channels or of heads
+        together = (together.view(*gate.shape, -1) * gate[..., None]).flatten(1)
     return weights.output(together)
 
 

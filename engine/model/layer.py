@@ -57,7 +57,7 @@ class LayerWeights:
     # Map of each head's plain channels of a query -> latent, one head after the other, or None
     key_up: LinearMap | None = None
     value_up: LinearMap | None = None  # map latent -> each head's values, one head after the other, or None
-    # Map h -> q, whose sigmoid multiplies attention's result, or None
+    # Map h -> q, or to the number of heads, whose sigmoid multiplies attention's result, or None
     attention_gate: LinearMap | None = None
 
     def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:

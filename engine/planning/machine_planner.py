@@ -171,7 +171,8 @@ class MachinePlanner:
         options: Settled options; every mode is planned, whichever they name.
         profiles: Measurements with these models on this machine, by the name of a weight format.
         seconds: Times of products by format, if they are known better than from the report.
-        named: True if the user named the drafts; else ``auto`` takes those alone that replies have tried.
+        named: True if the user named the drafts; else ``auto`` takes those alone that replies have tried, or that
+            came with the model.
 
     Raises:
         InvalidOption: the model has no such context, or the number of layers is negative.
@@ -293,7 +294,11 @@ class MachinePlanner:
         """Return the reason why ``auto`` never takes a mode however fast it is, or an empty text if it may."""
         if mode.takes_several and len(drafts) < 2:
             return say(_VOTES_ALONE)  # that draft's own mode does as much
-        tried = self._named or measured or all(profile.knows_draft(draft.digest) for draft in drafts)
+        tried = (
+            self._named
+            or measured
+            or all(draft.comes_with_target or profile.knows_draft(draft.digest) for draft in drafts)
+        )
         return "" if tried else say(_NOT_TRIED)
 
     def _worth(self, plan: ModePlan) -> float:

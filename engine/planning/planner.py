@@ -19,6 +19,7 @@ from engine.errors import CheckpointError, InvalidOption, TenonError
 from engine.hub.bundled import bundled_drafts
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import (
+    OWN_HEAD,
     Basis,
     LoadOptions,
     MachineReport,
@@ -31,7 +32,7 @@ from engine.messages import (
     RoundRecord,
 )
 from engine.messages.machine import HostMemory
-from engine.model_file import OpenedModel, open_model
+from engine.model_file import OpenedModel, open_draft, open_model
 from engine.modes import MODES, Mode, named_drafts
 from engine.placement import PlacementPlan
 from engine.planning.hardware import hardware_hash, keep_error, read_report
@@ -179,8 +180,12 @@ class ModelPlanner:
 
 
 def own_drafts(opened: OpenedModel) -> tuple[str, ...]:
-    """Return the drafts that a model has without anybody naming them: bundled ones, and installed ones that fit it."""
-    return (*bundled_drafts(opened.reference), *installed_drafts(opened.place))
+    """Return the drafts that a model has without anybody naming them.
+
+    Bundled ones, the one that it comes with, and installed ones that fit it.
+    """
+    own = (OWN_HEAD,) if opened.has_own_head else ()
+    return (*bundled_drafts(opened.reference), *own, *installed_drafts(opened.place))
 
 
 def model_planner(
@@ -213,7 +218,7 @@ def model_planner(
     drafts: list[DraftKind] = []
     for name in named or own_drafts(opened):
         try:
-            draft = open_model(name, find)
+            draft = open_draft(name, opened, find)
             if any(draft.place == other.opened.place for other in drafts):
                 raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=name)
             drafts.append(read_draft(draft, target.config))

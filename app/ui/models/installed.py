@@ -45,6 +45,7 @@ class InstalledContent:
     read_share: float | None = None
     pairs: tuple[DraftPair, ...] = ()  # pairs as a draft, as far as they are known
     draft: ListedModel | None = None  # a draft that could be fetched for it; None for none
+    own_head: bool = False  # True if it comes with a layer that drafts (MTP), as far as that is known
 
 
 class InstalledRow(RuledRow):
@@ -87,6 +88,7 @@ class InstalledRow(RuledRow):
                 tr("built in, a very small model: quick, often wrong") if entry.bundled else "",
                 entry.type,
                 size,
+                tr("with a draft of its own (MTP)") if content.own_head else "",
                 licence_title(entry.licence),
                 entry.place
                 if entry.server

@@ -29,7 +29,7 @@ from app.ui.models.wording import (
 )
 from app.words import mark, tr
 from engine.hub.titles import title_of_model
-from engine.messages import Basis, DownloadStatus, PlanReport, Prediction
+from engine.messages import OWN_HEAD, Basis, DownloadStatus, DraftPair, PlanReport, Prediction
 from engine.sentences import paragraph
 
 _SOURCES: dict[Basis, str] = {
@@ -154,7 +154,8 @@ class ModelShelf:
             reading = self.read_share if entry.name == store.installed.reads else None
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
             draft = self._missing_draft(entry)
-            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft))
+            mtp = DraftPair(entry.name, OWN_HEAD, "head", "") in store.pairs
+            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, mtp))
         rows = [row for row in rows if self._has_words(row.entry.name, row.entry.title, row.entry.repo)]
         rows.sort(key=lambda row: self._rank(row.entry.title, row.entry.size_bytes, self._prediction_of(row.entry)))
         if store.installed.reads and store.entry(store.installed.reads) is None:

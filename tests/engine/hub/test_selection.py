@@ -57,6 +57,13 @@ def test_one_quantization_is_taken_and_the_default_is_q4_k_m() -> None:
         choose_files(listing(files), quantization="Q5_K_M")
 
 
+def test_the_layer_that_drafts_for_a_model_comes_with_it() -> None:
+    files = {"m-Q4_K_M.gguf": 48, "m-Q8_0.gguf": 85, "mtp-m-Q8_0.gguf": 9, "mtp-m-BF16.gguf": 17}
+    assert names(files) == {"m-Q4_K_M.gguf", "mtp-m-Q8_0.gguf"}
+    assert names({**files, "mtp-m-Q4_K_M.gguf": 10}) == {"m-Q4_K_M.gguf", "mtp-m-Q4_K_M.gguf"}
+    assert choose_files(listing(files)).alternatives == ("Q4_K_M", "Q8_0")
+
+
 @pytest.mark.parametrize(
     ("files", "taken"),
     [
