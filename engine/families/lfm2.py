@@ -24,7 +24,7 @@ _LFM2 = Family(
         ("mlp.up_proj", "feed_forward.w3"),
         ("mlp.down_proj", "feed_forward.w2"),
     ),
-    convolutions=True,
+    convolution="conv",
     stacks={"conv.conv.weight": Stack(("conv.conv.weight",), flat=True)},
 )
 _VALUES = {

@@ -1,0 +1,454 @@
+"""What layers with a convolution keep of a text in place of keys and values: its inputs, and gated DeltaNet's state.
+
+A state is kept at a boundary, each `CHUNK` tokens, and of the tokens after it what they will add. So a row is
+computed from its chunk's boundary and its own path after it alone, whatever else is in a forward, and the nodes of a
+tree need no state each: the accepted path is added once its chunk is full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.model.attention import Paths
+from engine.model.config import DeltaNet, ModelConfig
+from engine.model.delta import ChunkRows, NewRows, Sight, added, chain, solved
+
+#: Tokens between two boundaries.
+CHUNK = 16
+#: Rows of the widest draft; a longer chain is a piece of a prompt, of which all rows are committed or none.
+MOST_KEPT = 64
+# Most states of a text that are kept beside the present one, and tokens between two of a long text: those of
+# convolutions alone are small.
+_MOST_STATES, _MOST_INPUTS = 8, 64
+_EVERY_STATES, _EVERY_INPUTS = 2048, 256
+# Tokens at the end of a prompt that the next one may lack: the head of a reply, and of a thought in it.
+_TAIL = 8
+
+
+@dataclass
+class Frame:
+    """What a layer keeps from a boundary on, all float32."""
+
+    base: int  # tokens before the boundary
+    inputs: Tensor  # (width + rows, channels) inputs of the convolution, of which ``width`` lie before the boundary
+    state: Tensor | None = None  # (heads, key_dim, value_dim) at the boundary, or None for a convolution alone
+    rows: ChunkRows | None = None  # rows after the boundary, or None
+
+    @property
+    def tensors(self) -> Iterator[Tensor]:
+        """All tensors."""
+        yield self.inputs
+        if self.state is not None:
+            yield self.state
+        yield from _parts(self)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """What a layer keeps."""
+
+    device: torch.device
+    channels: int
+    width: int  # rows of a convolution before the row itself
+    delta: DeltaNet | None
+
+    def frame(self, base: int, rows: int) -> Frame:
+        """Return a frame for so many rows, with nothing in it."""
+        device, delta = self.device, self.delta
+        inputs = torch.zeros(self.width + rows, self.channels, device=device)
+        if delta is None:
+            return Frame(base, inputs)
+        found = ChunkRows(
+            torch.empty(rows, delta.key_heads, delta.key_dim, device=device),
+            torch.empty(rows, delta.heads, delta.value_dim, device=device),
+            torch.empty(rows, delta.heads, device=device),
+        )
+        state = torch.zeros(delta.heads, delta.key_dim, delta.value_dim, device=device)
+        return Frame(base, inputs, state, found)
+
+
+def state_bytes(config: ModelConfig) -> int:
+    """Return the most bytes that a layer with a convolution keeps of a text, apart from wider trees than a draft's."""
+    before, channels, delta = config.convolution - 1, config.channels, config.delta
+    state = 0 if delta is None else delta.heads * delta.key_dim * delta.value_dim
+    row = channels + (0 if delta is None else delta.keys + delta.values + delta.heads)
+    rows, kept = before + CHUNK + MOST_KEPT + 1, _MOST_INPUTS if delta is None else _MOST_STATES
+    return 4 * (rows * row + (1 + kept) * (state + before * channels) + state)
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """A state at a later boundary that some new row begins from."""
+
+    parent: int | None  # the state before, as in `_Group`
+    rows: Tensor  # (CHUNK,) rows that are added to it
+
+
+@dataclass(frozen=True)
+class _Group:
+    """New rows of one chunk."""
+
+    state: int | None  # index of the crossing that they begin from; None for the frame's own state
+    earlier: Tensor  # (e,) rows of the chunk that are known
+    new: Tensor  # (n,) indices among the new rows
+    sight: Sight
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How the new rows of a text follow from what is kept of it, for all layers of one device."""
+
+    previous: Tensor  # (n, width) slots of the convolution's inputs before each row
+    crossings: tuple[_Crossing, ...]
+    groups: tuple[_Group, ...]
+
+
+class TextStates:
+    """States of one text in all layers that keep some.
+
+    Args:
+        config: Config of the model.
+        devices: Device of each layer.
+    """
+
+    def __init__(self, config: ModelConfig, devices: Sequence[torch.device]) -> None:
+        self._sizes = {
+            layer: _Sizes(device, config.channels, config.convolution - 1, config.delta)
+            for layer, device in enumerate(devices)
+            if config.convolves(layer)
+        }
+        self._width, self._delta = config.convolution - 1, config.delta
+        self._snapshots: dict[int, dict[int, Frame]] = {}
+        self._marks: frozenset[int] = frozenset()
+        self.release()
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that are allocated now."""
+        frames = [*self._frames.values(), *self._pending.values()]
+        frames += [frame for kept in self._snapshots.values() for frame in kept.values()]
+        # A kept state may be the present one too.
+        return sum({tensor.data_ptr(): tensor.nbytes for frame in frames for tensor in frame.tensors}.values())
+
+    def release(self) -> None:
+        """Forget all states, and give back their memory."""
+        self._rows, self._base, self._length, self._count = CHUNK + 1, 0, 0, 0
+        self._long = False  # True if the present forward's rows are a piece of a prompt
+        self._frames = {layer: sizes.frame(0, self._rows) for layer, sizes in self._sizes.items()}
+        self._pending: dict[int, Frame] = {}  # of such a piece, up to the rows that are computed
+        self._taken: dict[int, dict[int, Frame]] = {}
+        self._snapshots.clear()
+
+    @torch.inference_mode()
+    def place(self, length: int, uncommitted: int, count: int, is_chain: bool) -> None:
+        """Make room for ``count`` rows after the committed and some uncommitted ones."""
+        self._pending, self._taken = {}, {}
+        if not uncommitted and length - self._base == CHUNK:
+            self._advance(range(CHUNK), (), CHUNK)
+        self._length, self._count = length, uncommitted + count
+        self._long = is_chain and not uncommitted and count > MOST_KEPT
+        needed = CHUNK + 1 if self._long else length - self._base + uncommitted + count
+        if needed > self._rows:
+            self._grow(max(needed, min(2 * self._rows, CHUNK + MOST_KEPT + 1)), length - self._base + uncommitted)
+
+    def _grow(self, rows: int, kept: int) -> None:
+        for layer, sizes in self._sizes.items():
+            old, frame = self._frames[layer], sizes.frame(self._base, rows)
+            frame.inputs[: self._width + kept] = old.inputs[: self._width + kept]
+            frame.state = old.state
+            for target, source in zip(_parts(frame), _parts(old), strict=True):
+                target[:kept] = source[:kept]
+            self._frames[layer] = frame
+        self._rows = rows
+
+    def steps(self, uncommitted: int, count: int, previous: Tensor, tree: Tensor | Paths | None) -> Steps | None:
+        """Settle from what each new row of a forward follows.
+
+        Args:
+            uncommitted: Uncommitted rows before them.
+            count: New rows, n.
+            previous: (n, width) rows of the text before each.
+            tree: Uncommitted rows that each sees, as in `TextRows.mask`.
+
+        Returns:
+            The steps, or None for a piece of a prompt, which is computed chunk by chunk.
+        """
+        if self._long:
+            return None
+        slots = previous - self._base + self._width
+        if self._delta is None:
+            return Steps(slots, (), ())
+        device, committed = previous.device, self._length - self._base
+        paths = list(_paths(committed, uncommitted, count, tree))
+        crossings: list[_Crossing] = []
+        known: dict[int, int] = {}
+
+        def crossed(path: Sequence[int], begin: int) -> int | None:
+            if not begin:
+                return None
+            if path[begin - 1] not in known:
+                parent = crossed(path, begin - CHUNK)
+                known[path[begin - 1]] = len(crossings)
+                crossings.append(_Crossing(parent, torch.tensor(path[begin - CHUNK : begin], device=device)))
+            return known[path[begin - 1]]
+
+        groups: dict[tuple[int, int | None], list[int]] = {}
+        begins = [(len(path) - 1) // CHUNK * CHUNK for path in paths]
+        for at, (path, begin) in enumerate(zip(paths, begins, strict=True)):
+            groups.setdefault((begin, crossed(path, begin)), []).append(at)
+        first = committed + uncommitted
+        return Steps(
+            slots,
+            tuple(crossings),
+            tuple(
+                _group(state, rows, [paths[row][begin:] for row in rows], first, device)
+                for (begin, state), rows in sorted(groups.items(), key=lambda one: one[0][0])
+            ),
+        )
+
+    def span(self, layer: int, uncommitted: int, count: int, steps: Steps | None) -> Span:
+        """Return the new rows of a layer, which follow so many uncommitted ones."""
+        sizes, frame = self._sizes[layer], self._frames[layer]
+        if not self._long:
+            return Span(sizes, frame, frame, self._length - self._base + uncommitted, count, steps, {})
+        source = self._pending[layer] if uncommitted else frame
+        end = self._length + uncommitted + count
+        target = sizes.frame((end - 1) // CHUNK * CHUNK, self._rows)
+        marks = {
+            mark: self._taken.setdefault(mark, {}).setdefault(layer, sizes.frame(mark, 0))
+            for mark in range(source.base + CHUNK, target.base + 1, CHUNK)
+            if self._keeps(mark)
+        }
+        self._pending[layer] = target
+        return Span(sizes, source, target, self._length + uncommitted - source.base, count, None, marks)
+
+    @torch.inference_mode()
+    def commit(self, rows: Sequence[int], keep: Sequence[int]) -> None:
+        """Keep some of the uncommitted rows, in path order, and others uncommitted after them.
+
+        Raises:
+            ValueError: Some rows of a piece of a prompt are to be kept without the others.
+        """
+        if self._long:
+            if len(keep) or len(rows) not in (0, self._count):
+                raise ValueError(f"{len(rows)} of {self._count} rows of a prompt cannot be kept alone")
+            if len(rows):
+                self._frames, self._base = self._pending, next(iter(self._pending.values())).base
+                for mark, frames in sorted(self._taken.items()):
+                    self._keep(mark, frames)
+            self._pending, self._taken, self._long = {}, {}, False
+        elif len(rows) or len(keep):
+            committed = self._length - self._base
+            path = [*range(committed), *(committed + int(row) for row in rows)]
+            self._advance(path, [committed + int(row) for row in keep], CHUNK + 1)
+        self._length += len(rows)
+
+    def _advance(self, path: Sequence[int], keep: Sequence[int], full: int) -> None:
+        """Move committed rows and those to keep to the front, and chunks into states while so many rows are left."""
+        order = [*path, *keep]
+        if order != list(range(len(order))):
+            self._move(order)
+        moved = 0
+        while len(path) - moved >= full:
+            for frame in self._frames.values():
+                if frame.state is not None and frame.rows is not None and self._delta is not None:
+                    frame.state = added(self._delta, frame.state, frame.rows[moved : moved + CHUNK])
+            moved += CHUNK
+            self._base += CHUNK
+            if self._keeps(self._base):
+                self._keep(self._base, self._copied(moved))
+        if moved:
+            left = len(order) - moved
+            for frame in self._frames.values():
+                frame.base = self._base
+                frame.inputs[: self._width + left] = frame.inputs[moved : moved + self._width + left].clone()
+                for rows in _parts(frame):
+                    rows[:left] = rows[moved : moved + left].clone()
+
+    def _move(self, order: Sequence[int]) -> None:
+        """Move rows to the front, in this order."""
+        for layer, frame in self._frames.items():
+            chosen = torch.tensor(order, device=self._sizes[layer].device)
+            for rows in (frame.inputs[self._width :], *_parts(frame)):
+                rows[: len(order)] = rows.index_select(0, chosen)
+
+    @torch.inference_mode()
+    def truncate(self, length: int) -> int:
+        """Forget all after some committed tokens, or after a few less; return how many are left.
+
+        A text goes back within its chunk, else to a kept state.
+        """
+        self._pending, self._taken, self._long = {}, {}, False
+        for position in [position for position in self._snapshots if position > length]:
+            del self._snapshots[position]
+        if length < self._base:
+            length = self._base = max((position for position in self._snapshots), default=0)
+            kept = self._snapshots.get(length)
+            for layer, frame in self._frames.items():
+                frame.base = length
+                if kept is None:
+                    frame.inputs.zero_()
+                    frame.state = None if frame.state is None else torch.zeros_like(frame.state)
+                else:
+                    frame.inputs[: self._width] = kept[layer].inputs
+                    frame.state = kept[layer].state  # a state is never changed, only replaced
+        self._length = length
+        return length
+
+    def expect(self, prompt_length: int) -> None:
+        """Keep states from which texts go on that begin like the present one, or like a prompt of so many tokens."""
+        self._marks = frozenset((max(prompt_length - _TAIL, 0) // CHUNK * CHUNK,))
+        if self._base and self._base not in self._snapshots:
+            self._keep(self._base, self._copied(0))
+
+    def _keeps(self, position: int) -> bool:
+        every = _EVERY_INPUTS if self._delta is None else _EVERY_STATES
+        return position in self._marks or position % every == 0
+
+    def _copied(self, row: int) -> dict[int, Frame]:
+        """Return the present states at the boundary, before a row."""
+        return {
+            layer: Frame(self._base, frame.inputs[row : row + self._width].clone(), frame.state)
+            for layer, frame in self._frames.items()
+        }
+
+    def _keep(self, position: int, frames: dict[int, Frame]) -> None:
+        """Keep states, and drop the one whose neighbours are nearest if there are too many."""
+        self._snapshots[position] = frames
+        if len(self._snapshots) > (_MOST_INPUTS if self._delta is None else _MOST_STATES):
+            each = sorted(self._snapshots)
+            gaps = {each[at]: each[at + 1] - each[at - 1] for at in range(1, len(each) - 1)}
+            del self._snapshots[min(gaps, key=gaps.__getitem__)]
+
+
+@dataclass(frozen=True)
+class Span:
+    """New rows of a text in one layer."""
+
+    sizes: _Sizes
+    source: Frame
+    target: Frame  # the source itself, but for a piece of a prompt
+    first: int  # rows of the source before the new ones
+    count: int
+    steps: Steps | None  # None for a piece of a prompt
+    marks: dict[int, Frame]  # frames that take the states at some boundaries on the way
+
+    def convolve(self, inputs: Tensor, kernel: Tensor) -> Tensor:
+        """Convolve inputs, which are kept.
+
+        Args:
+            inputs: (n, channels) float32.
+            kernel: (channels, k), the weight of the row itself last.
+
+        Returns:
+            (n, channels).
+        """
+        width, first = self.sizes.width, self.first
+        taps = kernel.t()
+        if self.steps is not None:
+            self.source.inputs[width + first : width + first + self.count] = inputs
+            found = self.source.inputs[self.steps.previous]
+            mixed = inputs * taps[-1]
+            for place in range(width):
+                mixed = mixed + found[:, place] * taps[place]
+            return mixed
+        whole = torch.cat((self.source.inputs[: width + first], inputs))
+        left = whole[self.target.base - self.source.base :]
+        self.target.inputs[: len(left)] = left
+        for mark, frame in self.marks.items():
+            frame.inputs.copy_(whole[mark - self.source.base : mark - self.source.base + width])
+        mixed = inputs * taps[-1]
+        for place in range(width):
+            mixed = mixed + whole[first + place : first + place + self.count] * taps[place]
+        return mixed
+
+    def remember(self, new: NewRows) -> Tensor:
+        """Return the (n, heads, value_dim) results of new rows from `NewRows.normed`, which are kept."""
+        delta, state, kept = self.sizes.delta, self.source.state, self.source.rows
+        assert delta is not None
+        assert state is not None
+        assert kept is not None
+        if self.steps is None:
+            return self._read(delta, state, kept[: self.first], new)
+        results = torch.empty_like(new.values)
+        states: list[Tensor] = []
+        crossings = iter(self.steps.crossings)
+        for group in self.steps.groups:
+            while group.state is not None and len(states) <= group.state:
+                crossing = next(crossings)
+                before = state if crossing.parent is None else states[crossing.parent]
+                states.append(added(delta, before, kept[crossing.rows]))
+            begin = state if group.state is None else states[group.state]
+            found, rows = solved(delta, begin, kept[group.earlier], new[group.new], group.sight)
+            results[group.new] = found
+            for target, own in zip(_fields(kept), _fields(rows), strict=True):
+                target[self.first + group.new] = own
+        return results
+
+    def _read(self, delta: DeltaNet, state: Tensor, earlier: ChunkRows, new: NewRows) -> Tensor:
+        results, start, base = [], 0, self.source.base
+        while start < self.count:
+            if len(earlier.keys) == CHUNK:
+                state, base, earlier = added(delta, state, earlier), base + CHUNK, earlier[:0]
+                if base in self.marks:
+                    self.marks[base].state = state
+            stop = min(self.count, start + CHUNK - len(earlier.keys))
+            sight = chain(len(earlier.keys), stop - start, state.device)
+            found, rows = solved(delta, state, earlier, new[start:stop], sight)
+            results.append(found)
+            earlier = ChunkRows(*map(torch.cat, zip(_fields(earlier), _fields(rows), strict=True)))
+            start = stop
+        self.target.state = state
+        for target, own in zip(_parts(self.target), _fields(earlier), strict=True):
+            target[: len(own)] = own
+        return torch.cat(results)
+
+
+def _fields(rows: ChunkRows) -> tuple[Tensor, Tensor, Tensor]:
+    return rows.keys, rows.values, rows.decays
+
+
+def _parts(frame: Frame) -> tuple[Tensor, ...]:
+    return () if frame.rows is None else _fields(frame.rows)
+
+
+def _paths(committed: int, uncommitted: int, count: int, tree: Tensor | Paths | None) -> Iterator[Sequence[int]]:
+    """Yield each new row's path from the boundary on, its own row included."""
+    if tree is None:
+        yield from (range(committed + uncommitted + row + 1) for row in range(count))
+        return
+    for row in range(count):
+        if isinstance(tree, Paths):
+            own = tree.rows[row, : int(tree.depths[row])].tolist()
+        else:
+            own = tree[row].nonzero()[:, 0].tolist()
+        yield [*range(committed), *(committed + one for one in own)]
+
+
+def _group(
+    state: int | None, rows: Sequence[int], paths: Sequence[Sequence[int]], first: int, device: torch.device
+) -> _Group:
+    """Return new rows of one chunk, given their paths within it; rows from ``first`` on are new."""
+    place = {first + row: at for at, row in enumerate(rows)}
+    earlier: dict[int, int] = {}
+    for path in paths:
+        for row in path:
+            if row < first:
+                earlier.setdefault(row, len(earlier))
+    seen = torch.zeros(len(rows), len(earlier), dtype=torch.bool)
+    tree = torch.zeros(len(rows), len(rows), dtype=torch.bool)
+    last = torch.full((len(rows),), -1)
+    for at, path in enumerate(paths):
+        old = [earlier[row] for row in path if row < first]
+        seen[at, old] = True
+        tree[at, [place[row] for row in path if row >= first]] = True
+        if old:
+            last[at] = old[-1]
+    sight = Sight(seen.to(device), tree.to(device), last.to(device))
+    return _Group(
+        state, torch.tensor(list(earlier), dtype=torch.long, device=device), torch.tensor(rows, device=device), sight
+    )
