@@ -127,6 +127,13 @@ class Decoder:
     ) -> KVCache:
         """Return an empty cache for texts of so many tokens, drafts included; for ``to_device`` see `KVCache`."""
         config = self.config
+
+        def to_layer(rows: Tensor, layer: int) -> Tensor:
+            side = self._sides[layer]
+            if side != self.home:
+                return self.source.carry(rows, side)
+            return rows.to(side.device) if to_device is None else to_device(rows)
+
         return KVCache(
             config.cache_shapes,
             capacity_tokens,
@@ -138,7 +145,7 @@ class Decoder:
             to_device=to_device,
             far_rows=self.source.new_far_rows(capacity_tokens),
             parts=config.cache_parts,
-            states=TextStates(config, [side.device for side in self._sides]) if config.convolution else None,
+            states=TextStates(config, [side.device for side in self._sides], to_layer) if config.convolution else None,
         )
 
     def forward(
@@ -516,6 +523,11 @@ class _View:
     def _text_steps(self) -> list[Steps | None]:
         """From what rows follow in layers that keep a state, for each text."""
         width, found = self._decoder.config.convolution, list[Steps | None]()
+        home, source = self._decoder.home, self._decoder.source
+
+        def move(tensor: Tensor) -> Tensor:
+            return tensor.to(home.device) if self._side == home else source.carry(tensor, self._side)
+
         for text in self._texts:
             steps, states = None, text.cache.states
             if states is not None:
@@ -523,7 +535,7 @@ class _View:
                 tree = None if tree is None else tree.cpu()
                 rows = previous_rows(text.cache.length, pending, text.count, tree, width - 1)
                 sees = text.tree if isinstance(text.tree, Paths) else tree
-                steps = states.steps(pending, text.count, rows.to(text.positions.device), sees)
+                steps = states.steps(pending, text.count, rows, sees, move)
             found.append(steps)
         return found
 

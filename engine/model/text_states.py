@@ -7,7 +7,7 @@ tree need no state each: the accepted path is added once its chunk is full.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -113,9 +113,13 @@ class TextStates:
     Args:
         config: Config of the model.
         devices: Device of each layer.
+        to_layer: Moves indices from the host's memory to the device of a layer.
     """
 
-    def __init__(self, config: ModelConfig, devices: Sequence[torch.device]) -> None:
+    def __init__(
+        self, config: ModelConfig, devices: Sequence[torch.device], to_layer: Callable[[Tensor, int], Tensor]
+    ) -> None:
+        self._to_layer = to_layer
         self._sizes = {
             layer: _Sizes(device, config.channels, config.convolution - 1, config.delta)
             for layer, device in enumerate(devices)
@@ -165,24 +169,32 @@ class TextStates:
             self._frames[layer] = frame
         self._rows = rows
 
-    def steps(self, uncommitted: int, count: int, previous: Tensor, tree: Tensor | Paths | None) -> Steps | None:
+    def steps(
+        self,
+        uncommitted: int,
+        count: int,
+        previous: Tensor,
+        tree: Tensor | Paths | None,
+        move: Callable[[Tensor], Tensor],
+    ) -> Steps | None:
         """Settle from what each new row of a forward follows.
 
         Args:
             uncommitted: Uncommitted rows before them.
             count: New rows, n.
             previous: (n, width) rows of the text before each.
-            tree: Uncommitted rows that each sees, as in `TextRows.mask`.
+            tree: Uncommitted rows that each sees, as in `TextRows.mask`, in the host's memory.
+            move: Moves tensors from there to the device of the layers.
 
         Returns:
             The steps, or None for a piece of a prompt, which is computed chunk by chunk.
         """
         if self._long:
             return None
-        slots = previous - self._base + self._width
+        slots = move(previous - self._base + self._width)
         if self._delta is None:
             return Steps(slots, (), ())
-        device, committed = previous.device, self._length - self._base
+        committed = self._length - self._base
         paths = list(_paths(committed, uncommitted, count, tree))
         crossings: list[_Crossing] = []
         known: dict[int, int] = {}
@@ -193,7 +205,7 @@ class TextStates:
             if path[begin - 1] not in known:
                 parent = crossed(path, begin - CHUNK)
                 known[path[begin - 1]] = len(crossings)
-                crossings.append(_Crossing(parent, torch.tensor(path[begin - CHUNK : begin], device=device)))
+                crossings.append(_Crossing(parent, move(torch.tensor(path[begin - CHUNK : begin]))))
             return known[path[begin - 1]]
 
         groups: dict[tuple[int, int | None], list[int]] = {}
@@ -205,7 +217,7 @@ class TextStates:
             slots,
             tuple(crossings),
             tuple(
-                _group(state, rows, [paths[row][begin:] for row in rows], first, device)
+                _group(state, rows, [paths[row][begin:] for row in rows], first, move)
                 for (begin, state), rows in sorted(groups.items(), key=lambda one: one[0][0])
             ),
         )
@@ -271,10 +283,11 @@ class TextStates:
 
     def _move(self, order: Sequence[int]) -> None:
         """Move rows to the front, in this order."""
+        first = next(at for at, row in enumerate(order) if row != at)  # the others are in place already
         for layer, frame in self._frames.items():
-            chosen = torch.tensor(order, device=self._sizes[layer].device)
+            chosen = self._to_layer(torch.tensor(order[first:]), layer)
             for rows in (frame.inputs[self._width :], *_parts(frame)):
-                rows[: len(order)] = rows.index_select(0, chosen)
+                rows[first : len(order)] = rows.index_select(0, chosen)
 
     @torch.inference_mode()
     def truncate(self, length: int) -> int:
@@ -430,7 +443,11 @@ def _paths(committed: int, uncommitted: int, count: int, tree: Tensor | Paths | 
 
 
 def _group(
-    state: int | None, rows: Sequence[int], paths: Sequence[Sequence[int]], first: int, device: torch.device
+    state: int | None,
+    rows: Sequence[int],
+    paths: Sequence[Sequence[int]],
+    first: int,
+    move: Callable[[Tensor], Tensor],
 ) -> _Group:
     """Return new rows of one chunk, given their paths within it; rows from ``first`` on are new."""
     place = {first + row: at for at, row in enumerate(rows)}
@@ -448,7 +465,5 @@ def _group(
         tree[at, [place[row] for row in path if row >= first]] = True
         if old:
             last[at] = old[-1]
-    sight = Sight(seen.to(device), tree.to(device), last.to(device))
-    return _Group(
-        state, torch.tensor(list(earlier), dtype=torch.long, device=device), torch.tensor(rows, device=device), sight
-    )
+    sight = Sight(move(seen), move(tree), move(last))
+    return _Group(state, move(torch.tensor(list(earlier), dtype=torch.long)), move(torch.tensor(rows)), sight)
