@@ -278,9 +278,11 @@ class KVCache:
 
     @property
     def addresses(self) -> ctypes.Array[ctypes.c_void_p]:
-        """Addresses of all layers' tensors; a new array holds them once they have grown."""
+        """Addresses of all layers' tensors, or of their states; a new array holds them once they have grown."""
         if self._addresses is None:
-            each = (None if store is None else self._layers[store].data_ptr() for store in self._store_of)
+            each = [None if store is None else self._layers[store].data_ptr() for store in self._store_of]
+            if self.states is not None:
+                each = [self.states.address(layer) if place is None else place for layer, place in enumerate(each)]
             self._addresses = (ctypes.c_void_p * len(self._store_of))(*each)
         return self._addresses
 

@@ -7,18 +7,21 @@ tree need no state each: the accepted path is added once its chunk is full.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from engine.kernels import layer as kernel
+from engine.kernels import library
 from engine.model.attention import Paths
 from engine.model.config import DeltaNet, ModelConfig
 from engine.model.delta import ChunkRows, NewRows, Sight, added, chain, solved
 
 #: Tokens between two boundaries.
-CHUNK = 16
+CHUNK = kernel.MEMORY_CHUNK
 #: Rows of the widest draft; a longer chain is a piece of a prompt, of which all rows are committed or none.
 MOST_KEPT = 64
 # Most states of a text that are kept beside the present one, and tokens between two of a long text: those of
@@ -45,6 +48,13 @@ class Frame:
         if self.state is not None:
             yield self.state
         yield from _parts(self)
+
+    @property
+    def structure(self) -> kernel.Frame:
+        """Structure for the library, which holds addresses only."""
+        assert self.state is not None
+        tensors = (self.inputs, self.state, *_parts(self))
+        return kernel.Frame(self.base, *(tensor.data_ptr() for tensor in tensors))
 
 
 @dataclass(frozen=True)
@@ -128,12 +138,16 @@ class TextStates:
         self._width, self._delta = config.convolution - 1, config.delta
         self._snapshots: dict[int, dict[int, Frame]] = {}
         self._marks: frozenset[int] = frozenset()
+        # For the library, once it has asked for a layer's; and whether frames have changed since
+        self._memories: dict[int, kernel.TextMemory] = {}
+        self._changed = False
         self.release()
 
     @property
     def bytes(self) -> int:
         """Bytes that are allocated now."""
         frames = [*self._frames.values(), *self._pending.values()]
+        frames += [frame for both in self._prepared.values() for frame in both]
         frames += [frame for kept in self._snapshots.values() for frame in kept.values()]
         # A kept state may be the present one too.
         return sum({tensor.data_ptr(): tensor.nbytes for frame in frames for tensor in frame.tensors}.values())
@@ -144,13 +158,16 @@ class TextStates:
         self._long = False  # True if the present forward's rows are a piece of a prompt
         self._frames = {layer: sizes.frame(0, self._rows) for layer, sizes in self._sizes.items()}
         self._pending: dict[int, Frame] = {}  # of such a piece, up to the rows that are computed
+        self._prepared: dict[int, tuple[Frame, Frame]] = {}  # the same where the library computes, by turns
         self._taken: dict[int, dict[int, Frame]] = {}
+        self._spare: dict[int, Tensor] = {}  # states that nobody has any more
         self._snapshots.clear()
+        self._changed = True
 
     @torch.inference_mode()
     def place(self, length: int, uncommitted: int, count: int, is_chain: bool) -> None:
         """Make room for ``count`` rows after the committed and some uncommitted ones."""
-        self._pending, self._taken = {}, {}
+        self._forget_pending()
         if not uncommitted and length - self._base == CHUNK:
             self._advance(range(CHUNK), (), CHUNK)
         self._length, self._count = length, uncommitted + count
@@ -158,6 +175,39 @@ class TextStates:
         needed = CHUNK + 1 if self._long else length - self._base + uncommitted + count
         if needed > self._rows:
             self._grow(max(needed, min(2 * self._rows, CHUNK + MOST_KEPT + 1)), length - self._base + uncommitted)
+        if self._memories and (self._changed or self._long):
+            self._describe()
+
+    def address(self, layer: int) -> int | None:
+        """Return the address of a layer's frames for the library, which stays; None for a convolution alone."""
+        if self._delta is None:
+            return None
+        if not self._memories:
+            self._memories = {layer: kernel.TextMemory() for layer in self._sizes}
+            self._describe()
+        return ctypes.addressof(self._memories[layer])
+
+    def _describe(self) -> None:
+        """Describe the frames for the library."""
+        self._changed = self._long
+        end = (self._length + self._count - 1) // CHUNK * CHUNK
+        marks = [mark for mark in range(self._base + CHUNK, end + 1, CHUNK) if self._keeps(mark)] if self._long else []
+        marks = marks[-kernel.MOST_MARKS :]
+        for layer, memory in self._memories.items():
+            sizes = self._sizes[layer]
+            memory.frames[0], memory.is_long, memory.marks = self._frames[layer].structure, self._long, len(marks)
+            if not self._long:
+                continue
+            both = self._prepared[layer] = sizes.frame(end, self._rows), sizes.frame(end, self._rows)
+            memory.current, memory.frames[1], memory.frames[2] = 0, *(frame.structure for frame in both)
+            for at, mark in enumerate(marks):
+                frame = self._taken.setdefault(mark, {}).setdefault(layer, sizes.frame(mark, 0))
+                assert frame.state is not None
+                memory.mark[at], memory.mark_inputs[at] = mark, frame.inputs.data_ptr()
+                memory.mark_states[at] = frame.state.data_ptr()
+
+    def _forget_pending(self) -> None:
+        self._pending, self._prepared, self._taken, self._long = {}, {}, {}, False
 
     def _grow(self, rows: int, kept: int) -> None:
         for layer, sizes in self._sizes.items():
@@ -167,7 +217,7 @@ class TextStates:
             for target, source in zip(_parts(frame), _parts(old), strict=True):
                 target[:kept] = source[:kept]
             self._frames[layer] = frame
-        self._rows = rows
+        self._rows, self._changed = rows, True
 
     def steps(
         self,
@@ -249,15 +299,22 @@ class TextStates:
             if len(keep) or len(rows) not in (0, self._count):
                 raise ValueError(f"{len(rows)} of {self._count} rows of a prompt cannot be kept alone")
             if len(rows):
-                self._frames, self._base = self._pending, next(iter(self._pending.values())).base
+                self._base = (self._length + self._count - 1) // CHUNK * CHUNK
+                for layer in self._frames:
+                    self._frames[layer] = self._finished(layer)
+                self._changed = True
                 for mark, frames in sorted(self._taken.items()):
                     self._keep(mark, frames)
-            self._pending, self._taken, self._long = {}, {}, False
+            self._forget_pending()
         elif len(rows) or len(keep):
             committed = self._length - self._base
             path = [*range(committed), *(committed + int(row) for row in rows)]
             self._advance(path, [committed + int(row) for row in keep], CHUNK + 1)
         self._length += len(rows)
+
+    def _finished(self, layer: int) -> Frame:
+        """Return the frame that a piece of a prompt has left."""
+        return self._pending.get(layer) or self._prepared[layer][self._memories[layer].current - 1]
 
     def _advance(self, path: Sequence[int], keep: Sequence[int], full: int) -> None:
         """Move committed rows and those to keep to the front, and chunks into states while so many rows are left."""
@@ -266,9 +323,9 @@ class TextStates:
             self._move(order)
         moved = 0
         while len(path) - moved >= full:
-            for frame in self._frames.values():
+            for layer, frame in self._frames.items():
                 if frame.state is not None and frame.rows is not None and self._delta is not None:
-                    frame.state = added(self._delta, frame.state, frame.rows[moved : moved + CHUNK])
+                    frame.state = self._added(self._delta, layer, frame.state, frame.rows, moved)
             moved += CHUNK
             self._base += CHUNK
             if self._keeps(self._base):
@@ -280,6 +337,21 @@ class TextStates:
                 frame.inputs[: self._width + left] = frame.inputs[moved : moved + self._width + left].clone()
                 for rows in _parts(frame):
                     rows[:left] = rows[moved : moved + left].clone()
+
+    def _added(self, delta: DeltaNet, layer: int, state: Tensor, rows: ChunkRows, first: int) -> Tensor:
+        """Return a layer's state after a chunk, by whoever computes the layer: both round otherwise."""
+        functions = library.loaded() if self._memories else None
+        if functions is None:
+            return added(delta, state, rows[first : first + CHUNK])
+        found = self._spare.pop(layer, None)
+        found = torch.empty_like(state) if found is None else found
+        sizes = kernel.Memory(delta.key_heads, delta.heads, delta.key_dim, delta.value_dim, tiled=delta.tiled)
+        frame = self._frames[layer].structure
+        functions.tenon_add_chunk(ctypes.byref(sizes), ctypes.byref(frame), first, found.data_ptr())
+        if all(kept[layer].state is not state for kept in self._snapshots.values()):
+            self._spare[layer] = state
+        self._changed = True
+        return found
 
     def _move(self, order: Sequence[int]) -> None:
         """Move rows to the front, in this order."""
@@ -295,10 +367,11 @@ class TextStates:
 
         A text goes back within its chunk, else to a kept state.
         """
-        self._pending, self._taken, self._long = {}, {}, False
+        self._forget_pending()
         for position in [position for position in self._snapshots if position > length]:
             del self._snapshots[position]
         if length < self._base:
+            self._changed = True
             length = self._base = max((position for position in self._snapshots), default=0)
             kept = self._snapshots.get(length)
             for layer, frame in self._frames.items():
