@@ -26,7 +26,7 @@ from engine.sentences import either, figure, mark, paragraph, say
 # Modes without any draft, by memory.
 _WITHOUT_DRAFT = {mode.memory: mode for mode in (PLAIN, OFFLOAD, LAYER_OFFLOAD)}
 _NOT_LOADED = mark("The mode in memory goes on: another one is not faster by as much as loading it is worth.")
-_LEFT = mark("The draft {draft} is not used: with it, {mode} is {source} at {times} times plain.")
+_LEFT = mark("The draft {draft} is not used: with it, {mode} is {source} at {times} times the usual speed.")
 _ALONE = mark("The draft {draft} cannot guess together with others: name it alone.")
 # A mode that ``auto`` would have to load anew must be faster than the one in memory by more than this.
 _LOADING_AGAIN = 1.15

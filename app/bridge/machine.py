@@ -186,7 +186,8 @@ class Machine(QObject):
         self._mode_costs = [1.0 / (row.tokens_per_second or 1.0) for row in rows]
         self._begun_s = self.clock()
         self._rows = ()
-        self._benchmark = Benchmark(modes, self._submit, self._take, STANDARD_PROMPTS, _MAX_TOKENS)
+        predicted = {row.mode: row.predicted_per_second for row in rows}
+        self._benchmark = Benchmark(modes, self._submit, self._take, predicted, STANDARD_PROMPTS, _MAX_TOKENS)
         self._show(Measuring(Stage.MODES, modes=tuple(modes)))
         self._benchmark.start()
 

@@ -205,6 +205,13 @@ class ModelInEngine(QObject):
             self._expect(request.options)
         return self._ask(request)
 
+    def count(self, text: str, then: Callable[[int], None]) -> Question | None:
+        """Have the tokens of a text counted; None where no model is in memory, or it is a server's."""
+        if self._in_memory is None or self.state.phase is not EnginePhase.READY or is_remote(self._in_memory.model):
+            return None
+        command = CountTokens("", Generate("", self._in_memory, raw_prompt=text))
+        return self._client.ask(command).done(lambda counted: then(counted.tokens))
+
     @property
     def _loading(self) -> LoadOptions | None:
         """Options of the load in the background; None while there is none."""

@@ -49,8 +49,6 @@ from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
 _INTERVAL_MS = 500
 _FULL_EVERY = 120  # rounds; a full collection takes tens of milliseconds
-# A little longer than the window offers to undo.
-UNDO_MS = 12_000
 SEARCH_LIMIT = 50
 _FILES_END_S = 10.0
 
@@ -157,6 +155,7 @@ class Workspace(QObject):
         for conversation, deleted_at in self._database.trash:
             self.library.add_stored(conversation)
             self.library.hide(conversation.id, deleted_at)
+        self.library.add_deleted(self._database.deleted)
         self._journal = Journal(self._database.writer, self.library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
         self._journal.trouble_over.connect(self.trouble_over)
@@ -170,7 +169,6 @@ class Workspace(QObject):
         self.replies = Replies(library, journal, settings, self._client, model, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
         self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self)
-        self.open_chat.said.connect(self.notice)
         self.turns = Turns(
             library,
             journal,
@@ -180,7 +178,6 @@ class Workspace(QObject):
             self.unsent,
             settings,
             self._database.first_free_id,
-            UNDO_MS,
             self,
         )
         self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
@@ -365,7 +362,6 @@ class Workspace(QObject):
         self.saved_settings.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
-        self.turns.erase_deleted()
         self.archive.close()
         self.shown_chat.end()
         self.power.close()

@@ -39,7 +39,6 @@ class Choice:
     title: str  # first line
     detail: str = ""  # second line, empty for none
     checked: bool = False  # True for the one in use
-    icon: str = ""  # file name of an icon instead of the check mark
     leads_on: bool = False  # True if the popup stays, because other rows follow this choice
     # Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet
     problem: str = ""

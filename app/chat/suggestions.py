@@ -20,48 +20,33 @@ _TINY = (
     "Why do we need sleep?",
     "What is the capital of France?",
 )
+_SMALL = (
+    mark("What is the difference between weather and climate?"),
+    mark("Give me three tips for better sleep"),
+    mark("Write an email that moves a meeting to Friday"),
+    mark("Plan a simple dinner for four people"),
+)
+_LARGE = (
+    mark("What can you do?"),
+    mark("Explain how a hash table works"),
+    mark("Write a short story about a lighthouse"),
+    mark("Merge two sorted lists in Python"),
+)
+_SMALL_CODE = (
+    mark("Write a Python function that counts the vowels in a word"),
+    mark("Write a Python function that returns the largest number in a list"),
+    mark("Write a unit test for a function that reverses a text in Python"),
+    mark("Write a Python function that converts Celsius to Fahrenheit"),
+)
+_LARGE_CODE = (
+    mark("Merge two sorted lists in Python"),
+    mark("Write a regular expression for a date such as 2026-11-29"),
+    mark("Write a unit test for a function that reverses a text in Python"),
+    mark("Write a Python function that counts the vowels in a word"),
+)
 # By the least number of parameters.
-_CHAT = (
-    (0.0, _TINY),
-    (
-        4e8,
-        (
-            mark("What is the difference between weather and climate?"),
-            mark("Give me three tips for better sleep"),
-            mark("Write an email that moves a meeting to Friday"),
-            mark("How do vaccines work?"),
-        ),
-    ),
-    (
-        4e9,
-        (
-            mark("What can you do?"),
-            mark("Explain how a hash table works"),
-            mark("Write a short story about a lighthouse"),
-            mark("Merge two sorted lists in Python"),
-        ),
-    ),
-)
-_CODE = (
-    (
-        0.0,
-        (
-            mark("Write a Python function that counts the vowels in a word"),
-            mark("Write a regular expression for a date such as 2026-11-29"),
-            mark("Write a unit test for a function that reverses a text in Python"),
-            mark("Write a Python function that returns the largest number in a list"),
-        ),
-    ),
-    (
-        1e9,
-        (
-            mark("Merge two sorted lists in Python"),
-            mark("Write a regular expression for a date such as 2026-11-29"),
-            mark("Write a unit test for a function that reverses a text in Python"),
-            mark("Write a web page with a button that counts clicks"),
-        ),
-    ),
-)
+_CHAT = ((0.0, _TINY), (4e8, _SMALL), (4e9, _LARGE))
+_CODE = ((0.0, _SMALL_CODE), (1e9, _LARGE_CODE))
 _CODER = re.compile(r"code|coding|devstral", re.IGNORECASE)
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*([mb])(?![a-z])", re.IGNORECASE)
 

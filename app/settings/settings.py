@@ -166,7 +166,7 @@ class Settings(Remembered):
         mark("Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say."),
         mark("Verification"),
         (
-            mark("Sample and match"),
+            mark("Exact (sample and match)"),
             mark("Typical acceptance (lossy)"),
         ),
     )

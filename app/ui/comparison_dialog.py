@@ -168,18 +168,7 @@ class ReplyArea(QScrollArea):
         self.blocks.refresh()
         self.blocks.set_drafted(NO_STRETCHES if difference is None else Stretches.of([(difference, len(text))]))
         if difference is not None:
-            self.ensureVisible(0, self._place_of(difference), 0, self.viewport().height() // 3)
-
-    def _place_of(self, character: int) -> int:
-        """Return where a block begins that a character of the text is in, in px."""
-        end, top = 0, 0
-        for section in self.blocks.sections:
-            for at, block in enumerate(section.blocks):
-                if end > character:
-                    return top
-                end = self.blocks.text.find(block.source, end) + len(block.source)
-                top = section.widgets[at].y() if section.built else section.top
-        return top
+            self.ensureVisible(0, self.blocks.place_of(difference), 0, self.viewport().height() // 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._arrange()
@@ -453,9 +442,9 @@ class Comparisons(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
         title = tr("Compare side by side...")
-        commands.add("compare-modes", title, self.open, CommandGroup.MODEL, (), "columns-2")
+        commands.add("compare-modes", title, self.open, CommandGroup.MODEL)
         title = tr("See what Tenon gains...")
-        commands.add("demonstrate", title, self.demonstrate, CommandGroup.MODEL, (), "zap")
+        commands.add("demonstrate", title, self.demonstrate, CommandGroup.MODEL)
 
     @Slot()
     def demonstrate(self) -> None:

@@ -83,9 +83,9 @@ def ratio(value: float) -> str:
 
 
 def times_plain(value: float) -> str:
-    """1.42 -> "1.4 times plain", 1.02 -> "as fast as plain": how a speed compares with plain decoding's."""
+    """1.42 -> "1.4 times the usual speed", 1.02 -> "at the usual speed": how a speed compares with plain decoding's."""
     times = ratio(value)
-    return tr("as fast as plain") if times == ratio(1.0) else tr("{times} times plain", times=times)
+    return tr("at the usual speed") if times == ratio(1.0) else tr("{times} times the usual speed", times=times)
 
 
 def gigabytes(size_bytes: int) -> str:

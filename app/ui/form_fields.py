@@ -154,8 +154,8 @@ class ListBox(QComboBox):
         self.initStyleOption(option)
         field, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
         room = style.subControlRect(field, option, part, self).width()
-        elided = option.fontMetrics.elidedText(self.currentText(), Qt.TextElideMode.ElideMiddle, room - 4)  # type: ignore[attr-defined]
-        option.currentText = elided  # type: ignore[attr-defined]
+        elided = option.fontMetrics.elidedText(self.currentText(), Qt.TextElideMode.ElideMiddle, room - 4)
+        option.currentText = elided
         painter.drawComplexControl(field, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         side = self._theme.type.px(_ICON_PX)

@@ -301,7 +301,6 @@ class HelpOpening(QObject):
         self._places = places
         self._commands = commands
         self._find_setting = find_setting
-        self._icon = themed_icon(theme, "info")
         self._found: dict[str, Command] = {}
         places.register(HELP, self._page)
         workspace.machine.changed.connect(self.offer)
@@ -309,7 +308,7 @@ class HelpOpening(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
-        commands.add("help", tr("Help"), self.open, CommandGroup.HELP, ("F1",), "info")
+        commands.add("help", tr("Help"), self.open, CommandGroup.HELP, ("F1",))
 
     @Slot()
     def offer(self) -> None:
@@ -340,7 +339,7 @@ class HelpOpening(QObject):
 
     def _command(self, article: Article) -> Command:
         if article.name not in self._found:
-            action = QAction(self._icon, article.title, self)
+            action = QAction(article.title, self)
             action.setData(article.name)
             action.triggered.connect(self._open_found)
             self._found[article.name] = Command(f"help-{article.name}", CommandGroup.HELP, action)

@@ -18,7 +18,7 @@ class BundledModel:
     """A model that ships with Tenon."""
 
     name: str  # name on the command line, and of its folder in ``assets/models``
-    title: str  # name that users see, in English
+    title: str = ""  # name that users see, in English; empty for the name
     file: str = ""  # name of its one GGUF file in that folder; empty if it is a checkpoint folder
     # Names of the bundled drafts that were made for it, the first of a kind before others of it
     drafts: tuple[str, ...] = ()

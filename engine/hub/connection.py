@@ -91,7 +91,7 @@ def forget_token() -> bool:
 
 def _no_keyring(error: NoKeyring) -> TokenNotKept:
     return TokenNotKept(
-        "This system has no keyring that Tenon can keep the token in: set one up, or use models that need no token.",
+        "This system has no keyring that Tenon can keep the access token in: set one up, or use models that need none.",
         details=str(error),
     )
 

@@ -245,7 +245,7 @@ def _found_model(reference: str) -> Path:
         raise ModelNotFound(
             "The model {name}, which ships with Tenon, is not in {folder}: install Tenon again, or get another model "
             "on the page Models.",
-            name=translated(bundled.title),
+            name=translated(bundled.title or bundled.name),
             folder=bundled.folder,
         )
     if not reference.strip():

@@ -10,12 +10,9 @@ from typing import Any
 from engine.errors import TenonError
 from engine.files import read_cached, read_text_file, write_cached
 from engine.gguf.files import gguf_name
-from engine.gguf.header import most_weights, quantization, read_header
-from engine.gguf.parts import all_parts, find_gguf
 from engine.hub.installed import cache_folder
 from engine.hub.titles import names_base
 from engine.json_text import from_plain, read_json
-from engine.text.tokenizer import read_templates
 from engine.weights.watched_file import identity
 
 _VERSION = 1
@@ -55,6 +52,11 @@ def read_heads(places: list[Path]) -> dict[Path, ModelHead]:
 
 def read_head(place: Path) -> ModelHead:
     """Return the facts of one model, as far as its files can be read."""
+    # Imported here, because most starts of the window read no head.
+    from engine.gguf.header import most_weights, quantization, read_header
+    from engine.gguf.parts import all_parts, find_gguf
+    from engine.text.tokenizer import read_templates
+
     with suppress(TenonError, OSError, ValueError, TypeError, KeyError, AttributeError):
         gguf = find_gguf(place)
         if gguf is None:
@@ -76,9 +78,9 @@ def _head(type_: str, context: object, base: bool) -> ModelHead:
 
 
 def _identity(place: Path) -> str:
-    files = [place / name for name in _DECIDING] + sorted(place.glob("*.gguf")) if place.is_dir() else [place]
     stamps = []
-    for file in files:
-        with suppress(OSError):
+    with suppress(OSError):
+        files = [place / name for name in _DECIDING] + sorted(place.glob("*.gguf")) if place.is_dir() else [place]
+        for file in filter(Path.exists, files):
             stamps.append((file.name, *identity(file.stat())))
     return repr(stamps)

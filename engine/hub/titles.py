@@ -28,7 +28,7 @@ def title_of_model(reference: str) -> str:
     """
     bundled = bundled_model(reference)
     if bundled is not None:
-        return translated(bundled.title)
+        return translated(bundled.title or bundled.name)
     if reference == OWN_HEAD:
         return say("The model's own layer (MTP)")
     name = _without_type(_own_name(reference))

@@ -56,7 +56,9 @@ _RANGES: dict[str, tuple[float, float]] = {
         (1, 1 << 28, "vocab_size"),
         (0, 1 << 28, "vocab_size_per_layer_input"),
         (1, 1 << 31, "max_position_embeddings sliding_window"),
-        (2, 64, "conv_L_cache"),
+        (2, 64, "conv_L_cache linear_conv_kernel_dim"),
+        (1, 1 << 13, "linear_key_head_dim linear_value_head_dim linear_num_key_heads linear_num_value_heads"),
+        (1, 10_000, "full_attention_interval"),
         (0.0, 1.0, "rms_norm_eps post_norm_eps"),
         (1e-3, 1.0, "partial_rotary_factor"),
         (1e-3, 1e3, "block_ffn_dim_multiplier"),
@@ -78,8 +80,6 @@ _NULLABLE = frozenset(
     )
 )
 _FULL, _SLIDING = "full_attention", "sliding_attention"
-CONVOLUTION = "conv"
-"""A layer's type that has a short convolution in attention's place."""
 _SPARSE, _DENSE = "sparse", "dense"
 #: Kinds of RoPE that count from the context that the model was trained with first.
 _FROM_ORIGINAL = ("llama3", "yarn", "longrope")

@@ -197,7 +197,7 @@ def dress_layer(
             epsilon = LATENT_EPSILON
         elif field.endswith("end_norm") and config.end_norm_epsilon is not None:
             epsilon = config.end_norm_epsilon
-        return Norm(vector(field), epsilon, config.family.norm_offset)
+        return Norm(vector(field), epsilon, 0.0 if field == "memory_norm" else config.family.norm_offset)
 
     def head_norm(field: str, scale: float) -> Norm | None:
         if config.query_scale is None:
@@ -223,6 +223,10 @@ def dress_layer(
             correction=vector("correction") if config.mixture.corrected else None,
             scale=vector("expert_scale") if config.mixture.scaled else None,
         )
+
+    def decay() -> Tensor:
+        stored = vector("decay")
+        return stored if config.delta is not None and config.delta.decays else -stored.exp()
 
     def router_norm() -> Norm:
         # The division is a part of the router.
@@ -261,4 +265,8 @@ def dress_layer(
         key_up=matrix("key_up"),
         value_up=matrix("value_up"),
         attention_gate=matrix("attention_gate"),
+        memory_gates=matrix("memory_gates"),
+        decay=decay() if "decay" in present else None,
+        decay_bias=vector("decay_bias") if "decay" in present else None,
+        memory_norm=optional("memory_norm"),
     )

@@ -154,7 +154,7 @@ class NextRows:
         count, cache, text = len(rows.tokens), rows.cache, self._text[at]
         position = cache.place_next(count)
         if cache.addresses is not self._known[at]:
-            store, self._known[at] = cache.store(0), cache.addresses
+            store, self._known[at] = cache.any_store, cache.addresses
             self._stores[at] = ctypes.addressof(cache.addresses)
             text.capacity = store.shape[2]
             if not self._steps:

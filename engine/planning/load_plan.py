@@ -505,7 +505,7 @@ class LoadPlanner:
         about = PLACEMENTS[mode.placements[0]]
         if about.fit(about.suited(sizes), there, self._most_layers) is None:
             return say(
-                "Not even one layer fits into what is free of the GPU's memory, {free_bytes}.",
+                "Not even one layer fits into the {free_bytes} that are free on the GPU.",
                 free_bytes=readable(room.device_bytes),
             )
         if room.unified:

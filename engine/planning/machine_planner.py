@@ -156,7 +156,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
         mode=say(chosen.mode),
         source=source,
         speed=speed,
-        times=say("as fast as plain") if as_fast else say("{times} times plain", times=times),
+        times=say("at the usual speed") if as_fast else say("{times} times the usual speed", times=times),
         summary=chosen.summary,
     )
 
@@ -236,9 +236,9 @@ class MachinePlanner:
     def _at_one_load(self, plans: Sequence[ModePlan]) -> list[ModePlan]:
         """Return plans whose predictions have the error of what was measured, or they would not compare.
 
-        Modes of this model in the same places come first, those with the same draft before others. So other programs
-        that slowed the measured ones down do not make the others look fast. Else it is the error of other models,
-        unless this model's replies have refined the prediction.
+        Modes of this model in the same places come first: those with the same drafts, else those without any, which a
+        plan with another draft has too. So other programs that slowed the measured ones down do not make the others
+        look fast. Else it is the error of other models, unless this model's replies have refined the prediction.
         """
         known = [plan for plan in plans if plan.error is not None]
         found = []
@@ -252,7 +252,8 @@ class MachinePlanner:
                 found.append(replace(plan, predicted_per_second=predicted))
                 continue
             near = [other for other in known if _place(other) == _place(plan)]
-            near = [other for other in near if {*other.drafts} & {*plan.drafts}] or near
+            same, alone = ([other for other in near if other.drafts == drafts] for drafts in (plan.drafts, ()))
+            near = same or alone or near
             if near:
                 times = median(other.error or 1.0 for other in near)
             elif self._profiles(plan.load.weights.name).forward_seconds(plan.load.placement):

@@ -507,8 +507,14 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/load_plan.py",
         "tests/engine/planning/test_context_range.py",
-        ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
+        ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes the place of layers"),
         ("_LEAST <= context <=", "0 <= context <=", "a context of no tokens is taken"),
+    ),
+    *_of(
+        "engine/planning/load_plan.py",
+        "tests/engine/planning/test_load_plan.py",
+        ("_GROWTH_SHARE = 2", "_GROWTH_SHARE = 1", "a context that nobody asked for takes all memory",
+         "test_a_context_that_was_not_asked_for_takes_half_of_what_is_left_until_it_is_the_models_own"),
     ),
     # --- text ---
     *_of(
@@ -676,11 +682,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ("                self._refused[0]()\n                self._refused.popleft()", "                self._refused.popleft()()",
          "a change that the disk refused is lost"),
         ("while self._refused and not self._behind:", "while self._refused:", "a change is written before the chat that it is about"),
-        ("        self.save(conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(message_ids, True))",
-         "        self._change(lambda: self._store.set_messages_deleted(message_ids, True))\n        self.save(conversation_id)",
+        ("        self.save(entry.conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(entry.ids, entry.deleted_at))",
+         "        self._change(lambda: self._store.set_messages_deleted(entry.ids, entry.deleted_at))\n        self.save(entry.conversation_id)",
          "messages are marked before the chat is saved"),
-        ("        self._change(lambda: self._store.set_messages_deleted(message_ids, False))\n        self.save(conversation_id)",
-         "        self.save(conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(message_ids, False))",
+        ("        self._change(lambda: self._store.set_messages_deleted(entry.ids, None))\n        self.save(entry.conversation_id)",
+         "        self.save(entry.conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(entry.ids, None))",
          "the path is saved before its messages are back"),
         ("ids = self._unsaved.pop(conversation_id, set()) | set(message_ids)", "ids = set(message_ids)",
          "messages that the disk refused are never saved"),

@@ -24,6 +24,9 @@ ARCHITECTURES = {
     "Qwen2MoeForCausalLM": "qwen2moe",
     "Qwen3ForCausalLM": "qwen3",
     "Qwen3MoeForCausalLM": "qwen3moe",
+    "Qwen3NextForCausalLM": "qwen3next",
+    "Qwen3_5ForCausalLM": "qwen35",
+    "Qwen3_5MoeForCausalLM": "qwen35moe",
     "GraniteForCausalLM": "granite",
     "GraniteMoeForCausalLM": "granitemoe",
     "Lfm2ForCausalLM": "lfm2",
@@ -81,6 +84,16 @@ _RENAMED = (
     ("feed_forward.w2", "ffn_down"),
     ("feed_forward.gate.", "ffn_gate_inp."),
     ("feed_forward.expert_bias", "exp_probs_b.bias"),
+    ("linear_attn.in_proj_qkv.", "attn_qkv."),
+    ("linear_attn.in_proj_z", "attn_gate"),
+    ("linear_attn.in_proj_ba", "ssm_ba"),
+    ("linear_attn.in_proj_b.", "ssm_beta."),
+    ("linear_attn.in_proj_a.", "ssm_alpha."),
+    ("linear_attn.conv1d", "ssm_conv1d"),
+    ("linear_attn.norm", "ssm_norm"),
+    ("linear_attn.out_proj", "ssm_out"),
+    ("linear_attn.dt_bias", "ssm_dt.bias"),
+    ("linear_attn.A_log", "ssm_a"),
     ("conv.in_proj", "shortconv.in_proj"),
     ("conv.out_proj", "shortconv.out_proj"),
     ("conv.conv", "shortconv.conv"),
@@ -108,6 +121,7 @@ _STACKED = tuple(f".experts.{name}{end}" for name in ("gate_up_proj", "down_proj
 _INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "muse-glimmer")
 _NORMS = (("post_attention_layernorm", "ffn_norm"),)
 _GPT_OSS_NORMS = (("post_attention_layernorm", "post_attention_norm"),)
+_HYBRIDS = ("qwen35", "qwen35moe", "qwen3next")
 _GEMMA_NORMS = (
     ("post_attention_layernorm", "post_attention_norm"),
     ("pre_feedforward_layernorm", "ffn_norm"),
@@ -158,6 +172,9 @@ def write_gguf(
         if name.endswith("kv_b_proj.weight"):
             kept[name] = _write_heads(writer, config, name, tensor, kind)
             continue
+        if "linear_attn." in name:
+            kept[name] = _write_recurrent(writer, config, name, tensor, kind, architecture)
+            continue
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
         values = tensor.float().numpy()
@@ -174,7 +191,7 @@ def write_gguf(
             continue
         kept[name] = torch.from_numpy(dequantized(values, stored)).view(tensor.shape)
         of_layer = architecture == "muse-glimmer" and "layernorm" in name
-        if of_layer or (renamed.endswith("norm.weight") and architecture in ("gemma2", "gemma3")):
+        if of_layer or (renamed.endswith("norm.weight") and architecture in ("gemma2", "gemma3", *_HYBRIDS)):
             values = values + 1
         if architecture in _INTERLEAVED and ".attn_q." in renamed:
             values = interleaved(values, config.num_attention_heads)
@@ -227,6 +244,63 @@ def _write_heads(
         writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
         kept.append(torch.from_numpy(dequantized(numbers, stored)))
     return torch.cat((kept[0].transpose(1, 2), kept[1]), 1).reshape(tensor.shape)
+
+
+def _write_recurrent(
+    writer: gguf.GGUFWriter,
+    config: Any,
+    name: str,
+    tensor: Tensor,
+    kind: Kind | Callable[[str], Kind],
+    architecture: str,
+) -> Tensor:
+    """A tensor of gated DeltaNet; the values that it stands for.
+
+    Qwen3-Next's maps are joined by key heads and are taken apart; Qwen3.5's value heads are ordered by their place
+    among those of a key head.
+    """
+    renamed, keys = _renamed(name, architecture), config.linear_num_key_heads * config.linear_key_head_dim
+    heads, each = config.linear_num_key_heads, config.linear_num_value_heads // config.linear_num_key_heads
+    values = tensor.float()
+    if name.endswith("A_log"):
+        writer.add_tensor(renamed, _by_place(-values.exp(), heads, each, architecture).numpy())
+        return values
+
+    def write(part: Tensor, target: str, before: int = 0, columns: bool = False) -> Tensor:
+        """Write a part, of which the rows after the first ones, or the columns, are those of value heads."""
+        stored = Kind.F32 if part.ndim < 2 or "conv1d" in target else kind(target) if callable(kind) else kind
+        rows = part.t() if columns else part
+        turned = torch.cat((rows[:before], _by_place(rows[before:], heads, each, architecture)))
+        numbers = np.ascontiguousarray((turned.t() if columns else turned).numpy())
+        writer.add_tensor(target, quantized(numbers, stored), raw_dtype=stored)
+        kept = torch.from_numpy(dequantized(numbers, stored))
+        kept = kept.t() if columns else kept
+        kept = torch.cat((kept[:before], _by_place(kept[before:], each, heads, architecture)))
+        return kept.t() if columns else kept
+
+    if name.endswith("in_proj_qkvz.weight"):
+        widths = [config.linear_key_head_dim] * 2 + [config.linear_value_head_dim * each] * 2
+        parts = values.view(heads, sum(widths), -1).split(widths, 1)
+        layer = renamed.split(".")[1]
+        joined = write(torch.cat([part.flatten(0, 1) for part in parts[:3]]), f"blk.{layer}.attn_qkv.weight")
+        gates = write(parts[3].flatten(0, 1), f"blk.{layer}.attn_gate.weight")
+        apart = [*joined.split([keys, keys, len(gates)]), gates]
+        return torch.cat([part.view(heads, -1, values.shape[1]) for part in apart], 1).flatten(0, 1)
+    if "in_proj_qkv." in name or "conv1d" in name:
+        return write(values.squeeze(1), renamed, 2 * keys).view(tensor.shape)
+    if name.endswith(("in_proj_ba.weight", "linear_attn.norm.weight")):
+        numbers = values.numpy()
+        stored = Kind.F32 if values.ndim < 2 else kind(renamed) if callable(kind) else kind
+        writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
+        return torch.from_numpy(dequantized(numbers, stored))
+    return write(values, renamed, columns="out_proj" in name)
+
+
+def _by_place(rows: Tensor, heads: int, each: int, architecture: str) -> Tensor:
+    """Order the rows of heads by their place in their group, as Qwen3.5's files have them."""
+    if architecture == "qwen3next":
+        return rows
+    return rows.view(heads, each, -1, *rows.shape[1:]).transpose(0, 1).reshape(rows.shape)
 
 
 def write_small_gguf(path: Path, architecture: str = "qwen3", values: int = 64) -> None:
@@ -284,7 +358,7 @@ def finish(writer: gguf.GGUFWriter) -> None:
 
 def _renamed(name: str, architecture: str) -> str:
     norms = _GEMMA_NORMS if architecture.startswith(("gemma", "muse")) else _NORMS
-    norms = _GPT_OSS_NORMS if architecture in ("gpt-oss", "glm4moe") else norms
+    norms = _GPT_OSS_NORMS if architecture in ("gpt-oss", "glm4moe", *_HYBRIDS) else norms
     own = _GEMMA4 if architecture == "gemma4" else ()
     for theirs, ours in (*own, *_RENAMED, *norms):
         name = name.replace(theirs, ours)
@@ -408,7 +482,7 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         _add_gemma4(writer, config)
         return
     heads: Any = config.num_key_value_heads
-    width = config.intermediate_size
+    width = getattr(config, "intermediate_size", None) or config.moe_intermediate_size
     if architecture == "deepseek2":
         heads, head_dim = 1, config.kv_lora_rank + config.qk_rope_head_dim
     if architecture.startswith("lfm2"):
@@ -465,6 +539,20 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
             writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
         else:
             writer.add_expert_weights_norm(config.norm_topk_prob)
+    elif architecture in _HYBRIDS:
+        writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+        writer.add_ssm_state_size(config.linear_key_head_dim)
+        writer.add_ssm_group_count(config.linear_num_key_heads)
+        writer.add_ssm_time_step_rank(config.linear_num_value_heads)
+        writer.add_ssm_inner_size(config.linear_value_head_dim * config.linear_num_value_heads)
+        writer.add_full_attention_interval(4)
+        if architecture != "qwen3next":
+            writer.add_rope_dimension_sections([11, 11, 10, 0])
+        if architecture != "qwen35":
+            writer.add_expert_count(config.num_experts)
+            writer.add_expert_used_count(config.num_experts_per_tok)
+            writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+            writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     elif architecture == "glm4moe":
         _add_shared_experts(writer, config)
     elif architecture == "lfm2moe":

@@ -18,8 +18,9 @@ from app.words import tr
 from engine.errors import Cancelled, TenonError
 from engine.hub.bundled import bundled_model, bundled_models
 from engine.hub.endpoints import KIND_TITLES, endpoints, remote_name
-from engine.hub.installed import InstalledModel, find_model, installed_model, installed_models, plan_removal, remove
+from engine.hub.installed import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.model_folders import HUGGING_FACE, OtherModel, models_folder, other_models
+from engine.hub.model_head import ModelHead, read_heads
 from engine.hub.titles import type_of_model
 from engine.messages import DEFAULT_MODEL
 from engine.weights.draft_kind import draft_kind
@@ -222,12 +223,10 @@ def _bundled() -> tuple[InstalledEntry, ...]:
 
 def _listed() -> tuple[InstalledEntry, ...]:
     """Return what is here, with what the heads of its files say."""
-    from engine.hub.model_head import ModelHead, read_heads
-
     found = _found()
-    here = {entry.ref: find_model(entry.ref) for entry in found if entry.bundled}
-    here |= {entry.ref: Path(entry.place or entry.ref) for entry in found if not (entry.bundled or entry.server)}
-    heads = read_heads([here[entry.ref] for entry in found if entry.ref in here and not entry.problem])
+    files = [entry for entry in found if not (entry.bundled or entry.server or entry.problem)]
+    here = {entry.ref: Path(entry.place or entry.ref) for entry in files}
+    heads = read_heads([*here.values()])
     entries = []
     for entry in found:
         head = heads.get(here.get(entry.ref, Path()), ModelHead())

@@ -88,7 +88,7 @@ class EmptyState(QWidget):
             )
             if state.server is not None
             else tr(
-                "{model} goes on with a text that you begin. It was not made for chats.",
+                "{model} continues a text that you begin. It was not made for chats.",
                 model=state.model_name,
             )
             if state.only_continues
@@ -176,7 +176,7 @@ class ContinueLine(QWidget):
         self.said.setText(
             tr("The model goes on with your text.") if continues else tr("This model only continues texts.")
         )
-        self.button.setText(tr("Take turns instead") if continues else tr("Continue a text"))
+        self.button.setText(tr("Chat instead") if continues else tr("Continue a text"))
         self._level()
         self.setVisible(only_continues or continues)
 

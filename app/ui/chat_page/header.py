@@ -145,10 +145,10 @@ class ModelButton(QAbstractButton):
 
     def _rows(self, choices: list[Choice]) -> list[Choice]:
         rows = [replace(choice, checked=choice.key == self._state.model_ref) for choice in choices]
-        rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
-        rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
-        rows.append(Choice(OPEN_FILE, tr("Open a model file..."), "", icon="folder-plus"))
-        rows.append(Choice(ADD_SERVER, tr("Add a server..."), "", icon="link"))
+        rows.append(Choice(MORE_MODELS, tr("Get more models..."), ""))
+        rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), ""))
+        rows.append(Choice(OPEN_FILE, tr("Open a model file..."), ""))
+        rows.append(Choice(ADD_SERVER, tr("Add a server..."), ""))
         return rows
 
     def sizeHint(self) -> QSize:

@@ -50,7 +50,7 @@ _USES: dict[MemoryUse, str] = {
     "draft": mark("draft"),
     "caches": mark("caches when full"),
     "buffers": mark("buffers"),
-    "engine": mark("engine alone"),
+    "engine": mark("the engine itself"),
     "others": mark("others"),
 }
 _NONE_ON_DISK = mark("none, everything fits in memory")

@@ -319,7 +319,7 @@ class WidthPanel(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "panel")
-        title = PlainLabel(tr("Speed by width"), self, kind="section")
+        title = PlainLabel(tr("Speed by tokens checked at once"), self, kind="section")
         self._words = PlainLabel(self, kind="sub", wrap=True)
         self.bars = Bars(theme, self)
         self._legend = Legend(theme, self)
@@ -335,7 +335,7 @@ class WidthPanel(QFrame):
             return
         self._words.setText(
             tr(
-                "{mode} with {draft}: tok/s by the tokens that a pass of the model checks.",
+                "{mode} with {draft}: tok/s against how many tokens the model checks at once.",
                 mode=mode_title(mode.mode),
                 draft=", ".join(map(title_of_model, mode.drafts)),
             )

@@ -210,7 +210,7 @@ def _prediction(mode: ModePrediction) -> str:
 def _width_lines(mode: ModePrediction) -> list[str]:
     bars = width_bars(mode)
     lines = [speed_words(bar.title, bar.measured, bar.predicted, "") for bar in bars]
-    return [f"{tr('Speed by width')}, {mode_title(mode.mode)}", *lines]
+    return [f"{tr('Speed by tokens checked at once')}, {mode_title(mode.mode)}", *lines]
 
 
 def _measured_lines(plan: PlanReport) -> list[str]:

@@ -219,7 +219,7 @@ class PlanTable(QWidget):
             columns.append(_Column(tr("tok/s, assumed"), speed))
         else:
             columns.append(_Column(tr("tok/s"), speed, TextStyle.UI_BOLD, "text"))
-        columns.append(_Column(tr("Times plain"), times))
+        columns.append(_Column(tr("Speed-up"), times))
         return columns
 
     def _width_of(self, column: _Column) -> int:

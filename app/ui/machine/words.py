@@ -19,7 +19,7 @@ _DISK_KINDS = {
     "solid": mark("SSD"),
     "spinning": mark("Hard disk"),
     "network": mark("Network disk"),
-    "memory": mark("Disk in memory"),
+    "memory": mark("Cached part of the disk"),
 }
 
 

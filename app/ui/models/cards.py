@@ -158,24 +158,8 @@ class ModelCard(QFrame):
             tags.addWidget(tag)
         filled(
             QVBoxLayout(self),
-            *(
-                head,
-                4,
-                self._title,
-                self._subtitle,
-                6,
-                self._about,
-                6,
-                speed,
-                self._pace,
-                8,
-                fit,
-                6,
-                self._bar,
-                12,
-                tags,
-            ),
-            *(STRETCH, 14, self.trouble, 6, self.button, self.progress, 6, self._time),
+            *(head, 4, self._title, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12),
+            *(tags, STRETCH, 14, self.trouble, 6, self.button, self.progress, 6, self._time),
             margins=(16, 14, 16, 16),
             spacing=0,
         )

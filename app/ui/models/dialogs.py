@@ -88,7 +88,8 @@ class GivingUpDialog(ModelDialog):
     """Asks."""
 
     def __init__(self, theme: Theme, entry: DownloadStatus, parent: QWidget | None = None) -> None:
-        super().__init__(theme, tr("Give up {name}?", name=title_of_model(entry.name)), tr("Give up"), parent)
+        asked = tr("Discard the download of {name}?", name=title_of_model(entry.name))
+        super().__init__(theme, asked, tr("Discard"), parent)
         size = figures.size(entry.done_bytes)
         self.add_words(tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size))
         self.cancel_button.setText(tr("Keep it"))
@@ -334,9 +335,9 @@ class ServerDialog(ModelDialog):
             )
         )
         self.address = self._field("address", tr("Address"), address, "http://desk:8000")
-        self.key = self._field("key", tr("Key"), "", tr("none, or the one that is kept"))
+        self.key = self._field("key", tr("Key"), "", tr("none, or the one already saved"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.name = self._field("name", tr("Name"), name, tr("the host's"))
+        self.name = self._field("name", tr("Name"), name, tr("the computer's name"))
         self.add_words(tr("The key is kept in the system's keyring and sent to this address alone."), "small")
         self.trouble = self.add_words("", "bad")
         self.trouble.hide()

@@ -74,7 +74,7 @@ class DownloadRow(RuledRow):
             if failed
             else tr("Go on with {name}", name=name)
         )
-        for button, text in ((self.hold, says), (self.cancel, tr("Give up {name}", name=name))):
+        for button, text in ((self.hold, says), (self.cancel, tr("Discard {name}", name=name))):
             button.setToolTip(text)
             button.setAccessibleName(text)
 

@@ -129,7 +129,7 @@ class GetDialog(DetailsDialog):
             self.quantizations.addItems(list(offer.quantizations))
             self._offer_drafts(offer.drafts)
             self.token.setPlaceholderText(
-                tr("A token is saved already; paste another one to replace it")
+                tr("An access token is saved already; paste another one to replace it")
                 if offer.has_token
                 else tr("Access token, starts with hf_")
             )

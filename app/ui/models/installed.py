@@ -27,7 +27,6 @@ from app.ui.models.downloads import RuledRow
 from app.ui.models.wording import joined, kind_title, licence_title
 from app.ui.opener import show_folder
 from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
-from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model
@@ -180,33 +179,33 @@ class InstalledList(QFrame):
         entry = content.entry
         menu = QMenu(self)
         if content.read_share is not None:
-            menu.addAction(themed_icon(self._theme, "x"), tr("Stop")).triggered.connect(self.stop_requested)
+            menu.addAction(tr("Stop")).triggered.connect(self.stop_requested)
         if not entry.ref:  # on its way
             return menu
-        details = menu.addAction(themed_icon(self._theme, "info"), tr("About {title}", title=entry.title))
+        details = menu.addAction(tr("About {title}", title=entry.title))
         details.triggered.connect(lambda: self.details_requested.emit(name))
         if entry.bundled:
             return menu
         if entry.server:
-            change = menu.addAction(themed_icon(self._theme, "pencil"), tr("Change the server..."))
+            change = menu.addAction(tr("Change the server..."))
             change.triggered.connect(lambda: self.change_requested.emit(entry.place, entry.server))
             words = tr("Forget {server}...", server=entry.server)
-            forget = menu.addAction(themed_icon(self._theme, "trash-2"), words)
+            forget = menu.addAction(words)
             forget.triggered.connect(lambda: self.forget_requested.emit(entry.server))
             return menu
         if content.draft is not None:
             words = tr("Get its draft {title}", title=content.draft.title)
-            draft = menu.addAction(themed_icon(self._theme, "link"), words)
+            draft = menu.addAction(words)
             draft.triggered.connect(lambda: self.draft_requested.emit(name))
         if content.read_share is None and entry.recorded and not entry.problem:
-            check = menu.addAction(themed_icon(self._theme, "shield"), tr("Check its files"))
+            check = menu.addAction(tr("Check its files"))
             check.triggered.connect(lambda: self.verify_requested.emit(name))
-        folder = menu.addAction(themed_icon(self._theme, "folder-open"), tr("Show its folder"))
+        folder = menu.addAction(tr("Show its folder"))
         folder.triggered.connect(lambda: self.folder_requested.emit(entry.place or entry.ref))
         if entry.source:  # it is not Tenon's to remove
             return menu
         menu.addSeparator()
-        remove = menu.addAction(themed_icon(self._theme, "trash-2"), tr("Remove..."))
+        remove = menu.addAction(tr("Remove..."))
         remove.triggered.connect(lambda: self.remove_requested.emit(name))
         return menu
 

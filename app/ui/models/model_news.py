@@ -37,7 +37,7 @@ class ModelNews(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with models from anywhere."""
-        commands.add("search-models", tr("Search models"), self._search, CommandGroup.MODEL, icon="search")
+        commands.add("search-models", tr("Search models"), self._search, CommandGroup.MODEL)
 
     @Slot()
     def _search(self) -> None:

@@ -142,7 +142,7 @@ class ModelsPage(PlacePage):
         self.cards.show_cards(() if self._searched else shelf.cards(self.getting.asked))
         self.machine_head.setVisible(not self._searched)
         self.machine_head.say(shelf.machine_words())
-        entries = [] if self._searched else shelf.downloads()
+        entries = shelf.downloads()
         self.downloads.show_entries(entries)
         self.download_head.setVisible(bool(entries))
         self.download_head.say(shelf.queue_words())
@@ -169,21 +169,31 @@ class ModelsPage(PlacePage):
         self.search_head.say(tr("%n model(s)", n=len(rows)) if rows else nothing)
         self.more_button.setVisible(len(shown) < len(rows))
         self.more_button.setText(tr("Show all %n model(s)", n=len(rows)))
+        self._place_downloads()
         self._order_tabs()
+
+    def _place_downloads(self) -> None:
+        """Show the downloads above the lists, and while something is searched for below its results."""
+        above = self.more_button if self._searched else self.cards
+        if self.column.indexOf(self.download_head) != self.column.indexOf(above) + 1:
+            for widget in (self.downloads, self.download_head):
+                self.column.removeWidget(widget)
+                self.column.insertWidget(self.column.indexOf(above) + 1, widget)
 
     def _order_tabs(self) -> None:
         """From the top to the bottom, whenever rows or cards came or went."""
         order: list[QWidget] = [self.sidebar_button, *self._head_buttons, self.search, self.order]
         for card in self.cards.cards.values():
             order += [card.info, card.button]
-        for download in self.downloads.rows.values():
-            order += [download.hold, download.cancel]
+        downloads = [button for row in self.downloads.rows.values() for button in (row.hold, row.cancel)]
+        order += [] if self._searched else downloads
         for installed in (*self.installed.rows.values(), *self.remote.rows.values()):
             order += [installed.use, installed.more]
         order += [self.chat_filter, self.draft_filter, self.memory_filter]
         for row in self.table.rows:
             order += [row.button, row.info]
         order.append(self.more_button)
+        order += downloads if self._searched else []
         if order != self._tabs:
             self._tabs = order
             for before, after in pairwise(order):

@@ -255,8 +255,8 @@ class ModelShelf:
         """Return what there is to know of an installed model."""
         model = next((model for model in self._catalogue.values() if entry.comes_from(model)), None)
         if model is not None:
-            known = self.details(model)
-            return replace(known, facts=(*known.facts, (tr("Place"), entry.place or entry.ref)))
+            listed = self.details(model)
+            return replace(listed, facts=(*listed.facts, (tr("Place"), entry.place or entry.ref)))
         drafts = [
             title_of_model(pair.draft) for pair in self._store.pairs if pair.target == entry.name and not pair.problem
         ]
@@ -274,7 +274,8 @@ class ModelShelf:
             (tr("Drafts that fit it"), joined(*drafts) or tr("None known")),
             (tr("Place"), "" if entry.bundled else entry.place or entry.ref),
         )
-        return ModelDetails(entry.title, "", _told(facts), page_of(entry.repo) if entry.repo else "")
+        known = tuple((name, words) for name, words in facts if words)
+        return ModelDetails(entry.title, "", known, page_of(entry.repo) if entry.repo else "")
 
     def _facts(
         self, size_bytes: int | None, type_: str, context: int | None, prediction: Prediction | None, made_for: str

@@ -74,12 +74,6 @@ def gpu_words(prediction: Prediction) -> str:
     return tr("{size} GB on the GPU", size=size)
 
 
-def forecast_words(prediction: Prediction) -> str:
-    """Return a prediction in one line: "Fits, 7.4 of 13.6 GB, 3.6 GB on the GPU, about 14.2 tok/s"."""
-    speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second or 0.0))
-    return joined(fit_title(prediction), memory_words(prediction), gpu_words(prediction), speed)
-
-
 def mixture_words(model: ListedModel) -> str:
     """Weights of a mixture that each token takes: "3.6 of 21 billion active"; empty for others."""
     if model.active_parameters is None or model.parameters is None:

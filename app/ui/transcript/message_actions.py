@@ -175,9 +175,7 @@ class MessageActions(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in self._more:
             if action in self.shown:
-                icon = action.value[0]
-                entry = menu.addAction(themed_icon(self._theme, icon), self._name(action))
-                entry.setData(action)
+                menu.addAction(self._name(action)).setData(action)
         menu.triggered.connect(self._chosen)
         return menu
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -19,9 +19,9 @@ from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.bubble import MessageEditor
-from app.ui.transcript.markdown_style import plain_text
+from app.ui.transcript.markdown_style import plain_parts
 from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
-from app.ui.transcript.reply_blocks import ReplyBlocks, Section
+from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.status_strip import Prefill, StatusStrip, fit_finished_foot, fit_live_foot, reply_status
 from app.words import tr
 from engine.messages import ErrorReport
@@ -33,6 +33,7 @@ _ICONS = {Remedy.TRY_AGAIN: "rotate-ccw", Remedy.SMALLER_CONTEXT: "refresh-cw"}
 _HEIGHT_PX = 30
 _RULE_GAP_PX = 10
 _LEAST_RULE_PX = 16
+_COPIED_AT_ONCE = 2  # parts of plain text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
 
 
@@ -206,6 +207,10 @@ class ReplyView(QWidget):
         self._caret_lit = True
         self._notices: list[QLabel] = []
         self._fitted: tuple[int, int] | None = None
+        self._copying: Iterator[str] = iter(())
+        self._copied: list[str] = []
+        self._copier = QTimer(self, singleShot=True, interval=0)
+        self._copier.timeout.connect(self._copy)
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.setAccessibleName(tr("Reply"))
         self.blocks = ReplyBlocks(theme, self)
@@ -295,19 +300,6 @@ class ReplyView(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self._changed()
 
-    @property
-    def found(self) -> int:
-        """Number of places that a search found."""
-        return self.blocks.found
-
-    def search(self, pattern: re.Pattern[str] | None) -> None:
-        """Mark what a search finds; None ends it."""
-        self.blocks.search(pattern)
-
-    def choose_found(self, number: int | None) -> QRect:
-        """Mark one place as the current one; return where it is."""
-        return self.blocks.choose_found(number).translated(self.blocks.pos())
-
     def set_model_change(self, name: str) -> None:
         """Name the model where another one wrote the reply before; empty where it did not."""
         if name and self.model_change is None:
@@ -364,20 +356,6 @@ class ReplyView(QWidget):
             top = fit_finished_foot(self.theme, self.strip, self.buttons, width, top)
         self._fitted = (width, top)
         return top
-
-    def see(self, top: int, bottom: int) -> None:
-        """Make widgets of what is from here to there, in px."""
-        self.blocks.see(top - self.blocks.y(), bottom - self.blocks.y())
-
-    def anchor(self, y: int) -> tuple[Section | None, int]:
-        """Return what stands at a place in px, and how far below its top that is."""
-        inside = self.blocks.y() < y < self.blocks.y() + self.blocks.height()
-        return self.blocks.anchor(y - self.blocks.y()) if inside else (None, y)
-
-    def place_of(self, anchor: tuple[Section | None, int]) -> int:
-        """Return where an anchor stands now, in px."""
-        section, distance = anchor
-        return distance if section is None else self.blocks.y() + section.top + distance
 
     @Slot()
     def _changed(self) -> None:
@@ -447,13 +425,25 @@ class ReplyView(QWidget):
     @Slot(object)
     def _act(self, action: Action) -> None:
         if action in (Action.COPY, Action.COPY_PLAIN):
-            plain = action is Action.COPY_PLAIN
-            QGuiApplication.clipboard().setText(plain_text(self.text) if plain else self.text)
-            self.buttons.say_copied()
+            self._copying = plain_parts(self.text) if action is Action.COPY_PLAIN else iter([self.text])
+            self._copied.clear()
+            self._copy()
         elif action is Action.EDIT:
             self.edit()
         else:
             self.action_requested.emit(self.message.id, action)
+
+    @Slot()
+    def _copy(self) -> None:
+        """Make some more of the text to copy; a long one is copied when all of it is made."""
+        parts = list(islice(self._copying, _COPIED_AT_ONCE))
+        self._copied += parts
+        if len(parts) == _COPIED_AT_ONCE:
+            self._copier.start()
+        else:
+            QGuiApplication.clipboard().setText("".join(self._copied))
+            self._copied = []
+            self.buttons.say_copied()
 
     def edit(self) -> None:
         """Put a field with the Markdown in place of the reply."""

@@ -35,26 +35,26 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
     refs = {"small": "dovetail", "other": "", "third": ""}
     problems = {"other": "Its vocabulary is another.", "third": "Its vocabulary is another."}
     plans = {"": replace(plan(), chosen="lookup"), "small": replace(drafting(5.0), chosen="lookup")}
-    rows = draft_choices(refs, (), (), problems, plans)
+    rows = draft_choices(refs, (), (), problems, plans, {})
     assert [row.key for row in rows] == ["", "off", "lookup", "small", UNUSABLE]
     assert [figure_words(row) for row in rows] == [
-        "about 8.9 tok/s, 1.5 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
         "about 5.9 tok/s",
-        "about 8.9 tok/s, 1.5 times plain",
-        "5.0 tok/s, 0.8 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
+        "5.0 tok/s, 0.8 times the usual speed",
         "",
     ]
     assert rows[-1].problem == "other; third: Its vocabulary is another."
-    chosen = draft_choices(refs, (), ("other",), problems, plans)
+    chosen = draft_choices(refs, (), ("other",), problems, plans, {})
     assert [row.key for row in chosen if row.problem] == ["other", UNUSABLE]
 
 
 def test_a_chosen_draft_that_gains_nothing_is_said_beside_the_model() -> None:
-    assert draft_words(drafting(5.0), ("d",)) == "draft: measured 0.8 times plain"
+    assert draft_words(drafting(5.0), ("d",)) == "draft: measured 0.8 times the usual speed"
     left = replace(drafting(5.0), chosen="lookup")
-    assert draft_words(left, ("d",)) == "draft not used: measured 0.8 times plain"
+    assert draft_words(left, ("d",)) == "draft not used: measured 0.8 times the usual speed"
     predicted = replace(left, modes=tuple(replace(mode, measured=False) for mode in left.modes))
-    assert draft_words(predicted, ("d",)) == "draft not used: predicted 0.8 times plain"
+    assert draft_words(predicted, ("d",)) == "draft not used: predicted 0.8 times the usual speed"
     nothing = [(drafting(5.0), ()), (drafting(12.0), ("d",)), (plan(), ("d",)), (None, ("d",))]
     assert [draft_words(*case) for case in nothing] == [""] * 4
 
@@ -68,11 +68,11 @@ def drafting(speed: float) -> PlanReport:
 
 def test_every_paper_is_found_by_its_name() -> None:
     refs = {"small": "dovetail", "heads": "ghidorah", "tokens": "ppd"}
-    alone = draft_choices(refs, ("heads",), (), {}, {})
+    alone = draft_choices(refs, ("heads",), (), {}, {}, {})
     assert [choice.key for choice in alone] == ["", "off", "lookup", *refs]
     assert [choice.detail.partition(":")[0] for choice in alone[3:]] == ["Dovetail", "Ghidorah", "PPD"]
     assert "Built in" in alone[4].detail
-    together = draft_choices(refs, (), ("small",), {}, {})
+    together = draft_choices(refs, (), ("small",), {}, {}, {})
     assert [choice.detail.partition(":")[0] for choice in together[3:]] == ["Dovetail", "Minions", "Minions"]
     assert [mode_title(name) for name in ("llmcad", "layer-offload", "new")] == [
         "LLMCad",

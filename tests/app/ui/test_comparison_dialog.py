@@ -56,9 +56,10 @@ def show(workspace: ScriptedWorkspace, *trials: Trial) -> None:
 
 def marked(column: TrialColumn) -> str:
     """What is marked in a reply."""
-    sections = column.reply.blocks.sections
-    pairs = [pair for section in sections for pair in zip(section.blocks, section.parts, strict=False)]
-    return "".join(block.text[start:end] for block, part in pairs for start, end in part)
+    pieces = list(column.reply.blocks._pieces())
+    return "".join(
+        piece.block.text[start:end] for piece in pieces for start, end in getattr(piece.widget, "_drafted", ())
+    )
 
 
 @pytest.fixture

@@ -258,7 +258,8 @@ def test_what_is_said_never_covers_the_field(window: MainWindow, qtbot: QtBot) -
 
     def clear_of_it() -> bool:
         top = composer.mapTo(window, QPoint(0, 0)).y()
-        return composer.height() > 150 and window.toast.geometry().bottom() < top
+        end = window.toast.mapTo(window, window.toast.rect().bottomLeft()).y()
+        return composer.height() > 150 and end < top
 
     qtbot.waitUntil(clear_of_it)
 

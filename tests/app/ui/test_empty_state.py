@@ -33,7 +33,7 @@ def test_the_bundled_model_is_called_what_it_is_and_a_button_leads_to_better_one
     assert not blank.better.isVisible()
     base = EngineState(EnginePhase.READY, "/m/base", "Base 8B", "q4_k_m", only_continues=True)
     workspace.set_engine(base)
-    assert "Base 8B goes on with a text that you begin." in said()
+    assert "Base 8B continues a text that you begin." in said()
     assert blank.buttons[0].text().startswith("Once upon a time")
     qtbot.mouseClick(blank.buttons[0], Qt.MouseButton.LeftButton)
     assert workspace.open_chat.options().continues  # it is gone on with, not answered

@@ -121,7 +121,7 @@ def test_people_get_lines(server: HubServer, capsys: pytest.CaptureFixture[str])
     assert "is installed in" in got.out
     assert "100%" in got.err
     assert main(["models", "list"]) == 0
-    assert "target, Q8_0, 60 kB, from Qwen/Qwen3-0.6B-GGUF" in capsys.readouterr().out
+    assert "Qwen3 0.6B, Q8_0, target, 60 kB, from Qwen/Qwen3-0.6B-GGUF" in capsys.readouterr().out
     assert main(["models", "verify"]) == 0
     assert "its file is what it was" in capsys.readouterr().out
     assert main(["models", "remove", "Qwen3-0.6B-Q8_0"]) == 0

@@ -28,7 +28,7 @@ def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
 ) -> None:
     assert (assets_folder() / "icons").is_dir()
     monkeypatch.setattr(bundled, "assets_folder", lambda: tmp_path)
-    with pytest.raises(ModelNotFound, match=r"SmolLM2 135M, which ships with Tenon, is not in .*: get a model"):
+    with pytest.raises(ModelNotFound, match=r"SmolLM2 135M, which ships with Tenon, is not in .*: install Tenon again"):
         find_model("smollm2")
     folder = tmp_path / "models" / "smollm2"
     folder.mkdir(parents=True)

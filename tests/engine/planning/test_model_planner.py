@@ -86,7 +86,7 @@ def test_a_draft_that_does_not_pay_is_not_loaded_unless_its_mode_is_named(
     assert (run.plan.mode, run.drafts, run.load.drafts) == ("lookup", (), ())
     said = "The draft llama-1b is not used: with it, LLMCad is predicted at 0."
     assert run.plan.reason.startswith(said)
-    assert "times plain. Auto: lookup" in run.plan.reason
+    assert "times the usual speed. Auto: lookup" in run.plan.reason
     assert run.load.notes[-1].startswith(said)
     plan = planned(named, run.planner)
     assert (plan.chosen, plan.reason) == ("lookup", run.plan.reason)

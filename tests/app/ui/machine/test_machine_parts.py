@@ -37,7 +37,7 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
     ]  # fmt: skip
     figures = {column.title: column.values for column in table._columns}
     assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("5.3", "2.1")
-    assert figures["Times plain"][0].startswith("2.5")
+    assert figures["Speed-up"][0].startswith("2.5")
     filled = replace(plan(gpu=True).modes[0], text_bytes={"host": 10**9, "cuda:0": 0})
     table.set_plan(replace(plan(gpu=True), modes=(filled, *plan(gpu=True).modes[1:])))
     figures = {column.title: column.values for column in table._columns}
@@ -46,7 +46,7 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
     assert first.startswith("Dovetail: about 14.5 tok/s. Predicted, draft on the GPU")
     assert first.endswith(plan(gpu=True).reason)
     table.set_plan(replace(plan(), modes=[row for row in plan().modes if row.mode != "plain"]))
-    assert {column.title: set(column.values) for column in table._columns}["Times plain"] == {""}
+    assert {column.title: set(column.values) for column in table._columns}["Speed-up"] == {""}
 
 
 def test_a_long_name_in_the_head_leaves_its_words_their_room(qtbot: QtBot, theme: Theme) -> None:
@@ -68,7 +68,7 @@ def test_columns_give_way_and_their_figures_go_below(qtbot: QtBot, theme: Theme)
     qtbot.addWidget(table)
     table.resize(700, 400)
     table.set_plan(plan(gpu=True))
-    assert table.column_titles == ["RAM, GB", "VRAM, GB", "First token", "tok/s", "Times plain"]
+    assert table.column_titles == ["RAM, GB", "VRAM, GB", "First token", "tok/s", "Speed-up"]
     wide = table.height()
     table.resize(330, table.height())
     assert table.column_titles == ["tok/s"]

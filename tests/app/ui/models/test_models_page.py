@@ -219,6 +219,7 @@ def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(visit: Visit, 
     assert row.content is not None
     assert (row.content.entry.ref, row.content.entry.in_place) == (str(file), True)
     assert [action.text() for action in page.installed.menu_of("made").actions() if action.text()] == [
+        "About made",
         "Show its folder",
         "Remove...",
     ]
@@ -320,7 +321,7 @@ def test_cards_recommend_and_fetch_a_pair_with_one_click(visit: Visit, server: H
     page = visit.open()
     visit.wait(lambda: len(page.cards.cards) == 3)
     badges = [card._badge.text for card in page.cards.cards.values()]
-    assert badges == ["Most capable", "Balanced", "Fastest"]
+    assert badges == ["Most capable", "Take this one", "Fastest"]
     primary = [card for card in page.cards.cards.values() if card.button.property("kind") == "primary"]
     assert len(primary) == 1
     assert page.machine_head.words.text().startswith("About ")
@@ -425,7 +426,8 @@ def test_a_notice_covers_no_button_at_the_end_of_the_page(visit: Visit) -> None:
     visit.window.toast.say("A sentence.", "A button", lambda: None)
     bar.setValue(bar.maximum())
     last = page.table.rows[-1].button
-    assert last.mapTo(visit.window, last.rect().bottomLeft()).y() < visit.window.toast.y()
+    end = last.mapTo(visit.window, last.rect().bottomLeft()).y()
+    assert end < visit.window.toast.mapTo(visit.window, QPoint()).y()
 
 
 def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:

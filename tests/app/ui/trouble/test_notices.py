@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
@@ -213,6 +213,7 @@ def test_the_toast_is_plain_again_afterwards(window: MainWindow, workspace: Scri
     window.toast.say("Saved.", "Undo")
     assert (window.toast.text, window.toast.accessibleName()) == ("Saved.", "Saved.")
     assert not window.toast.details_button.isVisible()
+    QApplication.processEvents()
     assert window.toast.action_button.y() < window.toast.height() / 2
 
 
