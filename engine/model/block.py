@@ -99,7 +99,10 @@ def attention(
     together = _joined(mixed).to(rows.dtype)
     if weights.attention_gate is not None:
         gate = weights.attention_gate(rows)
-    return weights.output(together if gate is None else together * gate.sigmoid())
+    if gate is not None:
+        gate = gate.sigmoid()  # of channels or of heads
+        together = (together.view(*gate.shape, -1) * gate[..., None]).flatten(1)
+    return weights.output(together)
 
 
 def _convolved(weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]) -> Tensor:
