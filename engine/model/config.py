@@ -335,9 +335,8 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
     if family.convolution and config.get("conv_bias"):
         raise UnsupportedModel("Tenon has no convolutions with a bias (conv_bias); choose another model.")
     if family.windows == "layer_types" or family.convolution:
-        types = {"full_attention"}
+        types = {"full_attention", family.convolution}
         types |= {"sliding_attention"} if family.windows == "layer_types" else set()
-        types |= {family.convolution} if family.convolution else set()
         unknown = set(config["layer_types"]) - types
         if unknown:
             raise UnsupportedModel(

@@ -118,7 +118,7 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             norm("self_attn.q_norm", "query_norm", config.head_dim)
             if config.keys_of is None:
                 norm("self_attn.k_norm", "key_norm", config.head_dim)
-        if config.family.output_gate not in (False, "queries"):
+        if config.family.output_gate in (True, "heads"):
             gates = config.heads if config.family.output_gate == "heads" else queries
             linear("self_attn.gate_proj", "attention_gate", gates, hidden, 0, False)
         linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
