@@ -45,9 +45,9 @@ _WIDGET, _PARSED = 250, 2
 _CELL = 12  # a character in a table
 _WORK = 2_500  # in one turn of the event loop
 _AT_ONCE = 12_000  # work of a short text, which is all widgets before it is seen, so that its height is right
-_SECTION, _MOST_BLOCKS = 8_000, 600  # characters and blocks of a section
+_SECTION, _MOST_BLOCKS = 8_000, 500  # characters and blocks of a section
 _FED, _FED_EACH = 8_000, 1_000  # characters that are parsed at once, and in pieces after these
-_READ_BEFORE = 4_000  # characters of a code that its highlighter reads before a further part of it
+_READ_BEFORE = 2_000  # characters of a code that its highlighter reads before a further part of it
 _FENCE = re.compile(r"^ *(?:```|~~~).*\n", re.MULTILINE)
 _SLICE_MS = 8.0
 _KEPT = 2.0  # heights of the view from it, within which widgets are kept
@@ -66,9 +66,10 @@ class Size(NamedTuple):
 class Piece:
     """A block near the view: a widget, or a height before that is made."""
 
-    __slots__ = ("block", "found", "height", "thought", "top", "widget", "width")
+    __slots__ = ("block", "found", "height", "section", "thought", "top", "widget", "width")
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, section: Section, block: Block) -> None:
+        self.section = section
         self.block = block
         self.widget: BlockWidget | None = None
         self.found = -1  # places that a search found while it is no widget; -1 where they are not counted
@@ -76,6 +77,10 @@ class Piece:
         self.width = -1  # that the height is of; -1 where it is to be found again
         self.height = 0
         self.top = maxsize  # until it is placed
+
+    def forget_height(self) -> None:
+        """Let it be laid out again."""
+        self.width = self.section.width = -1
 
 
 class Section:
@@ -96,16 +101,16 @@ class Section:
         self.fed = fed
         self.thoughts = thoughts
         self.pieces: list[Piece] = []
-        self.last: BlockKind | None = None  # kind of its last block
+        self.last: BlockKind | None = None  # kind of its last block that is shown
         self.code = False  # True if a code begins in it
         self.sizes: dict[int, Size] = {}  # by the thought that hides it, or -1
         self.found = -1  # places that a search found; -1 where they are not counted
-        self.width = -1
+        self.width = -1  # that the height and the places of its pieces are of; -1 where they are to be found again
         self.height = 0
         self.top = maxsize if fed else 0
 
-    def measure(self, blocks: list[Block]) -> None:
-        """Note what is to be known of its blocks when they are gone."""
+    def measure(self, blocks: list[Block], skipped: str) -> None:
+        """Note what is to be known of its blocks when they are gone, and of what was never split."""
         thought = self.thoughts
         for block in blocks:
             thought += block.kind is BlockKind.THINK and block.joined is None
@@ -113,8 +118,14 @@ class Section:
             before, added = self.sizes.get(hidden, Size(0, 0, 0)), _size(block)
             self.sizes[hidden] = Size(*map(add, before, (added.px + _GAP_PX, *added[1:])))
         self.width = -1
-        self.last = blocks[-1].kind
+        self.last = BlockKind.PARAGRAPH if skipped else blocks[-1].kind
         self.code = any(block.kind is BlockKind.CODE and block.joined is None for block in blocks)
+        if skipped:
+            self.code = self.code or _FENCE.search(skipped) is not None
+            gaps = skipped.count("\n\n")
+            before, lines = self.sizes.get(-1, Size(0, 0, 0)), skipped.count("\n") - gaps
+            added = Size(gaps * _GAP_PX, lines, max(0, len(skipped) - _HALF_LINE * lines))
+            self.sizes[-1] = Size(*map(add, before, added))
 
 
 class ReplyBlocks(QWidget):
@@ -141,6 +152,7 @@ class ReplyBlocks(QWidget):
         self._near: list[Section] = []  # those that have pieces
         self._final = 0  # number of pieces of the last section that no more text changes
         self._unfolded: set[int] = set()  # numbers of thoughts
+        self.unfolding = False  # True while the height changes because the user shows or hides something
         self.text: str = ""  # the Markdown so far
         self._fed = 0  # characters of it that are parsed
         self._complete = False
@@ -180,13 +192,13 @@ class ReplyBlocks(QWidget):
     @property
     def has_code(self) -> bool:
         """True if a block is code."""
-        return any(section.code or any(map(_begins_code, section.pieces)) for section in self.sections)
+        return any(section.code for section in self.sections) or any(map(_begins_code, self.sections[-1].pieces))
 
     def code_above(self, bottom: int) -> str | None:
         """Return the last code that begins above a place in px, else the first, or None without any."""
-        coded = [
-            at for at, section in enumerate(self.sections) if section.code or any(map(_begins_code, section.pieces))
-        ]
+        coded = [at for at, section in enumerate(self.sections) if section.code]
+        if any(map(_begins_code, self.sections[-1].pieces)):
+            coded.append(len(self.sections) - 1)
         above = bisect_left(coded, bottom, key=lambda at: self.sections[at].top)
         for number in range(max(above, 1) - 1, -1, -1):
             at = coded[number]
@@ -257,27 +269,43 @@ class ReplyBlocks(QWidget):
             if blocks and (self._fed - self.sections[-1].fed >= _SECTION or len(blocks) >= _MOST_BLOCKS):
                 self._seal(blocks)
 
-    def _seal(self, blocks: list[Block]) -> None:
-        """Let the last section end with these blocks, and begin another one."""
+    def _skip(self) -> bool:
+        """Let the last section end where a block surely begins, without splitting up to there."""
+        start = self._splitter.begin
+        lines = self.text.count("\n", self._fed, self._fed + _SECTION)
+        most = _SECTION * min(1, _MOST_BLOCKS / max(lines, 1))
+        end = self._splitter.skip(self.text, self._fed + int(most), self._fed + 2 * int(most))
+        if end:
+            _drop(self.sections[-1].pieces, 0)
+            self._fed = end
+            self._seal(self._splitter.frozen, self.text[start:end])
+        return end > 0
+
+    def _seal(self, blocks: list[Block], skipped: str = "") -> None:
+        """Let the last section end with these blocks and a text that is not split, and begin another one."""
         last = self.sections[-1]
-        last.measure(blocks)
+        last.measure(blocks, skipped)
         self._splitter.frozen = []
+        final, self._final = self._final, 0
         thoughts = last.thoughts + sum(block.kind is BlockKind.THINK and block.joined is None for block in blocks)
         after = Section(self._splitter.copy(), self._fed, thoughts)
         self.sections.append(after)
         if last.pieces:
             after.pieces = last.pieces[len(blocks) :]
             del last.pieces[len(blocks) :]
+            for piece in after.pieces:
+                piece.section = after
             self._near.append(after)
-            self._give(last, blocks, self._final)
-        self._final = 0
+            self._give(last, blocks, final)
+            self._tell_height()  # before anything is painted
 
     @Slot()
     def _feed(self) -> None:
         """Split some more of the text."""
         begun = perf_counter()
         while self._fed < len(self.text) and (perf_counter() - begun) * 1000 < _SLICE_MS:
-            self._split(_FED_EACH)
+            if self._fed > self.sections[-1].fed or not self._skip():
+                self._split(_FED_EACH)
         if self._fed == len(self.text):
             self._feeder.stop()
             self.refresh()
@@ -418,7 +446,7 @@ class ReplyBlocks(QWidget):
                 self._tell_height()
                 if self._width > 0:
                     self.fit(self._width)
-                if not isinstance(piece.widget, SearchedWidget):
+                if not isinstance(piece.widget, SearchedWidget) or not piece.widget.found:
                     break
                 place = piece.widget.choose_found(min(number, piece.widget.found - 1))
                 return place.translated(piece.widget.pos())
@@ -471,12 +499,9 @@ class ReplyBlocks(QWidget):
 
     def see(self, top: int, bottom: int) -> None:
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
-        elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if elsewhere:
-            self._spent = 0
-        if elsewhere or not self._builder.isActive():
-            self._build_seen()
+        if not self._builder.isActive():
+            self._build_more()
 
     def place_of(self, character: int) -> int:
         """Return where a block begins that a character of the text is in, in px."""
@@ -499,16 +524,13 @@ class ReplyBlocks(QWidget):
     @Slot()
     def _build_more(self) -> None:
         self._spent = 0
-        self._build_seen()
-
-    def _build_seen(self) -> None:
         if self._seen is None or self._fed < len(self.text):
             return
         top, bottom = self._seen
         room = bottom - top
         self._drop_far(_KEPT * room)
         sections = self._sections_in(top - room, bottom + room)
-        unparsed = [section for section in sections if not section.pieces and section.last is not None]
+        unparsed = [section for section in sections if not section.pieces and section is not self.sections[-1]]
         changed = bool(unparsed)
         while unparsed and self._spent < _WORK:
             self._parse(unparsed.pop())
@@ -558,7 +580,7 @@ class ReplyBlocks(QWidget):
         """Return a section's pieces, which are made for the moment if it has none."""
         if section.pieces or section is self.sections[-1]:
             return section.pieces
-        found = [Piece(block) for block in self._blocks_of(section)]
+        found = [Piece(section, block) for block in self._blocks_of(section)]
         for piece in found:
             piece.top = section.top
         return found
@@ -568,6 +590,8 @@ class ReplyBlocks(QWidget):
         after = self.sections[bisect_right(self.sections, section.fed, key=_fed)]
         for start in range(section.fed, after.fed, _FED_EACH):
             splitter.feed(self.text[start : min(start + _FED_EACH, after.fed)])
+        if after.begin == after.fed:
+            splitter.finish()
         return splitter.frozen
 
     def _parse(self, section: Section) -> None:
@@ -585,14 +609,14 @@ class ReplyBlocks(QWidget):
         pieces = section.pieces
         for piece, block in zip(islice(pieces, first, None), islice(blocks, first, None), strict=False):
             piece.block = block
-            piece.width = piece.found = -1
+            piece.found = -1
+            piece.forget_height()
             if piece.widget is not None and not show_in_place(piece.widget, block, self._complete):
                 _discard(piece)
                 self._build(piece)
-        for piece in pieces[len(blocks) :]:
-            _discard(piece)
-        del pieces[len(blocks) :]
-        pieces += map(Piece, islice(blocks, len(pieces), None))
+        _drop(pieces, len(blocks))
+        pieces += [Piece(section, block) for block in islice(blocks, len(pieces), None)]
+        section.width = -1
         thought = section.thoughts
         for piece in pieces:
             if piece.block.kind is BlockKind.THINK:
@@ -612,7 +636,9 @@ class ReplyBlocks(QWidget):
             if piece.thought == number and isinstance(piece.widget, ThoughtBlock):
                 piece.widget.set_unfolded(shown)
         self._forget_widths()
+        self.unfolding = True
         self._tell_height()
+        self.unfolding = False
 
     # --- places -----------------------------------------------------------------------------------------------
 
@@ -633,13 +659,14 @@ class ReplyBlocks(QWidget):
         squeezed = min(1.0, _TALLEST_PX / max(far, 1))
         top, before = 0, None  # type: int, BlockKind | None
         for section in self.sections:
-            section.top = top
-            if section.pieces:
-                top, before = self._place(section, top, before, width)
+            if section.pieces and (section.width != width or section.top != top):
+                section.top = top
+                top, section.last = self._place(section, top, before, width)
                 section.height, section.width = top - section.top, width
             else:
-                top += round(section.height * squeezed)
-                before = section.last
+                section.top = top
+                top += section.height if section.pieces else round(section.height * squeezed)
+            before = section.last
         if self._unconfirmed is not None and not self._complete:
             if self.unconfirmed:
                 top = self._fit_unconfirmed(self._unconfirmed, width, top)
@@ -695,6 +722,7 @@ class ReplyBlocks(QWidget):
     def refresh(self) -> None:
         """Show what has come since the last time."""
         begun = perf_counter()
+        self._spent = 0
         self._timer.stop()
         self._show_guess()
         last = self.sections[-1]
@@ -710,8 +738,11 @@ class ReplyBlocks(QWidget):
                 for piece in missing:
                     self._build(piece)
         elif self._seen is not None and whole and self.height() <= 2 * self._seen[1] - self._seen[0]:
-            for piece in last.pieces[-2:]:  # at once, as it is written before the reader's eyes
-                self._build(piece)
+            for piece in reversed(last.pieces[-2:]):  # at once, as it is written before the reader's eyes
+                if self._spent < _WORK:
+                    self._build(piece)
+        if self._spent >= _WORK:
+            self._builder.start()  # the rest in the next turn
         self._show_caret()
         self._tell_height()
         self._refreshed_at = perf_counter()
@@ -725,7 +756,7 @@ class ReplyBlocks(QWidget):
         self._spent += _work(block)
         before = self._code_before(piece) if block.kind is BlockKind.CODE and block.joined == "\n" else ""
         piece.widget = widget = make_block_widget(self.theme, block, self, before)
-        piece.width = -1
+        piece.forget_height()
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
         if not isinstance(widget, RuleBlock):
@@ -742,12 +773,12 @@ class ReplyBlocks(QWidget):
         if self._complete:
             show_in_place(widget, block, True)
         if self._drafted:
-            self._show_drafted(next(section for section in self._near if piece in section.pieces))
+            self._show_drafted(piece.section)
         widget.show()
 
     def _code_before(self, piece: Piece) -> str:
         """Return the end of the code that a piece goes on with: the highlighter begins there."""
-        section = next(section for section in self._near if piece in section.pieces)
+        section = piece.section
         words: list[str] = []
         for one in reversed(section.pieces[: section.pieces.index(piece)]):
             words.append(f"{one.block.text}\n")
@@ -775,7 +806,7 @@ class ReplyBlocks(QWidget):
     def _forget_heights(self) -> None:
         """Forget the heights of blocks that are widgets: one changed its height."""
         for piece in self._pieces():
-            piece.width = -1
+            piece.forget_height()
         self._tell_height()
 
     def _forget_widths(self) -> None:
@@ -833,6 +864,13 @@ def _size(block: Block) -> Size:
     if block.kind is BlockKind.THINK and block.joined is None:
         return Size(30, 0, 0)
     return Size(0, lines, max(0, len(block.text) - _HALF_LINE * lines))
+
+
+def _drop(pieces: list[Piece], first: int) -> None:
+    """Take away the pieces from one on."""
+    for piece in pieces[first:]:
+        _discard(piece)
+    del pieces[first:]
 
 
 def _discard(piece: Piece) -> None:
