@@ -251,7 +251,7 @@ class BlockSplitter:
         if self._kind is BlockKind.CODE:
             begins = line[:1].strip() and not (self._lines and self._lines[-1].strip())
             most = _ENOUGH_LINES if begins else _MOST_LINES
-            return self._size > _LONGEST_CODE / 2 or len(self._lines) >= most
+            return self._size > _LONGEST_CODE or len(self._lines) >= most
         if self._kind is BlockKind.TABLE:
             return len(self._lines) > 2 and len(self._lines) * self._columns > _MOST_CELLS
         if self._kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE, BlockKind.PLAIN):

@@ -15,7 +15,7 @@ from sys import maxsize
 from time import perf_counter
 from typing import NamedTuple
 
-from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -145,6 +145,7 @@ class ReplyBlocks(QWidget):
     def __init__(self, theme: Theme, parent: QWidget, plain: bool = False) -> None:
         super().__init__(parent)
         self.theme = theme
+        theme.changing.connect(self._drop_widgets)
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self._unread = PlainSplitter() if plain else BlockSplitter()
         self._splitter = self._unread.copy()
@@ -162,6 +163,7 @@ class ReplyBlocks(QWidget):
         self._width = -1
         self._seen: tuple[int, int] | None = None  # from where to where it is in view, in px
         self._spent = 0  # work of this turn of the event loop
+        self._telling = False  # True while the height changes
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted: list[Stretch] = []
@@ -455,7 +457,6 @@ class ReplyBlocks(QWidget):
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
-        self._drop_far(0)
         for piece in self._pieces():
             if piece.widget is not None:
                 piece.widget.restyle()
@@ -499,8 +500,11 @@ class ReplyBlocks(QWidget):
 
     def see(self, top: int, bottom: int) -> None:
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
+        elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if not self._builder.isActive():
+        if self._telling:
+            self._build_seen()  # as far as the work of this turn goes
+        elif elsewhere or not self._builder.isActive():
             self._build_more()
 
     def place_of(self, character: int) -> int:
@@ -524,6 +528,9 @@ class ReplyBlocks(QWidget):
     @Slot()
     def _build_more(self) -> None:
         self._spent = 0
+        self._build_seen()
+
+    def _build_seen(self) -> None:
         if self._seen is None or self._fed < len(self.text):
             return
         top, bottom = self._seen
@@ -546,10 +553,10 @@ class ReplyBlocks(QWidget):
             self._build(missing.pop(0))
             changed = True
         if missing or changed:
-            self._builder.start()  # heights may differ from what was estimated
+            self._builder.start()
         if changed:
             self._show_caret()
-            self._tell_height()
+            self._tell_height()  # which may differ from what was estimated
 
     def _sections_in(self, top: int, bottom: int) -> list[Section]:
         first = max(0, bisect_right(self.sections, top, key=_top) - 1)
@@ -572,6 +579,17 @@ class ReplyBlocks(QWidget):
             else:
                 near.append(section)
         self._near = near
+
+    @Slot()
+    def _drop_widgets(self) -> None:
+        """Give up the widgets, now and not in the next turn: making others costs less than another style of these."""
+        for piece in self._pieces():
+            if piece.widget is not None and piece is not self._chosen and _can_drop(piece.widget):
+                _discard(piece)
+        self._drop_far(0)
+        self._builder.start()
+        for child in self.children():
+            QApplication.sendPostedEvents(child, QEvent.Type.DeferredDelete.value)
 
     def _pieces(self) -> Iterator[Piece]:
         return (piece for section in self._near for piece in section.pieces)
@@ -611,6 +629,7 @@ class ReplyBlocks(QWidget):
             piece.block = block
             piece.found = -1
             piece.forget_height()
+            self._spent += 0 if piece.widget is None else _work(block)
             if piece.widget is not None and not show_in_place(piece.widget, block, self._complete):
                 _discard(piece)
                 self._build(piece)
@@ -722,7 +741,6 @@ class ReplyBlocks(QWidget):
     def refresh(self) -> None:
         """Show what has come since the last time."""
         begun = perf_counter()
-        self._spent = 0
         self._timer.stop()
         self._show_guess()
         last = self.sections[-1]
@@ -741,8 +759,7 @@ class ReplyBlocks(QWidget):
             for piece in reversed(last.pieces[-2:]):  # at once, as it is written before the reader's eyes
                 if self._spent < _WORK:
                     self._build(piece)
-        if self._spent >= _WORK:
-            self._builder.start()  # the rest in the next turn
+        self._spent = 0
         self._show_caret()
         self._tell_height()
         self._refreshed_at = perf_counter()
@@ -818,7 +835,9 @@ class ReplyBlocks(QWidget):
 
     def _tell_height(self) -> None:
         self._fitted = None
+        telling, self._telling = self._telling, True
         self.height_changed.emit()
+        self._telling = telling
 
 
 def _can_drop(widget: BlockWidget) -> bool:
