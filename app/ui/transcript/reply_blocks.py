@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice, pairwise, takewhile
-from operator import add
+from operator import attrgetter
 from sys import maxsize
 from time import perf_counter
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -55,77 +55,50 @@ _LETTER_PX, _GAP_PX, _HALF_LINE = 7.4, 10, 50  # of an estimate; half a line in 
 _TALLEST_PX = 4_000_000  # Qt's widgets end at 16 million; heights of what is far from the view share these
 
 
-class Size(NamedTuple):
-    """What the height of some blocks depends on."""
-
-    px: int  # of what is not running text, at the usual size
-    lines: int  # of running text
-    wrapped: int  # characters of these that may need more lines
+# What the height of some blocks depends on: px of what is not running text, at the usual size; lines of running text;
+# characters of these that may need more lines.
+Size = tuple[int, int, int]
 
 
+@dataclass(slots=True, eq=False)
 class Piece:
     """A block near the view: a widget, or a height before that is made."""
 
-    __slots__ = ("block", "found", "height", "section", "thought", "top", "widget", "width")
-
-    def __init__(self, section: Section, block: Block) -> None:
-        self.section = section
-        self.block = block
-        self.widget: BlockWidget | None = None
-        self.found = -1  # places that a search found while it is no widget; -1 where they are not counted
-        self.thought = -1  # number of the thought that it is a part of
-        self.width = -1  # that the height is of; -1 where it is to be found again
-        self.height = 0
-        self.top = maxsize  # until it is placed
+    section: Section
+    block: Block
+    widget: BlockWidget | None = None
+    found: int = -1  # places that a search found while it is no widget; -1 where they are not counted
+    thought: int = -1  # number of the thought that it is a part of
+    width: int = -1  # that the height is of; -1 where it is to be found again
+    height: int = 0
+    top: int = maxsize  # until it is placed
 
     def forget_height(self) -> None:
         """Let it be laid out again."""
         self.width = self.section.width = -1
 
 
+@dataclass(slots=True, eq=False)
 class Section:
-    """A part of the text: pieces near the view, a height elsewhere.
+    """A part of the text: pieces near the view, a height elsewhere."""
 
-    Args:
-        splitter: What has been read before it.
-        fed: Characters that the splitter has read.
-        thoughts: Number of thoughts that begin before it.
-    """
+    splitter: BlockSplitter  # what has been read before it
+    fed: int = 0  # characters that the splitter has read
+    thoughts: int = 0  # number of thoughts that begin before it
+    pieces: list[Piece] = field(default_factory=list)
+    last: BlockKind | None = None  # kind of its last block that is shown
+    code: bool = False  # True if a code begins or ends in it
+    size: Size = (0, 0, 0)
+    thought: int = -1  # number of the thought that all of it is a part of
+    found: int = -1  # places that a search found; -1 where they are not counted
+    width: int = -1  # that the height and the places of its pieces are of; -1 where they are to be found again
+    height: int = 0
+    top: int = maxsize  # until it is placed
 
-    __slots__ = (*("begin", "code", "fed", "found", "height", "last", "pieces"),
-                 *("sizes", "splitter", "thoughts", "top", "width"))  # fmt: skip
-
-    def __init__(self, splitter: BlockSplitter, fed: int, thoughts: int) -> None:
-        self.splitter = splitter
-        self.begin = splitter.begin
-        self.fed = fed
-        self.thoughts = thoughts
-        self.pieces: list[Piece] = []
-        self.last: BlockKind | None = None  # kind of its last block that is shown
-        self.code = False  # True if a code begins in it
-        self.sizes: dict[int, Size] = {}  # by the thought that hides it, or -1
-        self.found = -1  # places that a search found; -1 where they are not counted
-        self.width = -1  # that the height and the places of its pieces are of; -1 where they are to be found again
-        self.height = 0
-        self.top = maxsize if fed else 0
-
-    def measure(self, blocks: list[Block], skipped: str) -> None:
-        """Note what is to be known of its blocks when they are gone, and of what was never split."""
-        thought = self.thoughts
-        for block in blocks:
-            thought += block.kind is BlockKind.THINK and block.joined is None
-            hidden = thought if block.kind is BlockKind.THINK and block.joined is not None else -1
-            before, added = self.sizes.get(hidden, Size(0, 0, 0)), _size(block)
-            self.sizes[hidden] = Size(*map(add, before, (added.px + _GAP_PX, *added[1:])))
-        self.width = -1
-        self.last = BlockKind.PARAGRAPH if skipped else blocks[-1].kind
-        self.code = any(block.kind is BlockKind.CODE and block.joined is None for block in blocks)
-        if skipped:
-            self.code = self.code or _FENCE.search(skipped) is not None
-            gaps = skipped.count("\n\n")
-            before, lines = self.sizes.get(-1, Size(0, 0, 0)), skipped.count("\n") - gaps
-            added = Size(gaps * _GAP_PX, lines, max(0, len(skipped) - _HALF_LINE * lines))
-            self.sizes[-1] = Size(*map(add, before, added))
+    @property
+    def begin(self) -> int:
+        """Place in the text where its first block begins."""
+        return self.splitter.begin
 
 
 class ReplyBlocks(QWidget):
@@ -149,7 +122,7 @@ class ReplyBlocks(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self._unread = PlainSplitter() if plain else BlockSplitter()
         self._splitter = self._unread.copy()
-        self.sections: list[Section] = [Section(self._unread, 0, 0)]  # the last one is still written
+        self.sections: list[Section] = [Section(self._unread, top=0)]  # the last one is still written
         self._near: list[Section] = []  # those that have pieces
         self._final = 0  # number of pieces of the last section that no more text changes
         self._unfolded: set[int] = set()  # numbers of thoughts
@@ -249,7 +222,7 @@ class ReplyBlocks(QWidget):
                 if piece not in first:
                     _discard(piece)
             self._splitter, self._fed, self._final = self._unread.copy(), 0, 0
-            self.sections = [Section(self._unread, 0, 0)]
+            self.sections = [Section(self._unread, top=0)]
             self.sections[0].pieces = first
             self._near = self.sections[:]
             self._unfolded.clear()
@@ -273,20 +246,25 @@ class ReplyBlocks(QWidget):
 
     def _skip(self) -> bool:
         """Let the last section end where a block surely begins, without splitting up to there."""
-        start = self._splitter.begin
         lines = self.text.count("\n", self._fed, self._fed + _SECTION)
-        most = _SECTION * min(1, _MOST_BLOCKS / max(lines, 1))
-        end = self._splitter.skip(self.text, self._fed + int(most), self._fed + 2 * int(most))
+        length = _SECTION * _MOST_BLOCKS // max(lines, _MOST_BLOCKS)
+        end = self._splitter.skip(self.text, self._fed + length, self._fed + 2 * length)
         if end:
             _drop(self.sections[-1].pieces, 0)
             self._fed = end
-            self._seal(self._splitter.frozen, self.text[start:end])
+            self._seal(self._splitter.frozen)
         return end > 0
 
-    def _seal(self, blocks: list[Block], skipped: str = "") -> None:
-        """Let the last section end with these blocks and a text that is not split, and begin another one."""
+    def _seal(self, blocks: list[Block]) -> None:
+        """Let the last section end with these blocks and what was skipped, and begin another one."""
         last = self.sections[-1]
-        last.measure(blocks, skipped)
+        text = self.text[last.begin : self._splitter.begin]
+        gaps = text.count("\n\n")
+        lines = text.count("\n") - gaps
+        last.size = (_GAP_PX * gaps, lines, max(0, len(text) - _HALF_LINE * lines))
+        last.code = _FENCE.search(text) is not None
+        last.thought = last.thoughts if last.splitter.in_thought and self._splitter.in_thought else -1
+        last.last, last.width = BlockKind.PARAGRAPH, -1
         self._splitter.frozen = []
         final, self._final = self._final, 0
         thoughts = last.thoughts + sum(block.kind is BlockKind.THINK and block.joined is None for block in blocks)
@@ -485,12 +463,12 @@ class ReplyBlocks(QWidget):
                     yield piece.block.source, piece.block.joined
 
     def _range_of(self, section: Section) -> tuple[int, int]:
-        at = bisect_right(self.sections, section.fed, key=_fed)
+        at = bisect_right(self.sections, section.fed, key=attrgetter("fed"))
         return section.begin, self.sections[at].begin if at < len(self.sections) else len(self.text)
 
     def _markdown(self, section: Section) -> str:
         """Return a section's Markdown without what parts it from the next one."""
-        at = bisect_right(self.sections, section.fed, key=_fed)
+        at = bisect_right(self.sections, section.fed, key=attrgetter("fed"))
         start, end = self._range_of(section)
         joined = self.sections[at].splitter.joined if at < len(self.sections) else None
         text = self.text[start:end]
@@ -509,7 +487,7 @@ class ReplyBlocks(QWidget):
 
     def place_of(self, character: int) -> int:
         """Return where a block begins that a character of the text is in, in px."""
-        section = self.sections[bisect_right(self.sections, character, key=_begin) - 1]
+        section = self.sections[bisect_right(self.sections, character, key=attrgetter("begin")) - 1]
         end, top = section.begin, section.top
         for piece in section.pieces:
             if end > character:
@@ -520,8 +498,8 @@ class ReplyBlocks(QWidget):
 
     def anchor(self, y: int) -> tuple[Piece | Section, int]:
         """Return what stands at a place in px, and how far below its top that is."""
-        section = self.sections[max(0, bisect_right(self.sections, y, key=_top) - 1)]
-        at = bisect_right(section.pieces, y, key=_top) - 1
+        section = self.sections[max(0, bisect_right(self.sections, y, key=attrgetter("top")) - 1)]
+        at = bisect_right(section.pieces, y, key=attrgetter("top")) - 1
         found = section.pieces[at] if at >= 0 else section
         return found, y - found.top
 
@@ -536,7 +514,8 @@ class ReplyBlocks(QWidget):
         top, bottom = self._seen
         room = bottom - top
         self._drop_far(_KEPT * room)
-        sections = self._sections_in(top - room, bottom + room)
+        first = max(0, bisect_right(self.sections, top - room, key=attrgetter("top")) - 1)
+        sections = list(takewhile(lambda one: one.top <= bottom + room, islice(self.sections, first, None)))
         unparsed = [section for section in sections if not section.pieces and section is not self.sections[-1]]
         changed = bool(unparsed)
         while unparsed and self._spent < _WORK:
@@ -558,10 +537,6 @@ class ReplyBlocks(QWidget):
             self._show_caret()
             self._tell_height()  # which may differ from what was estimated
 
-    def _sections_in(self, top: int, bottom: int) -> list[Section]:
-        first = max(0, bisect_right(self.sections, top, key=_top) - 1)
-        return list(takewhile(lambda section: section.top <= bottom, islice(self.sections, first, None)))
-
     def _drop_far(self, room: float) -> None:
         """Give up the widgets that are further from the view than that in px, and the pieces of whole sections."""
         if self._seen is None:
@@ -571,7 +546,7 @@ class ReplyBlocks(QWidget):
         for section in self._near:
             for piece in section.pieces:
                 far = piece.top > bottom or piece.top + piece.height < top
-                if far and piece.widget is not None and piece is not self._chosen and _can_drop(piece.widget):
+                if far and self._can_drop(piece):
                     _discard(piece)
             far = section.top > bottom or section.top + section.height < top
             if far and section is not self.sections[-1] and all(piece.widget is None for piece in section.pieces):
@@ -580,11 +555,19 @@ class ReplyBlocks(QWidget):
                 near.append(section)
         self._near = near
 
+    def _can_drop(self, piece: Piece) -> bool:
+        """Return True if it has a widget and nothing is lost with that: no place found, no keyboard, no selection."""
+        widget, focus = piece.widget, QApplication.focusWidget()
+        if widget is None or piece is self._chosen or widget is focus:
+            return False
+        kept = focus is not None and widget.isAncestorOf(focus)
+        return not kept and all(part.copies is None for part in widget.selectables())
+
     @Slot()
     def _drop_widgets(self) -> None:
         """Give up the widgets, now and not in the next turn: making others costs less than another style of these."""
         for piece in self._pieces():
-            if piece.widget is not None and piece is not self._chosen and _can_drop(piece.widget):
+            if self._can_drop(piece):
                 _discard(piece)
         self._drop_far(0)
         self._builder.start()
@@ -605,7 +588,7 @@ class ReplyBlocks(QWidget):
 
     def _blocks_of(self, section: Section) -> list[Block]:
         splitter = section.splitter.copy()
-        after = self.sections[bisect_right(self.sections, section.fed, key=_fed)]
+        after = self.sections[bisect_right(self.sections, section.fed, key=attrgetter("fed"))]
         for start in range(section.fed, after.fed, _FED_EACH):
             splitter.feed(self.text[start : min(start + _FED_EACH, after.fed)])
         if after.begin == after.fed:
@@ -621,7 +604,7 @@ class ReplyBlocks(QWidget):
     def _give(self, section: Section, blocks: list[Block], first: int) -> None:
         """Let a section have these blocks; what is before the first of them has not changed."""
         if section not in self._near[-2:]:
-            at = bisect_right(self._near, section.fed, key=_fed)
+            at = bisect_right(self._near, section.fed, key=attrgetter("fed"))
             if not at or self._near[at - 1] is not section:
                 self._near.insert(at, section)
         pieces = section.pieces
@@ -673,7 +656,9 @@ class ReplyBlocks(QWidget):
         for section in self.sections:
             if not section.pieces:
                 if section.width != width:
-                    section.height, section.width = self._estimate(section.sizes, width), width
+                    hidden = section.thought >= 0 and section.thought not in self._unfolded
+                    section.height = 0 if hidden else self._estimate(section.size, width)
+                    section.width = width
                 far += section.height
         squeezed = min(1.0, _TALLEST_PX / max(far, 1))
         top, before = 0, None  # type: int, BlockKind | None
@@ -709,19 +694,19 @@ class ReplyBlocks(QWidget):
                 elif piece.widget is not None:
                     piece.height = piece.widget.fit(width)
                 else:
-                    piece.height = self._estimate({-1: _size(block)}, width)
+                    piece.height = self._estimate(_size(block), width)
             if piece.widget is not None and (moved or piece.width != width):
                 piece.widget.setGeometry(0, top, width, piece.height)
             piece.width = width
             top += piece.height
         return top, before
 
-    def _estimate(self, sizes: dict[int, Size], width: int) -> int:
+    def _estimate(self, size: Size, width: int) -> int:
         """Height in px, at a width, of what has never been laid out."""
         scale = self.theme.type.px(1000) / 1000
-        shown = [size for thought, size in sizes.items() if thought < 0 or thought in self._unfolded]
-        lines = sum(size.lines + size.wrapped * _LETTER_PX * scale / max(width, 1) for size in shown)
-        return round(sum(size.px for size in shown) * scale + lines * self.theme.type.line_height(TextStyle.READING))
+        px, lines, wrapped = size
+        needed = lines + wrapped * _LETTER_PX * scale / max(width, 1)
+        return round(px * scale + needed * self.theme.type.line_height(TextStyle.READING))
 
     def _fit_unconfirmed(self, unconfirmed: UnconfirmedText, width: int, bottom: int) -> int:
         """Place the guess from where the text ends, or on a line of its own below; return where it ends."""
@@ -750,14 +735,11 @@ class ReplyBlocks(QWidget):
             blocks = [_EMPTY]  # for the caret to stand in
         self._give(last, blocks, self._final)
         self._final = len(self._splitter.frozen)
-        if self._seen is None and whole and len(self.sections) <= 2:
-            missing = [piece for piece in self._pieces() if piece.widget is None]
-            if sum(_work(piece.block) for piece in missing) <= _AT_ONCE:
-                for piece in missing:
-                    self._build(piece)
-        elif self._seen is not None and whole and self.height() <= 2 * self._seen[1] - self._seen[0]:
-            for piece in reversed(last.pieces[-2:]):  # at once, as it is written before the reader's eyes
-                if self._spent < _WORK:
+        unseen = self._seen is None
+        most = _AT_ONCE if unseen and len(self.sections) <= 2 else _WORK
+        if whole and (self._seen is None or self.height() <= 2 * self._seen[1] - self._seen[0]):
+            for piece in reversed(last.pieces if unseen else last.pieces[-2:]):  # before the reader's eyes
+                if self._spent < most:
                     self._build(piece)
         self._spent = 0
         self._show_caret()
@@ -840,32 +822,12 @@ class ReplyBlocks(QWidget):
         self._telling = telling
 
 
-def _can_drop(widget: BlockWidget) -> bool:
-    """Return True if nothing is lost with a widget: no keyboard, no selection."""
-    focus = QApplication.focusWidget()
-    if focus is not None and (widget is focus or widget.isAncestorOf(focus)):
-        return False
-    return all(part.copies is None for part in widget.selectables())
-
-
 def _begins_code(piece: Piece) -> bool:
     return piece.block.kind is BlockKind.CODE and piece.block.joined is None
 
 
 def _goes_on_with_code(piece: Piece) -> bool:
     return piece.block.kind is BlockKind.CODE and piece.block.joined is not None
-
-
-def _top(one: Piece | Section) -> int:
-    return one.top
-
-
-def _begin(section: Section) -> int:
-    return section.begin
-
-
-def _fed(section: Section) -> int:
-    return section.fed
 
 
 def _work(block: Block) -> int:
@@ -875,14 +837,14 @@ def _work(block: Block) -> int:
 def _size(block: Block) -> Size:
     lines = block.text.count("\n") + 1
     if block.kind is BlockKind.CODE:
-        return Size(20 * lines + (56 if block.joined is None else 24), 0, 0)
+        return (20 * lines + (56 if block.joined is None else 24), 0, 0)
     if block.kind is BlockKind.TABLE:
-        return Size(31 * lines, 0, 0)
+        return (31 * lines, 0, 0)
     if block.kind is BlockKind.RULE:
-        return Size(9, 0, 0)
+        return (9, 0, 0)
     if block.kind is BlockKind.THINK and block.joined is None:
-        return Size(30, 0, 0)
-    return Size(0, lines, max(0, len(block.text) - _HALF_LINE * lines))
+        return (30, 0, 0)
+    return (0, lines, max(0, len(block.text) - _HALF_LINE * lines))
 
 
 def _drop(pieces: list[Piece], first: int) -> None:
