@@ -480,10 +480,12 @@ class ReplyBlocks(QWidget):
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
         elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if self._telling:
-            self._build_seen()  # as far as the work of this turn goes
-        elif elsewhere or not self._builder.isActive():
+        if not self._telling and (elsewhere or not self._builder.isActive()):
             self._build_more()
+        elif self._telling and self._spent < _WORK:
+            self._build_seen()
+        else:
+            self._builder.start()
 
     def place_of(self, character: int) -> int:
         """Return where a block begins that a character of the text is in, in px."""
@@ -517,9 +519,10 @@ class ReplyBlocks(QWidget):
         first = max(0, bisect_right(self.sections, top - room, key=attrgetter("top")) - 1)
         sections = list(takewhile(lambda one: one.top <= bottom + room, islice(self.sections, first, None)))
         unparsed = [section for section in sections if not section.pieces and section is not self.sections[-1]]
-        changed = bool(unparsed)
+        changed = False
         while unparsed and self._spent < _WORK:
             self._parse(unparsed.pop())
+            changed = True
         missing = [
             piece
             for section in sections
@@ -531,7 +534,7 @@ class ReplyBlocks(QWidget):
         while missing and self._spent < _WORK:
             self._build(missing.pop(0))
             changed = True
-        if missing or changed:
+        if missing or unparsed or changed:
             self._builder.start()
         if changed:
             self._show_caret()
@@ -599,7 +602,7 @@ class ReplyBlocks(QWidget):
         """Make the pieces of a section that has none."""
         blocks = self._blocks_of(section)
         self._spent += _PARSED * len(blocks)
-        self._give(section, blocks, 0)
+        self._give(section, blocks or [_EMPTY], 0)
 
     def _give(self, section: Section, blocks: list[Block], first: int) -> None:
         """Let a section have these blocks; what is before the first of them has not changed."""

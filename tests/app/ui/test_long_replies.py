@@ -355,3 +355,16 @@ def test_cells_that_stay_are_kept_while_a_table_grows(
     made.clear()
     grid.set_markdown("|a|b|\n|-|-|\n" + "|x|x|\n" * 20 + "|y|y|\n|z|x|")
     assert sorted(made) == ["x", "z"]
+
+
+def test_a_view_that_moves_over_heights_that_differ_comes_to_rest(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply_blocks, "_TALLEST_PX", 40_000)
+    text = "a\n\n" + "\n" * 40_000 + "p\n\n" * 40_000
+    view = opened(qtbot, window, workspace, text)
+    bar = window.page.transcript.verticalScrollBar()
+    for place in range(10, -1, -1):
+        bar.setValue(bar.maximum() * place // 10)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        assert len(view.blocks.widgets) < _MOST
