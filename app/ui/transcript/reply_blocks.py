@@ -224,6 +224,8 @@ class ReplyBlocks(QWidget):
             self._splitter, self._fed, self._final = self._unread.copy(), 0, 0
             self.sections = [Section(self._unread, top=0)]
             self.sections[0].pieces = first
+            for piece in first:
+                piece.section = self.sections[0]
             self._near = self.sections[:]
             self._unfolded.clear()
             self._counted, self._chosen = 0, None
