@@ -520,7 +520,7 @@ class ReplyBlocks(QWidget):
         self._drop_far(_KEPT * room)
         first = max(0, bisect_right(self.sections, top - room, key=attrgetter("top")) - 1)
         sections = list(takewhile(lambda one: one.top <= bottom + room, islice(self.sections, first, None)))
-        unparsed = [section for section in sections if not section.pieces and section is not self.sections[-1]]
+        unparsed = [one for one in sections if not (one.pieces or one is self.sections[-1] or self._hides(one.thought))]
         changed = False
         while unparsed and self._spent < _WORK:
             self._parse(unparsed.pop())
@@ -603,7 +603,7 @@ class ReplyBlocks(QWidget):
     def _parse(self, section: Section) -> None:
         """Make the pieces of a section that has none."""
         blocks = self._blocks_of(section)
-        self._spent += _PARSED * len(blocks)
+        self._spent += _WIDGET + _PARSED * len(blocks)
         self._give(section, blocks or [_EMPTY], 0)
 
     def _give(self, section: Section, blocks: list[Block], first: int) -> None:
@@ -626,14 +626,16 @@ class ReplyBlocks(QWidget):
         section.width = -1
         thought = section.thoughts
         for piece in pieces:
-            if piece.block.kind is BlockKind.THINK:
-                thought += piece.block.joined is None
-                piece.thought = thought
+            thinks = piece.block.kind is BlockKind.THINK
+            thought += thinks and piece.block.joined is None
+            piece.thought = thought if thinks else -1
 
     def _folds(self, piece: Piece) -> bool:
         """Return True if a piece is hidden: it belongs to a folded thought."""
-        hidden = piece.block.kind is BlockKind.THINK and piece.block.joined is not None
-        return hidden and piece.thought not in self._unfolded
+        return piece.block.joined is not None and self._hides(piece.thought)
+
+    def _hides(self, thought: int) -> bool:
+        return thought >= 0 and thought not in self._unfolded
 
     @Slot(bool)
     def _unfold(self, shown: bool) -> None:
@@ -661,8 +663,7 @@ class ReplyBlocks(QWidget):
         for section in self.sections:
             if not section.pieces:
                 if section.width != width:
-                    hidden = section.thought >= 0 and section.thought not in self._unfolded
-                    section.height = 0 if hidden else self._estimate(section.size, width)
+                    section.height = 0 if self._hides(section.thought) else self._estimate(section.size, width)
                     section.width = width
                 far += section.height
         squeezed = min(1.0, _TALLEST_PX / max(far, 1))
