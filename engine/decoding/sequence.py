@@ -377,6 +377,7 @@ class TokenSequence:
         shared = min(shared, self._cache.length)
         self._cache.truncate(shared)
         kept = self._cache.begin(len(prompt))
+        self._cache.expect(len(prompt))
         del self.token_ids[kept:]
         if left is not None and kept > hidden_from >= first:
             self._hidden.add(left[hidden_from - first : kept - first])

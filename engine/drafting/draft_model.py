@@ -75,9 +75,8 @@ class DraftModel:
 
     def reset(self, text: Sequence[int]) -> None:
         """Begin a new text; the cache keeps the beginning that it shares with the old one."""
-        shared = shared_tokens(self._cached, text)
-        self._cache.truncate(shared)
-        del self._cached[shared:]
+        del self._cached[self._cache.truncate(shared_tokens(self._cached, text)) :]
+        self._cache.expect(len(text))
         self.text = list(text)
         self._begin()
 
@@ -128,8 +127,7 @@ class DraftModel:
         """Return the (V,) log-probabilities after the root, read together with the few tokens missing before it."""
         if not self.missing:
             # The root's row is there, but its logits are gone.
-            self._cache.truncate(len(self.text) - 1)
-            del self._cached[-1]
+            del self._cached[self._cache.truncate(len(self.text) - 1) :]
         self.read(len(self.text) - _CHUNK)
         start, missing = len(self._cached), self.text[len(self._cached) :]
         following = self.run(missing, range(start, len(self.text)), logit_rows=slice(len(missing) - 1, None))

@@ -38,7 +38,7 @@ _LFM2 = Family(
         ("self_attn.k_norm", "self_attn.k_layernorm"),
         ("self_attn.o_proj", "self_attn.out_proj"),
     ),
-    convolutions=True,
+    convolution="conv",
     stacks={"conv.conv.weight": Stack(("conv.conv.weight",), flat=True)},
 )
 _LFM3 = replace(

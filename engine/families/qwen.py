@@ -1,8 +1,9 @@
-"""Alibaba's Qwen: Qwen2 and 2.5, Qwen3, and those with experts."""
+"""Alibaba's Qwen: Qwen2 and 2.5, Qwen3, those with experts, and Qwen3-Next and Qwen3.5, which are hybrids."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.families.family import (
@@ -10,6 +11,7 @@ from engine.families.family import (
     FamilyExperts,
     GgufForm,
     Line,
+    Stack,
     TokenizerClass,
     Values,
     experts,
@@ -35,6 +37,108 @@ def _values(file: GgufValues) -> dict[str, Any]:
     }
 
 
+def _settle(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
+    if raw.get("layer_types") is None:
+        every = values["full_attention_interval"]
+        layers = range(values["num_hidden_layers"])
+        values["layer_types"] = [_RECURRENT if (layer + 1) % every else "full_attention" for layer in layers]
+
+
+def _recurrent_values(file: GgufValues) -> dict[str, Any]:
+    """Return the sizes of the recurrent layers, whose value heads llama.cpp may order by their place in a group."""
+    heads, key_heads = int(file.value("ssm.time_step_rank")), int(file.value("ssm.group_count"))
+    kinds = [f"blk.{layer}.ssm_a" in file.shapes for layer in range(file.layers)]
+    shared = {} if file.prefix == "qwen35" else _values(file)
+    return {
+        **{key: value for key, value in shared.items() if key != "norm_topk_prob"},
+        **({} if file.value("feed_forward_length", 0) else {"intermediate_size": file.hidden}),
+        "layer_types": [_RECURRENT if recurrent else "full_attention" for recurrent in kinds],
+        "linear_conv_kernel_dim": int(file.value("ssm.conv_kernel")),
+        "linear_key_head_dim": int(file.value("ssm.state_size")),
+        "linear_value_head_dim": int(file.value("ssm.inner_size")) // heads,
+        "linear_num_key_heads": key_heads,
+        "linear_num_value_heads": heads,
+        "linear_tiled": file.prefix != "qwen3next",
+        "linear_decays": True,
+    }
+
+
+def _recurrent(family: Family) -> Family:
+    """Return the family with gated DeltaNet in most layers, as transformers has Qwen3-Next and Qwen3.5."""
+    experts = family.experts
+    stacks = {} if experts is None else {f"mlp.experts.{name}": Stack((f"{_EXPERT}{name}.weight",)) for name in _FUSED}
+    return replace(
+        family,
+        qkv_bias=None,
+        output_bias=None,
+        query_key_norm=True,
+        norm_offset=1.0,
+        partial_rotary=True,
+        output_gate="queries",
+        convolution=_RECURRENT,
+        windows="none",
+        extra_layers=True,
+        ignored_prefixes=("model.visual.",),
+        stacks={f"{_CONVOLUTION}.weight": Stack((f"{_CONVOLUTION}.weight",), flat=True), **stacks},
+        experts=None if experts is None else replace(experts, fused=tuple(_EXPERT + name for name in _FUSED)),
+    )
+
+
+def _text_part(family: Family, name: str, kind: str) -> Family:
+    """Return the family as the decoder beside an image encoder, which is left out."""
+    prefixes = ("model.language_model.", "model.")
+    return replace(family, name=name, text_config="text_config", text_types=(kind,), tensor_prefixes=prefixes)
+
+
+_RECURRENT, _CONVOLUTION, _EXPERT = "linear_attention", "linear_attn.conv1d", "mlp.experts.{}."
+_FUSED = ("gate_up_proj", "down_proj")
+_SHARED = FamilyExperts(shared="mlp.shared_expert.", shared_gate="mlp.shared_expert_gate")
+_QWEN35 = _recurrent(Family("Qwen3.5", delta="apart"))
+_QWEN35_MOE = _recurrent(Family(mark("Qwen3.5 with experts"), delta="apart", experts=_SHARED))
+_HYBRID = {
+    **sizes(248_320, 32_768, 12_288, heads=16, kv_heads=4, head_dim=256),
+    "partial_rotary_factor": 0.25,
+    "linear_conv_kernel_dim": 4,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32,
+    "full_attention_interval": 4,
+}
+_HYBRID_MOE = {
+    **_HYBRID,
+    **experts(256, 8, 512),
+    "hidden_size": 2048,
+    "num_hidden_layers": 40,
+    "num_key_value_heads": 2,
+    "intermediate_size": 512,
+    "shared_expert_intermediate_size": 512,
+}
+_RECURRENT_NAMES = {
+    "attn_qkv": "linear_attn.in_proj_qkv",
+    "attn_gate": "linear_attn.in_proj_z",
+    "ssm_in": "linear_attn.in_proj_qkvz",
+    "ssm_ba": "linear_attn.in_proj_ba",
+    "ssm_beta": "linear_attn.in_proj_b",
+    "ssm_alpha": "linear_attn.in_proj_a",
+    "ssm_conv1d": _CONVOLUTION,
+    "ssm_norm": "linear_attn.norm",
+    "ssm_out": "linear_attn.out_proj",
+}
+
+
+def _recurrent_form(architecture: str, model_type: str) -> GgufForm:
+    whole = {"ssm_a": "linear_attn.A_log", "ssm_dt.bias": "linear_attn.dt_bias"}
+    return GgufForm(
+        architecture,
+        model_type,
+        values=_recurrent_values,
+        layer=_RECURRENT_NAMES,
+        whole=whole,
+        splitting="qwen2" if model_type == "qwen3_next" else "qwen35",
+    )
+
+
 LINE = Line(
     families={
         "Qwen2ForCausalLM": Family("Qwen2, Qwen2.5", qkv_bias=True, windows="layer_types"),
@@ -54,6 +158,13 @@ LINE = Line(
             query_key_norm=True,
             windows="all",
             experts=FamilyExperts(),
+        ),
+        "Qwen3NextForCausalLM": _recurrent(Family("Qwen3-Next", delta="joined", experts=_SHARED)),
+        "Qwen3_5ForCausalLM": _QWEN35,
+        "Qwen3_5ForConditionalGeneration": _text_part(_QWEN35, mark("Qwen3.5 (text part)"), "qwen3_5_text"),
+        "Qwen3_5MoeForCausalLM": _QWEN35_MOE,
+        "Qwen3_5MoeForConditionalGeneration": _text_part(
+            _QWEN35_MOE, mark("Qwen3.5 with experts (text part)"), "qwen3_5_moe_text"
         ),
     },
     values={
@@ -76,12 +187,29 @@ LINE = Line(
                 **_SPARSE,
             }
         ),
+        "qwen3_next": Values(
+            {
+                **_HYBRID_MOE,
+                **experts(512, 10, 512),
+                "vocab_size": 151_936,
+                "intermediate_size": 5632,
+                "num_hidden_layers": 48,
+                "decoder_sparse_step": 1,
+                "mlp_only_layers": None,
+            },
+            settle=_settle,
+        ),
+        "qwen3_5_text": Values(_HYBRID, settle=_settle),
+        "qwen3_5_moe_text": Values(_HYBRID_MOE, settle=_settle),
     },
     gguf={
         "qwen2": GgufForm("Qwen2ForCausalLM", "qwen2", splitting="qwen2"),
         "qwen2moe": GgufForm("Qwen2MoeForCausalLM", "qwen2_moe", values=_values, splitting="qwen2"),
         "qwen3": GgufForm("Qwen3ForCausalLM", "qwen3", splitting="qwen2"),
         "qwen3moe": GgufForm("Qwen3MoeForCausalLM", "qwen3_moe", splitting="qwen2"),
+        "qwen3next": _recurrent_form("Qwen3NextForCausalLM", "qwen3_next"),
+        "qwen35": _recurrent_form("Qwen3_5ForCausalLM", "qwen3_5_text"),
+        "qwen35moe": _recurrent_form("Qwen3_5MoeForCausalLM", "qwen3_5_moe_text"),
     },
     ends=("<|im_end|>", "<|endoftext|>"),
     tokenizers={

@@ -47,7 +47,7 @@ _COMMON = {
         ),
         "",
     ),
-    **dict.fromkeys(("matmul", "medusa", "mixture", "pool", "portable", "product", "quantization"), ""),
+    **dict.fromkeys(("matmul", "medusa", "memory", "mixture", "pool", "portable", "product", "quantization"), ""),
     "sampling": "",
     "rows128": _ROWS,
 }

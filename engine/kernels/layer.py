@@ -49,6 +49,43 @@ class Latents(ctypes.Structure):
     )
 
 
+class Memory(ctypes.Structure):
+    """``struct tenon_memory``."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("key_heads", "heads", "key_dim", "value_dim", "width")),
+        *((name, ctypes.c_void_p) for name in ("kernel", "bias", "gains", "decay", "decay_bias", "skip", "norm")),
+        ("norm_floor", ctypes.c_float),
+        ("more", Matrix),
+        *((name, ctypes.c_int32) for name in ("tiled", "joined", "paired")),
+    )
+
+
+MEMORY_CHUNK = 16  # TENON_MEMORY_CHUNK
+MOST_MARKS = 8  # TENON_MOST_MARKS
+
+
+class Frame(ctypes.Structure):
+    """``struct tenon_frame``."""
+
+    _fields_ = (
+        ("base", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("inputs", "state", "keys", "values", "decays")),
+    )
+
+
+class TextMemory(ctypes.Structure):
+    """``struct tenon_text_memory``."""
+
+    _fields_ = (
+        ("frames", Frame * 3),
+        *((name, ctypes.c_int32) for name in ("current", "is_long")),
+        ("marks", ctypes.c_int64),
+        ("mark", ctypes.c_int64 * MOST_MARKS),
+        *((name, ctypes.c_void_p * MOST_MARKS) for name in ("mark_inputs", "mark_states")),
+    )
+
+
 class Layer(ctypes.Structure):
     """``struct tenon_layer``: addresses that the caller keeps alive, and sizes."""
 
@@ -61,9 +98,9 @@ class Layer(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("input_norm", "scalar")),
         *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
         *((name, Matrix) for name in ("input_gate", "input_projection")),
-        *((name, ctypes.c_void_p) for name in ("mixture", "latents")),
+        *((name, ctypes.c_void_p) for name in ("mixture", "latents", "memory")),
         *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap", "residual_scale")),
-        *((name, ctypes.c_int32) for name in ("activation", "keys")),
+        *((name, ctypes.c_int32) for name in ("activation", "keys", "gated")),
     )
 
 

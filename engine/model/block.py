@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import torch
@@ -10,13 +10,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.model.attention import attend
-from engine.model.config import ModelConfig
-from engine.model.kv_cache import KVCache, SeenRows
+from engine.model.config import DeltaNet, ModelConfig
+from engine.model.delta import NewRows
+from engine.model.kv_cache import SeenRows
 from engine.model.latent import attend_latents
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap
 from engine.model.mixture import mix
 from engine.model.rope import Rotation, rotate
+from engine.model.text_states import Span
 
 
 def previous_rows(length: int, pending: int, count: int, tree: Tensor | None, before: int) -> Tensor:
@@ -42,34 +44,6 @@ def previous_rows(length: int, pending: int, count: int, tree: Tensor | None, be
     return torch.where(places < 0, length + places, length + paths.gather(1, places.clamp(min=0)))
 
 
-def convolve(mapped: Tensor, kernel: Tensor, cache: KVCache, layer: int, previous: Tensor) -> Tensor:
-    """Convolve some rows of one text, whose inputs are written into its cache.
-
-    Args:
-        mapped: (n, 3 h): a gate of the inputs, a gate of the outputs, the inputs.
-        kernel: (h, k), the weight of the row itself last.
-        cache: Cache that has room for the rows where `KVCache.place` said.
-        layer: Index of the layer in the cache.
-        previous: (n, k - 1) rows from `previous_rows`.
-
-    Returns:
-        (n, h).
-    """
-    gate, gate_out, inputs = mapped.chunk(3, -1)
-    inputs = gate * inputs
-    count, hidden = inputs.shape
-    halves = inputs.view(count, 2, -1, cache.store(layer).shape[-1])
-    cache.append(layer, halves[:, 0], halves[:, 1])
-    store = cache.store(layer)
-    found = store[:, :, previous.clamp(min=0).flatten()].permute(2, 0, 1, 3).reshape(count, -1, hidden)
-    found = found.masked_fill((previous < 0)[..., None], 0).to(inputs.dtype)
-    taps = kernel.to(inputs.dtype).t()
-    mixed = inputs * taps[-1]
-    for place in range(len(taps) - 1):
-        mixed = mixed + found[:, place] * taps[place]
-    return gate_out * mixed
-
-
 def attention(
     config: ModelConfig,
     weights: LayerWeights,
@@ -92,11 +66,16 @@ def attention(
         (n, h), before the residual sum.
     """
     if weights.convolution is not None:
+        if config.delta is not None:
+            return _remembered(config.delta, weights, weights.convolution, index, rows, texts)
         return _convolved(weights, weights.convolution, index, rows, texts)
     if config.latent is not None:
         return weights.output(attend_latents(config, config.latent, weights, index, rows, rotation, texts))
     heads, kv_heads = config.heads, config.kv_heads
-    qkv = weights.qkv(rows).view(len(rows), -1, config.head_dim)
+    qkv, gate = weights.qkv(rows).view(len(rows), -1, config.head_dim), None
+    if config.family.output_gate == "queries":
+        gate = qkv[:, 1 : 2 * heads : 2].flatten(1)
+        qkv = torch.cat((qkv[:, : 2 * heads : 2], qkv[:, 2 * heads :]), 1)
     parts = [qkv[:, :heads], qkv[:, heads : heads + kv_heads]]  # no keys if another layer's are read
     values = parts[1] if config.values_are_keys else qkv[:, heads + kv_heads :]
     turned = qkv[:, : heads + kv_heads]
@@ -117,21 +96,85 @@ def attention(
         rows_of_text = turned[own, :heads], turned[own, heads:], values[own]
         mixed.append(_attended(config, index, *rows_of_text, text, weights.sinks))
         start = own.stop
-    together = mixed[0] if len(mixed) == 1 else torch.cat(mixed)
-    together = together.to(rows.dtype)
+    together = _joined(mixed).to(rows.dtype)
     if weights.attention_gate is not None:
-        gate = weights.attention_gate(rows).sigmoid()  # of channels or of heads
+        gate = weights.attention_gate(rows)
+    if gate is not None:
+        gate = gate.sigmoid()  # of channels or of heads
         together = (together.view(*gate.shape, -1) * gate[..., None]).flatten(1)
     return weights.output(together)
 
 
 def _convolved(weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]) -> Tensor:
-    parts = torch.split(weights.qkv(rows), [text.count for text in texts])
-    mixed = []
-    for text, part in zip(texts, parts, strict=True):
-        assert text.previous is not None, "rows of a model with convolutions"
-        mixed.append(convolve(part, kernel, text.cache, index, text.previous))
-    return weights.output(mixed[0] if len(mixed) == 1 else torch.cat(mixed))
+    """Compute a gated short convolution."""
+    gate, gate_out, inputs = weights.qkv(rows).chunk(3, -1)
+    inputs = (gate * inputs).float()
+    mixed = [span.convolve(inputs[own], kernel) for span, own in _spans(index, texts)]
+    return weights.output(gate_out * _joined(mixed).to(rows.dtype))
+
+
+def _remembered(
+    delta: DeltaNet, weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]
+) -> Tensor:
+    """Compute gated DeltaNet, or Mamba-2."""
+    assert weights.memory_norm is not None
+    assert weights.decay is not None
+    mapped, gate, writes, decays = _memory_inputs(delta, weights, rows)
+    found = []
+    for span, own in _spans(index, texts):
+        mixed = span.convolve(mapped[own], kernel)
+        if weights.convolution_bias is not None:
+            mixed = mixed + weights.convolution_bias
+        parts = functional.silu(mixed).split((delta.keys, delta.keys, delta.values)[:: 1 if delta.corrects else -1], -1)
+        queries, keys, values = parts if delta.corrects else reversed(parts)
+        by_head = (queries.unflatten(-1, (-1, delta.key_dim)), keys.unflatten(-1, (-1, delta.key_dim)))
+        new = NewRows(*by_head, values.unflatten(-1, (-1, delta.value_dim)), writes[own], decays[own])
+        result = span.remember(new.normed() if delta.corrects else new)
+        found.append(result if weights.skip is None else result + weights.skip[:, None] * new.values)
+    result = _joined(found)
+    if delta.corrects:
+        result = weights.memory_norm(result).flatten(1) * functional.silu(gate)
+    else:
+        gated_result = result.flatten(1) * functional.silu(gate)
+        result = weights.memory_norm(gated_result.unflatten(1, (delta.key_heads, -1))).flatten(1)
+    return weights.output(result.to(rows.dtype))
+
+
+def _memory_inputs(delta: DeltaNet, weights: LayerWeights, rows: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the convolution's inputs, output gates, shares that are written, and logarithms of decays, float32."""
+    assert weights.decay is not None
+    assert weights.decay_bias is not None
+    mapped = weights.qkv(rows).float()
+    if weights.memory_gates is None:
+        gate, mapped, times = mapped.split((delta.values, delta.channels, delta.heads), -1)
+        times = functional.softplus(times + weights.decay_bias)
+        return mapped, gate, times, weights.decay * times
+    gates = weights.memory_gates(rows).float()
+    if weights.attention_gate is None:  # joined by heads of keys
+        each = [delta.key_dim, delta.key_dim, *2 * [delta.values // delta.key_heads]]
+        parts = torch.split(mapped.view(len(rows), delta.key_heads, -1), each, -1)
+        *inputs, gate = (part.reshape(len(rows), -1) for part in parts)
+        mapped = torch.cat(inputs, -1)
+    else:
+        gate = weights.attention_gate(rows).float()
+    if delta.paired:
+        gates = gates.view(len(rows), delta.key_heads, 2, -1).transpose(1, 2).reshape(len(rows), -1)
+    writes, decays = gates.chunk(2, -1)
+    return mapped, gate, writes.sigmoid(), weights.decay * functional.softplus(decays + weights.decay_bias)
+
+
+def _spans(index: int, texts: Sequence[SeenRows]) -> Iterator[tuple[Span, slice]]:
+    """Yield each text's new rows in a layer that keeps a state, and their places among all rows."""
+    start = 0
+    for text in texts:
+        states = text.cache.states
+        assert states is not None, "a model with such layers"
+        yield states.span(index, text.cache.uncommitted, text.count, text.steps), slice(start, start + text.count)
+        start += text.count
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts))
 
 
 def _attended(

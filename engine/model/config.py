@@ -12,7 +12,7 @@ from engine.families import SUPPORTED
 from engine.families.family import Family, FamilyExperts
 from engine.gguf.stored_tensor import TensorTypes
 from engine.model.attention import SCORES_LIMIT_BYTES
-from engine.model.config_values import BAD_VALUE, CONVOLUTION, complete
+from engine.model.config_values import BAD_VALUE, complete
 from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
@@ -61,6 +61,39 @@ class Latent:
         each = (self.plain + self.values) * self.rank
         few = rows * (seen * (self.rank + self.width) + each)
         return seen * (rows * mapped + each) < few and 4 * seen * (mapped + self.rank) <= SCORES_LIMIT_BYTES
+
+
+@dataclass(frozen=True)
+class DeltaNet:
+    """Sizes of gated DeltaNet; or of Mamba-2, whose B, C and x are keys, queries and values here."""
+
+    key_heads: int  # heads of queries and keys
+    heads: int  # heads of values; a multiple of ``key_heads``
+    key_dim: int  # width of a query, and of a key
+    value_dim: int  # width of a value
+    # True if head h of values has the queries and keys of head h modulo ``key_heads``, and not of neighbours
+    tiled: bool = False
+    joined: bool = False  # True if the checkpoint has queries, keys, values and output gates joined by key heads
+    paired: bool = False  # True if it has the gates of writing and of decay joined by key heads
+    decays: bool = False  # True if it has the decays themselves, and not the logarithms of their absolute values
+    # True if what the state has for a key is taken off before a value is written. Mamba-2 takes nothing off, norms no
+    # queries and keys, and norms results together for each head of keys, after their gates.
+    corrects: bool = True
+
+    @property
+    def keys(self) -> int:
+        """Width of all keys, and of all queries."""
+        return self.key_heads * self.key_dim
+
+    @property
+    def values(self) -> int:
+        """Width of all values."""
+        return self.heads * self.value_dim
+
+    @property
+    def channels(self) -> int:
+        """Channels of the convolution: queries, keys and values, or the same in the opposite order for Mamba-2."""
+        return 2 * self.keys + self.values
 
 
 @dataclass(frozen=True)
@@ -117,6 +150,7 @@ class ModelConfig:
     convolution: int = 0  # rows that a short convolution takes, its own included; 0 for none
     # True for each layer that has a convolution in attention's place; empty if none has
     convolutions: tuple[bool, ...] = ()
+    delta: DeltaNet | None = None  # gated DeltaNet after these convolutions, or None for a gated convolution alone
     # Shape of each layer if they differ; empty if all are alike. See `of_layer`.
     shapes: tuple[LayerShape, ...] = ()
     values_are_keys: bool = False  # True if values are what keys were mapped to, as in `LayerShape`
@@ -134,16 +168,11 @@ class ModelConfig:
         return replace(self, **vars(self.shapes[index]), shapes=()) if self.shapes else self
 
     @property
-    def cache_shapes(self) -> tuple[tuple[int, int] | int, ...]:
-        """Key-value heads and their width for each layer, or the layer whose keys and values it reads.
-
-        The row that a convolution keeps, as wide as the hidden state, lies where other layers have keys and values.
-        """
+    def cache_shapes(self) -> tuple[tuple[int, int] | int | None, ...]:
+        """Key-value heads and their width for each layer, the layer whose keys and values it reads, or None."""
         if not self.shapes:
-            inputs = self.hidden_size // (2 * self.head_dim), self.head_dim
-            return tuple(
-                inputs if self.convolves(layer) else (self.kv_heads, self.head_dim) for layer in range(self.layers)
-            )
+            heads = self.kv_heads, self.head_dim
+            return tuple(None if self.convolves(layer) else heads for layer in range(self.layers))
         return tuple(
             (shape.kv_heads, shape.head_dim) if shape.keys_of is None else shape.keys_of for shape in self.shapes
         )
@@ -171,6 +200,11 @@ class ModelConfig:
     def convolves(self, layer: int) -> bool:
         """Return whether a layer has a convolution in attention's place."""
         return bool(self.convolutions) and self.convolutions[layer]
+
+    @property
+    def channels(self) -> int:
+        """Channels of a layer's convolution."""
+        return self.hidden_size if self.delta is None else self.delta.channels
 
     @property
     def query_size(self) -> int:
@@ -281,7 +315,10 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
             activation=activation,
             names=", ".join(ACTIVATIONS),
         )
-    for feature, known in _CLAMPED.items() if family.activation == "clamped_swiglu" else ():
+    known_alone = {**(_CLAMPED if family.activation == "clamped_swiglu" else {})}
+    if family.delta == "mamba":
+        known_alone |= {"mamba_conv_bias": True, "mamba_proj_bias": False, "time_step_limit": None}
+    for feature, known in known_alone.items():
         if config[feature] != known:
             raise UnsupportedModel(
                 "Tenon knows {feature} as {known} alone, and this model has {found}; choose another model.",
@@ -301,12 +338,11 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
                 feature=feature,
                 name=say(family.name),
             )
-    if family.convolutions and config["conv_bias"]:
+    if family.convolution and config.get("conv_bias"):
         raise UnsupportedModel("Tenon has no convolutions with a bias (conv_bias); choose another model.")
-    if family.windows == "layer_types" or family.convolutions:
-        types = {"full_attention"}
+    if family.windows == "layer_types" or family.convolution:
+        types = {"full_attention", family.convolution}
         types |= {"sliding_attention"} if family.windows == "layer_types" else set()
-        types |= {CONVOLUTION} if family.convolutions else set()
         unknown = set(config["layer_types"]) - types
         if unknown:
             raise UnsupportedModel(
@@ -330,10 +366,13 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
     if heads % kv_heads or head_dim % 2 or min(heads, head_dim) < 1:
         raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}")
     layers = int(config["num_hidden_layers"])
-    convolutions = _convolutions(config, layers) if family.convolutions else ()
-    if convolutions and int(config["hidden_size"]) % (2 * head_dim):
-        raise ValueError(f"{config['hidden_size']} channels, head_dim {head_dim}")
+    kinds = config["layer_types"]
+    convolutions = tuple(kinds[layer] == family.convolution for layer in range(layers))
+    convolutions = convolutions if any(convolutions) else ()
+    if convolutions and all(convolutions):
+        raise ValueError(f"none of {layers} layers has attention")
     prefix = _tensor_prefix(checkpoint, family)
+    delta = _delta(checkpoint, config, family) if family.delta and convolutions else None
     windows = _windows(config, family, layers)
     shapes = _shapes(config, layers, family.query_only) if family.global_heads else ()
     ropes, layer_ropes = _ropes(config, family, shapes, layers)
@@ -376,8 +415,9 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         mixture=None
         if family.experts is None
         else _mixture(config, family.experts, layers, fused_experts(checkpoint.names, family.experts, prefix)),
-        convolution=int(config["conv_L_cache"]) if convolutions else 0,
+        convolution=int(config["conv_L_cache" if delta is None else "linear_conv_kernel_dim"]) if convolutions else 0,
         convolutions=convolutions,
+        delta=delta,
         shapes=shapes,
         input_width=input_width,
         input_vocabulary=int(config["vocab_size_per_layer_input"]) if input_width else 0,
@@ -493,9 +533,25 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
     )
 
 
-def _convolutions(config: Mapping[str, Any], layers: int) -> tuple[bool, ...]:
-    kinds = config["layer_types"]
-    return tuple(kinds[layer] == CONVOLUTION for layer in range(layers))
+def _delta(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> DeltaNet:
+    def joined(part: str) -> bool:
+        """Return whether maps are joined: the part alone tells if the checkpoint's tensors are known."""
+        return family.delta == "joined" and not any(name.endswith(f"{part}.weight") for name in checkpoint.names)
+
+    delta = DeltaNet(
+        key_heads=int(config["linear_num_key_heads"]),
+        heads=int(config["linear_num_value_heads"]),
+        key_dim=int(config["linear_key_head_dim"]),
+        value_dim=int(config["linear_value_head_dim"]),
+        tiled=bool(config.get("linear_tiled")),
+        joined=joined("linear_attn.in_proj_qkv"),
+        paired=joined("linear_attn.in_proj_b"),
+        decays=bool(config.get("linear_decays")),
+        corrects=family.delta != "mamba",
+    )
+    if delta.heads % delta.key_heads:
+        raise ValueError(f"{delta.heads} heads of values, {delta.key_heads} of keys")
+    return delta
 
 
 def _windows(config: Mapping[str, Any], family: Family, layers: int) -> tuple[int | None, ...]:

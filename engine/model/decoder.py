@@ -22,6 +22,7 @@ from engine.model.layer import LayerWeights, OnWait, WeightSource, no_work
 from engine.model.linear import Norm
 from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable, Rotation, joined_rotations
+from engine.model.text_states import Steps, TextStates
 
 _FIRST_ROWS = 16
 _MOST_ROWS = 512
@@ -126,6 +127,13 @@ class Decoder:
     ) -> KVCache:
         """Return an empty cache for texts of so many tokens, drafts included; for ``to_device`` see `KVCache`."""
         config = self.config
+
+        def to_layer(rows: Tensor, layer: int) -> Tensor:
+            side = self._sides[layer]
+            if side != self.home:
+                return self.source.carry(rows, side)
+            return rows.to(side.device) if to_device is None else to_device(rows)
+
         return KVCache(
             config.cache_shapes,
             capacity_tokens,
@@ -137,6 +145,7 @@ class Decoder:
             to_device=to_device,
             far_rows=self.source.new_far_rows(capacity_tokens),
             parts=config.cache_parts,
+            states=TextStates(config, [side.device for side in self._sides], to_layer) if config.convolution else None,
         )
 
     def forward(
@@ -397,7 +406,9 @@ class _Runs:
             )
             for text in texts
         ]
-        self._row_positions = [text.cache.place(text.positions, text.uncommitted) for text in self._texts]
+        self._row_positions = [
+            text.cache.place(text.positions, text.uncommitted, text.mask is None) for text in self._texts
+        ]
         self._counts = [len(text.positions) for text in texts]
         parts = tuple(_Part(index, slice(0, count)) for index, count in enumerate(self._counts))
         self.whole = _Run(slice(0, sum(self._counts)), parts)
@@ -415,7 +426,7 @@ class _Runs:
             count = part.rows.stop
             if len(self._texts) > 1 and (text.mask is not None or count <= row_runs.rows):
                 if part.text in self._cut:  # runs have become longer since the layer before
-                    text.cache.place(text.positions, text.uncommitted)
+                    text.cache.begin_run(text.uncommitted)
                     self._cut.remove(part.text)
                 together.append(part)
                 done += count
@@ -425,7 +436,7 @@ class _Runs:
                 together = []
             self._cut.add(part.text)
             for rows in row_runs.runs(count):
-                text.cache.place(text.positions[rows], text.uncommitted + rows.start)
+                text.cache.begin_run(text.uncommitted + rows.start)
                 yield _Run(slice(done + rows.start, done + rows.stop), (_Part(part.text, rows),))
             start = done = done + count
         if together:
@@ -502,31 +513,37 @@ class _View:
                         group,
                     ),
                     text.cache,
-                    previous,
+                    own,
                 )
-                for text, previous in zip(self._texts, self._previous, strict=True)
+                for text, own in zip(self._texts, self._text_steps, strict=True)
             ]
         return self._seen[window, group]
 
     @cached_property
-    def _previous(self) -> list[Tensor | None]:
-        """Rows that convolutions take, for each text."""
-        width, found = self._decoder.config.convolution, list[Tensor | None]()
+    def _text_steps(self) -> list[Steps | None]:
+        """From what rows follow in layers that keep a state, for each text."""
+        width, found = self._decoder.config.convolution, list[Steps | None]()
+        home, source = self._decoder.home, self._decoder.source
+
+        def move(tensor: Tensor) -> Tensor:
+            return tensor.to(home.device) if self._side == home else source.carry(tensor, self._side)
+
         for text in self._texts:
-            rows = None
-            if width:
+            steps, states = None, text.cache.states
+            if states is not None:
                 pending, tree = len(text.positions) - text.count, text.mask
                 tree = None if tree is None else tree.cpu()
                 rows = previous_rows(text.cache.length, pending, text.count, tree, width - 1)
-                rows = rows.to(text.positions.device)
-            found.append(rows)
+                sees = text.tree if isinstance(text.tree, Paths) else tree
+                steps = states.steps(pending, text.count, rows, sees, move)
+            found.append(steps)
         return found
 
     def step(self, window: int | None, rope: int | None, inputs: Tensor | None = None) -> FusedStep:
         """Return the step for fused layers of this window and rope; (n, layers, p) ``inputs`` are the layers' own."""
         if (window, rope) not in self._steps:
             rotation = None if rope is None else self.rotations[rope]
-            dtype = self._texts[0].cache.store(-1).dtype
+            dtype = self._texts[0].cache.any_store.dtype
             self._steps[window, rope] = fused_step(self._fused_texts, dtype, window, rotation, inputs)
         return self._steps[window, rope]
 
@@ -534,7 +551,7 @@ class _View:
     def _fused_texts(self) -> list[FusedText]:
         return [
             fused_text(
-                *(text.count, text.tree, text.cache.store(-1), text.cache.length),
+                *(text.count, text.tree, text.cache.any_store, text.cache.length),
                 len(text.positions) - text.count,
             )
             for text in self._texts

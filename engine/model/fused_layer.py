@@ -8,7 +8,7 @@ for bit, so that speculation changes nothing in the packed formats either.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +18,7 @@ from engine.kernels import layer as kernel
 from engine.kernels import library
 from engine.kernels.library import Matrix
 from engine.model.attention import Paths
-from engine.model.config import Latent, ModelConfig
+from engine.model.config import DeltaNet, Latent, ModelConfig
 from engine.model.latent import LATENT_EPSILON
 from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, LinearMap, Norm, PackedLinear
@@ -126,14 +126,52 @@ class FusedLatents:
         )
 
 
+class FusedMemory:
+    """A layer's gated DeltaNet, or Mamba-2, for the kernel library, all its matrices packed."""
+
+    def __init__(self, delta: DeltaNet, weights: LayerWeights, more: Matrix, epsilon: float) -> None:
+        kernel_, norm = weights.convolution, weights.memory_norm
+        assert kernel_ is not None
+        assert norm is not None
+        assert weights.decay is not None
+        assert weights.decay_bias is not None
+        taps, gains = kernel_.t().contiguous(), torch.ones(2, delta.key_dim)
+        gains[0] *= delta.key_dim**-0.5
+        bias = torch.zeros(delta.channels) if weights.convolution_bias is None else weights.convolution_bias
+        self._held = taps, bias, gains  # the structure holds addresses only
+        # Structure for the library
+        self.structure = kernel.Memory(
+            key_heads=delta.key_heads,
+            heads=delta.heads,
+            key_dim=delta.key_dim,
+            value_dim=delta.value_dim,
+            width=len(taps) - 1,
+            kernel=taps.data_ptr(),
+            bias=bias.data_ptr(),
+            gains=gains.data_ptr(),
+            decay=weights.decay.data_ptr(),
+            decay_bias=weights.decay_bias.data_ptr(),
+            skip=None if weights.skip is None else weights.skip.data_ptr(),
+            norm=norm.gain.data_ptr(),
+            norm_floor=norm.gain.shape[-1] * epsilon,
+            more=more,
+            tiled=delta.tiled,
+            joined=delta.joined,
+            paired=delta.paired,
+        )
+
+
 class FusedLayer:
     """Weights of one layer for the kernel library, all its matrices packed; see `made_of`."""
 
-    def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: Mapping[str, Matrix]) -> None:
+    def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: dict[str, Matrix]) -> None:
         experts = weights.experts
         mixture = None if experts is None or config.mixture is None else FusedMixture(config.mixture, experts)
         latents = None if config.latent is None else FusedLatents(config.latent, weights)
-        self._held = weights, mixture, latents  # the structure holds addresses only
+        more, memory = matrices.pop("more", Matrix()), None
+        if weights.decay is not None and config.delta is not None:
+            memory = FusedMemory(config.delta, weights, more, config.norm_epsilon)
+        self._held = weights, mixture, latents, memory  # the structure holds addresses only
         self._bring = None if mixture is None else mixture.bring
         hidden, head_dim = config.hidden_size, config.head_dim
         self.structure = kernel.Layer(
@@ -151,6 +189,7 @@ class FusedLayer:
             **matrices,
             mixture=None if mixture is None else ctypes.addressof(mixture.structure),
             latents=None if latents is None else ctypes.addressof(latents.structure),
+            memory=None if memory is None else ctypes.addressof(memory.structure),
             value_norm=_gain(weights.value_norm),
             router_norm=_gain(weights.router_norm),
             experts_norm=_gain(weights.experts_norm),
@@ -165,6 +204,7 @@ class FusedLayer:
             soft_cap=config.attention_soft_cap or 0.0,
             residual_scale=config.residual_scale,
             activation=kernel.ACTIVATIONS[config.activation],
+            gated=config.family.output_gate == "queries" and memory is None,
         )
 
     @classmethod
@@ -172,7 +212,7 @@ class FusedLayer:
         """Make the layer, or return None if the library cannot compute it with a cache of this type."""
         matrices = _matrices(weights)
         fits = (
-            weights.convolution is None
+            (weights.convolution is None or config.delta is not None)
             and cache in (torch.bfloat16, torch.int8)
             and _fits(config)
             and _alike(weights.experts)
@@ -194,7 +234,7 @@ class FusedLayer:
 
 def can_fuse(config: ModelConfig) -> bool:
     """Return whether the library can compute all layers of this model, provided that their matrices are packed."""
-    return _fits(config) and not config.convolutions
+    return _fits(config) and (not config.convolutions or config.delta is not None)
 
 
 def _fits(config: ModelConfig) -> bool:
@@ -202,7 +242,8 @@ def _fits(config: ModelConfig) -> bool:
         library.available() is not None
         and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
         and config.activation in kernel.ACTIVATIONS
-        and not config.family.output_gate
+        and config.family.output_gate in (False, "queries")
+        and (config.delta is None or (config.delta.key_dim | config.delta.value_dim) % kernel.HEAD_DIM_MULTIPLE == 0)
     )
 
 
@@ -325,8 +366,11 @@ def _gain(norm: Norm | None) -> int | None:
 def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
     """Return the layer's matrices by the kernel's names, or None if one is dense; a fused one's first has all rows."""
     found: dict[str, Matrix] = {}
+    remembers = weights.decay is not None
     for names, linear in (
-        (("q", "k", "v"), weights.qkv),
+        (("q", "k", "v")[: 1 if remembers else 3], weights.qkv),
+        (("k",), weights.attention_gate if remembers else None),
+        (("v", "more"), weights.memory_gates),
         (("output",), weights.output),
         (("gate", "up"), weights.gate_up),
         (("down",), weights.down),

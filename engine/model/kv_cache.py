@@ -15,6 +15,7 @@ from torch import Tensor
 from engine.kernels import library
 from engine.kernels.layer import row_bytes_8_bits
 from engine.model.attention import StepMask
+from engine.model.text_states import Steps, TextStates
 
 FIRST_ROWS = 256
 
@@ -36,8 +37,8 @@ class SeenRows:
     count: int  # number of new rows, n
     mask: StepMask  # rows that each of them sees
     cache: KVCache  # cache with room for n rows after the committed ones, where they are written
-    # Rows of the cache before each new row, for convolutions; None if there are none
-    previous: Tensor | None = None
+    # From what each of them follows in layers that keep a state; None if there are none, or in a long chain
+    steps: Steps | None = None
     # True if they see only committed rows, and none of their own are written (layers with queries alone)
     committed: bool = False
 
@@ -93,7 +94,8 @@ class KVCache:
     it is allocated and not when it is touched.
 
     Args:
-        shapes: Key-value heads and their width for each layer, or the layer whose rows it reads.
+        shapes: Key-value heads and their width for each layer, the layer whose rows it reads, or None for a layer that
+            keeps a state.
         capacity: Most rows, committed and uncommitted together.
         dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only
             the kernel library reads and writes those, for fused layers, see `engine.model.fused_layer`.
@@ -105,11 +107,12 @@ class KVCache:
         to_device: Moves indices from the host's memory to ``device``.
         far_rows: Part of the committed rows that another device attends over, or None.
         parts: 2 for keys and values, 1 for latents that both are maps of.
+        states: States of the layers that have no rows here, or None if all have some.
     """
 
     def __init__(
         self,
-        shapes: Sequence[tuple[int, int] | int],
+        shapes: Sequence[tuple[int, int] | int | None],
         capacity: int,
         dtype: torch.dtype,
         device: torch.device,
@@ -119,10 +122,12 @@ class KVCache:
         to_device: Callable[[Tensor], Tensor] | None = None,
         far_rows: FarRows | None = None,
         parts: int = 2,
+        states: TextStates | None = None,
     ) -> None:
         self.capacity = capacity
         self.length = 0  # committed rows
         self.far_rows = far_rows
+        self.states = states
         self.long_text = False  # True if the rows are those of a long text (LongRoPE); `begin` decides it
         self._short_text_limit = short_text_limit
         self._uncommitted = 0
@@ -130,7 +135,7 @@ class KVCache:
         self._rows = min(FIRST_ROWS, capacity)
         own = [layer for layer, shape in enumerate(shapes) if isinstance(shape, tuple)]
         owners = (layer if isinstance(shape, tuple) else shape for layer, shape in enumerate(shapes))
-        self._store_of = [own.index(layer) for layer in owners]
+        self._store_of = [None if layer is None else own.index(layer) for layer in owners]
         self._elsewhere = tuple(side for layer, side in enumerate(elsewhere) if layer in own)
         self._carry = carry
         self._to_device = to_device or (lambda tensor: tensor.to(device))
@@ -154,7 +159,7 @@ class KVCache:
     @property
     def bytes(self) -> int:
         """Bytes that are allocated now."""
-        return sum(layer.nbytes for layer in self._layers)
+        return sum(layer.nbytes for layer in self._layers) + (0 if self.states is None else self.states.bytes)
 
     @property
     def text_limit(self) -> int | None:
@@ -183,12 +188,13 @@ class KVCache:
             self.long_text = long_text
         return self.length
 
-    def place(self, positions: Tensor, uncommitted: int = 0) -> Tensor:
+    def place(self, positions: Tensor, uncommitted: int = 0, is_chain: bool = False) -> Tensor:
         """Make room for a forward's rows and settle where `append` writes them.
 
         Args:
             positions: (n,) int64 positions of the new rows.
             uncommitted: Uncommitted rows that stay; the new ones follow them, and any others are forgotten.
+            is_chain: True if each row follows the one before; of many all are committed then, or none.
 
         Returns:
             (uncommitted + n,) positions of all uncommitted rows, the new ones included.
@@ -199,9 +205,15 @@ class KVCache:
         if uncommitted > len(self._row_positions):
             raise ValueError(f"{len(self._row_positions)} rows are uncommitted, {uncommitted} cannot stay")
         self._reserve(uncommitted, len(positions))
-        self._uncommitted = uncommitted
+        if self.states is not None:
+            self.states.place(self.length, uncommitted, len(positions), is_chain)
+        self.begin_run(uncommitted)
         self._row_positions = torch.cat((self._row_positions[:uncommitted], positions)) if uncommitted else positions
         return self._row_positions
+
+    def begin_run(self, uncommitted: int) -> None:
+        """Settle that the next rows that `place` made room for follow so many uncommitted ones."""
+        self._uncommitted = uncommitted
 
     def place_next(self, count: int) -> int:
         """Make room for rows after the committed ones on which no later forward builds; return the first position.
@@ -210,6 +222,8 @@ class KVCache:
             ValueError: All rows together are more than the capacity.
         """
         self._reserve(0, count)
+        if self.states is not None:
+            self.states.place(self.length, 0, count, False)
         self._forget_uncommitted()
         return self.length
 
@@ -235,6 +249,8 @@ class KVCache:
     def release(self) -> None:
         """Forget all rows, and give back their memory."""
         self.truncate(0)
+        if self.states is not None:
+            self.states.release()
         self._rows = min(FIRST_ROWS, self.capacity)
         self._addresses = self._kinds = None
         for index, layer in enumerate(self._layers):
@@ -246,13 +262,27 @@ class KVCache:
 
     def store(self, layer: int) -> Tensor:
         """Return a layer's whole tensor (2, kv_heads, rows, head_dim), keys first, to write new rows into it."""
-        return self._layers[self._store_of[layer]]
+        store = self._store_of[layer]
+        assert store is not None, "a layer with keys and values"
+        return self._layers[store]
+
+    @property
+    def any_store(self) -> Tensor:
+        """The last layer's tensor that has keys and values, for its type and rows."""
+        return self._layers[-1]
+
+    @property
+    def uncommitted(self) -> int:
+        """Uncommitted rows before those that are written next."""
+        return self._uncommitted
 
     @property
     def addresses(self) -> ctypes.Array[ctypes.c_void_p]:
-        """Addresses of all layers' tensors; a new array holds them once they have grown."""
+        """Addresses of all layers' tensors, or of their states; a new array holds them once they have grown."""
         if self._addresses is None:
-            each = (self._layers[store].data_ptr() for store in self._store_of)
+            each = [None if store is None else self._layers[store].data_ptr() for store in self._store_of]
+            if self.states is not None:
+                each = [self.states.address(layer) if place is None else place for layer, place in enumerate(each)]
             self._addresses = (ctypes.c_void_p * len(self._store_of))(*each)
         return self._addresses
 
@@ -333,6 +363,8 @@ class KVCache:
         positions = self._row_positions[self._to_device(torch.tensor(keep))] if keep else self._nothing
         if moved != list(range(len(moved))):
             self._move(moved)
+        if self.states is not None:
+            self.states.commit(rows, keep)
         self._forget_uncommitted()
         self.length += len(rows)
         self._row_positions = positions
@@ -361,14 +393,24 @@ class KVCache:
             chosen = layer.index_select(2, carried[self._elsewhere[index]] if away else source)
             layer[:, :, start:end] = chosen
 
-    def truncate(self, length: int) -> None:
-        """Forget the committed rows from ``length`` on. Raises ValueError if there are fewer."""
+    def truncate(self, length: int) -> int:
+        """Forget the committed rows from ``length`` on, or from the last kept state before that; return their number.
+
+        Raises:
+            ValueError: There are fewer.
+        """
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot cut {self.length} rows to {length}")
         self._forget_uncommitted()
-        self.length = length
+        self.length = length if self.states is None else self.states.truncate(length)
         if self.far_rows is not None:
-            self.far_rows.truncate(length)
+            self.far_rows.truncate(self.length)
+        return self.length
+
+    def expect(self, prompt_length: int) -> None:
+        """Keep states from which other texts go on: where this one ends now, and near the end of its next prompt."""
+        if self.states is not None:
+            self.states.expect(prompt_length)
 
     def _forget_uncommitted(self) -> None:
         self._uncommitted = 0

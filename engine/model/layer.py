@@ -36,9 +36,11 @@ class LayerWeights:
     experts: Experts | None = None  # experts whose results are added to those of the network, or None
     # (heads,) float32 score of each query head that takes a share of the attention and gives nothing, or None
     sinks: Tensor | None = None
-    # (h, k) float32 kernel of a gated short convolution in attention's place, with h -> 3 h in ``qkv`` and h -> h
-    # in ``output``; None for attention
+    # (c, k) float32 kernel of a short convolution in attention's place, or None for attention. A gated one has h -> 3
+    # h in ``qkv`` and h -> h in ``output``; one before gated DeltaNet has h -> queries, keys and values, perhaps
+    # with output gates, and values -> h; Mamba-2 has h -> output gates, values, keys, queries and times.
     convolution: Tensor | None = None
+    convolution_bias: Tensor | None = None  # (c,) float32, or None
     value_norm: Norm | None = None  # norm of each value head, or None
     # Norm of the residual stream before the router, or None if the router maps the network's input
     router_norm: Norm | None = None
@@ -57,8 +59,16 @@ class LayerWeights:
     # Map of each head's plain channels of a query -> latent, one head after the other, or None
     key_up: LinearMap | None = None
     value_up: LinearMap | None = None  # map latent -> each head's values, one head after the other, or None
-    # Map h -> q, or to the number of heads, whose sigmoid multiplies attention's result, or None
+    # Map h -> q, or to the number of heads, whose sigmoid multiplies attention's result (and itself too after gated
+    # DeltaNet), or None
     attention_gate: LinearMap | None = None
+    # Map h -> two numbers for each head of gated DeltaNet: how much it writes, and how much stays; or None
+    memory_gates: LinearMap | None = None
+    decay: Tensor | None = None  # (heads,) float32 factors of how much goes, below 0, or None
+    decay_bias: Tensor | None = None  # (heads,) float32, added before that, or None
+    skip: Tensor | None = None  # (heads,) float32 share of a value that each head of Mamba-2 gives itself, or None
+    # Norm of each head's result; or (key heads, values of each) for Mamba-2; or None
+    memory_norm: Norm | None = None
 
     def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:
         """Yield every norm, matrix and vector of the layer, and the experts as one part."""

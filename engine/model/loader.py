@@ -197,7 +197,10 @@ def dress_layer(
             epsilon = LATENT_EPSILON
         elif field.endswith("end_norm") and config.end_norm_epsilon is not None:
             epsilon = config.end_norm_epsilon
-        return Norm(vector(field), epsilon, config.family.norm_offset)
+        if field != "memory_norm":
+            return Norm(vector(field), epsilon, config.family.norm_offset)
+        mamba = config.delta is not None and not config.delta.corrects
+        return Norm(vector(field).view(config.delta.key_heads, -1) if mamba else vector(field), epsilon)
 
     def head_norm(field: str, scale: float) -> Norm | None:
         if config.query_scale is None:
@@ -224,6 +227,10 @@ def dress_layer(
             scale=vector("expert_scale") if config.mixture.scaled else None,
         )
 
+    def decay() -> Tensor:
+        stored = vector("decay")
+        return stored if config.delta is not None and config.delta.decays else -stored.exp()
+
     def router_norm() -> Norm:
         # The division is a part of the router.
         return Norm(vector("router_norm"), config.norm_epsilon, scale=config.hidden_size**-0.5)
@@ -248,6 +255,7 @@ def dress_layer(
         experts=experts(),
         sinks=vector("sinks") if config.family.sinks else None,
         convolution=(vector("convolution").view(-1, config.convolution) if "convolution" in present else None),
+        convolution_bias=vector("convolution_bias") if "convolution_bias" in present else None,
         value_norm=value_norm(),
         router_norm=router_norm() if "router_norm" in present else None,
         experts_norm=optional("experts_norm"),
@@ -261,4 +269,9 @@ def dress_layer(
         key_up=matrix("key_up"),
         value_up=matrix("value_up"),
         attention_gate=matrix("attention_gate"),
+        memory_gates=matrix("memory_gates"),
+        decay=decay() if "decay" in present else None,
+        decay_bias=vector("decay_bias") if "decay" in present else None,
+        skip=vector("skip") if "skip" in present else None,
+        memory_norm=optional("memory_norm"),
     )

@@ -72,6 +72,7 @@ class NextRows:
         self._join_norms = join_norms
         given, hidden = torch.empty(most, model.given), torch.empty(most, model.hidden)
         normed, logits = torch.empty(most, model.hidden), torch.empty(most, model.vocabulary)
+        self._memory = given, hidden, normed, logits  # the structure below holds addresses only
         self._joins = model.given > model.hidden
         embedded = given[:, : model.hidden] if self._joins else hidden
         self._features = given[:, model.hidden :]
@@ -153,7 +154,7 @@ class NextRows:
         count, cache, text = len(rows.tokens), rows.cache, self._text[at]
         position = cache.place_next(count)
         if cache.addresses is not self._known[at]:
-            store, self._known[at] = cache.store(0), cache.addresses
+            store, self._known[at] = cache.any_store, cache.addresses
             self._stores[at] = ctypes.addressof(cache.addresses)
             text.capacity = store.shape[2]
             if not self._steps:

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 
 from engine.errors import TensorMismatch
 from engine.families.family import NETWORK
-from engine.model.config import Latent, ModelConfig, check_counts
+from engine.model.config import DeltaNet, Latent, ModelConfig, check_counts
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 
@@ -42,13 +42,16 @@ class Slot:
 
     @property
     def routes(self) -> bool:
-        """True for tensors that choose and weigh a token's experts: few weights, whose products are in floats."""
-        return self.field in ("router", "shared_gate", "correction", "expert_scale")
+        """True for tensors that choose and weigh experts, or memory: few weights, whose products are in floats."""
+        return self.field in ("router", "shared_gate", "correction", "expert_scale", "memory_gates")
 
     @property
     def exact(self) -> bool:
         """True for a vector that is float32 whatever the others are."""
-        return self.field in ("correction", "expert_scale", "scalar", "sinks", "convolution")
+        return self.field in (
+            *("correction", "expert_scale", "scalar", "sinks", "convolution", "convolution_bias"),
+            *("decay", "decay_bias", "skip", "memory_norm"),
+        )
 
     @property
     def of_expert(self) -> bool:
@@ -105,24 +108,54 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
         if config.family.fused_projections:
             linear("self_attn.qkv_proj", "qkv", queries + 2 * keys, hidden, 0, config.qkv_bias)
         else:
-            linear("self_attn.q_proj", "qkv", queries, hidden, 0, config.qkv_bias)
+            first = 2 * queries if config.family.output_gate == "queries" else queries
+            linear("self_attn.q_proj", "qkv", first, hidden, 0, config.qkv_bias)
             if config.keys_of is None:
-                linear("self_attn.k_proj", "qkv", keys, hidden, queries, config.qkv_bias)
+                linear("self_attn.k_proj", "qkv", keys, hidden, first, config.qkv_bias)
                 if not config.values_are_keys:
-                    linear("self_attn.v_proj", "qkv", keys, hidden, queries + keys, config.qkv_bias)
+                    linear("self_attn.v_proj", "qkv", keys, hidden, first + keys, config.qkv_bias)
         if config.family.query_key_norm:
             norm("self_attn.q_norm", "query_norm", config.head_dim)
             if config.keys_of is None:
                 norm("self_attn.k_norm", "key_norm", config.head_dim)
-        if config.family.output_gate:
+        if config.family.output_gate in (True, "heads"):
             gates = config.heads if config.family.output_gate == "heads" else queries
             linear("self_attn.gate_proj", "attention_gate", gates, hidden, 0, False)
         linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
         if config.family.sinks:
             slots.append(Slot(f"{prefix}self_attn.sinks", (config.heads,), "sinks"))
 
+    def remember(delta: DeltaNet) -> None:
+        module, own = ("linear_attn", delta.value_dim) if delta.corrects else ("mamba", delta.values)
+        module = config.family.named(module)
+
+        def vector(name: str, field: str, size: int) -> None:
+            slots.append(Slot(f"{prefix}{module}.{name}", (size,), field))
+
+        if not delta.corrects:
+            inner = delta.values + delta.channels + delta.heads
+            linear(f"{module}.in_proj", "qkv", inner, hidden, 0, False)
+            vector("conv1d.bias", "convolution_bias", delta.channels)
+            vector("D", "skip", delta.heads)
+        elif delta.joined:
+            linear("linear_attn.in_proj_qkvz", "qkv", delta.channels + delta.values, hidden, 0, False)
+        else:
+            linear("linear_attn.in_proj_qkv", "qkv", delta.channels, hidden, 0, False)
+            linear("linear_attn.in_proj_z", "attention_gate", delta.values, hidden, 0, False)
+        for at, part in enumerate(("ba",) if delta.paired else ("b", "a") if delta.corrects else ()):
+            linear(
+                f"linear_attn.in_proj_{part}", "memory_gates", len(part) * delta.heads, hidden, at * delta.heads, False
+            )
+        linear(f"{module}.out_proj", "output", hidden, delta.values, 0, False)
+        vector("conv1d.weight", "convolution", delta.channels * config.convolution)
+        vector("A_log", "decay", delta.heads)
+        vector("dt_bias", "decay_bias", delta.heads)
+        vector("norm.weight", "memory_norm", own)
+
     norm("input_layernorm", "attention_norm")
-    if config.convolves(layer):
+    if config.convolves(layer) and config.delta is not None:
+        remember(config.delta)
+    elif config.convolves(layer):
         linear("conv.in_proj", "qkv", 3 * hidden, hidden, 0, False)
         linear("conv.out_proj", "output", hidden, hidden, 0, False)
         slots.append(Slot(f"{prefix}conv.conv.weight", (hidden * config.convolution,), "convolution"))

@@ -82,11 +82,35 @@ _LATENTS = {
     "moe_intermediate_size": 64,
     "routed_scaling_factor": 1.8,
 }
+_HYBRID = {
+    "num_hidden_layers": 4,
+    "head_dim": 32,
+    "linear_key_head_dim": 16,
+    "linear_value_head_dim": 32,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+}
+_HYBRID_EXPERTS = {
+    "num_experts": 8,
+    "num_experts_per_tok": 3,
+    "moe_intermediate_size": 64,
+    "shared_expert_intermediate_size": 96,
+}
 _GRANITE = {
     "embedding_multiplier": 3.0,
     "attention_multiplier": 0.2,
     "residual_multiplier": 0.6,
     "logits_scaling": 2.5,
+}
+
+_MAMBA = {
+    **_GRANITE,
+    "num_hidden_layers": 4,
+    "layer_types": ["linear_attention", "linear_attention", "full_attention", "linear_attention"],
+    "shared_intermediate_size": 96,
+    "mamba_n_heads": 8,
+    "mamba_n_groups": 2,
+    "mamba_d_state": 32,
 }
 
 #: Name of a variant -> (architecture, what its config has beyond `SIZES`).
@@ -153,7 +177,22 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
         "Qwen3MoeForCausalLM",
         {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "decoder_sparse_step": 2},
     ),
+    "qwen3-next": ("Qwen3NextForCausalLM", {**_HYBRID, **_HYBRID_EXPERTS}),
+    "qwen35": ("Qwen3_5ForCausalLM", {**_HYBRID, "tie_word_embeddings": True}),
+    "qwen35-moe": ("Qwen3_5MoeForCausalLM", {**_HYBRID, **_HYBRID_EXPERTS, "linear_num_value_heads": 6}),
     "granite": ("GraniteForCausalLM", _GRANITE),
+    "granite-hybrid": (
+        "GraniteMoeHybridForCausalLM",
+        {**_MAMBA, "num_local_experts": 0, "num_experts_per_tok": 0, "tie_word_embeddings": True},
+    ),
+    "granite-hybrid-moe": (
+        "GraniteMoeHybridForCausalLM",
+        {**_MAMBA, "intermediate_size": 64, "num_local_experts": 8, "num_experts_per_tok": 3, "mamba_n_groups": 1},
+    ),
+    "granite-hybrid-attention": (
+        "GraniteMoeHybridForCausalLM",
+        {**_MAMBA, "layer_types": ["full_attention"] * 4, "position_embedding_type": "rope", "num_local_experts": 0},
+    ),
     "granite-moe": (
         "GraniteMoeForCausalLM",
         {**_GRANITE, "num_local_experts": 9, "num_experts_per_tok": 2, "tie_word_embeddings": True},
@@ -359,7 +398,9 @@ def randomize(model: Any, seed: int) -> None:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
-            if parameter.ndim == 1:
+            if name.endswith("A_log"):  # some heads forget within a few tokens, and others within hundreds
+                parameter.copy_(noise - 4.0)
+            elif parameter.ndim == 1:
                 parameter.add_((1.0 if "sinks" in name else 0.1) * noise)
             else:
                 scale = 1.0 if "embed" in name or "lm_head" in name else 1.5

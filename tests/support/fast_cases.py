@@ -12,8 +12,8 @@ from _pytest.mark import ParameterSet
 from hypothesis import settings
 
 #: Variants of `tests.support.checkpoints.VARIANTS` that have every kind of layer together: plain; a sliding window,
-#: norms and inputs of its own; experts, sinks and biases; latent attention and shared experts; a convolution.
-FAMILIES = ("deepseek-v3", "gemma4-inputs", "gpt-oss", "lfm2", "llama")
+#: norms and inputs of its own; experts, sinks and biases; latent attention and shared experts; a convolution; a state.
+FAMILIES = ("deepseek-v3", "gemma4-inputs", "gpt-oss", "lfm2", "llama", "qwen35")
 
 
 def chosen(values: Iterable[Any], fast: Collection[Any] | Callable[[Any], bool]) -> list[ParameterSet]:

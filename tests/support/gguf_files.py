@@ -24,8 +24,12 @@ ARCHITECTURES = {
     "Qwen2MoeForCausalLM": "qwen2moe",
     "Qwen3ForCausalLM": "qwen3",
     "Qwen3MoeForCausalLM": "qwen3moe",
+    "Qwen3NextForCausalLM": "qwen3next",
+    "Qwen3_5ForCausalLM": "qwen35",
+    "Qwen3_5MoeForCausalLM": "qwen35moe",
     "GraniteForCausalLM": "granite",
     "GraniteMoeForCausalLM": "granitemoe",
+    "GraniteMoeHybridForCausalLM": "granitehybrid",
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
     "DeepseekV2ForCausalLM": "deepseek2",
@@ -81,6 +85,23 @@ _RENAMED = (
     ("feed_forward.w2", "ffn_down"),
     ("feed_forward.gate.", "ffn_gate_inp."),
     ("feed_forward.expert_bias", "exp_probs_b.bias"),
+    ("linear_attn.in_proj_qkv.", "attn_qkv."),
+    ("linear_attn.in_proj_z", "attn_gate"),
+    ("linear_attn.in_proj_ba", "ssm_ba"),
+    ("linear_attn.in_proj_b.", "ssm_beta."),
+    ("linear_attn.in_proj_a.", "ssm_alpha."),
+    ("linear_attn.conv1d", "ssm_conv1d"),
+    ("linear_attn.norm", "ssm_norm"),
+    ("linear_attn.out_proj", "ssm_out"),
+    ("linear_attn.dt_bias", "ssm_dt.bias"),
+    ("linear_attn.A_log", "ssm_a"),
+    ("mamba.in_proj", "ssm_in"),
+    ("mamba.conv1d", "ssm_conv1d"),
+    ("mamba.norm", "ssm_norm"),
+    ("mamba.out_proj", "ssm_out"),
+    ("mamba.dt_bias", "ssm_dt.bias"),
+    ("mamba.A_log", "ssm_a"),
+    ("mamba.D", "ssm_d"),
     ("conv.in_proj", "shortconv.in_proj"),
     ("conv.out_proj", "shortconv.out_proj"),
     ("conv.conv", "shortconv.conv"),
@@ -105,9 +126,10 @@ _GEMMA4 = (
     ("post_per_layer_input_norm", "post_norm"),
 )
 _STACKED = tuple(f".experts.{name}{end}" for name in ("gate_up_proj", "down_proj") for end in ("", "_bias"))
-_INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "muse-glimmer")
+_INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "granitehybrid", "muse-glimmer")
 _NORMS = (("post_attention_layernorm", "ffn_norm"),)
 _GPT_OSS_NORMS = (("post_attention_layernorm", "post_attention_norm"),)
+_HYBRIDS = ("qwen35", "qwen35moe", "qwen3next")
 _GEMMA_NORMS = (
     ("post_attention_layernorm", "post_attention_norm"),
     ("pre_feedforward_layernorm", "ffn_norm"),
@@ -158,7 +180,19 @@ def write_gguf(
         if name.endswith("kv_b_proj.weight"):
             kept[name] = _write_heads(writer, config, name, tensor, kind)
             continue
+        if "linear_attn." in name:
+            kept[name] = _write_recurrent(writer, config, name, tensor, kind, architecture)
+            continue
+        if "shared_mlp." in name:
+            kept[name] = _write_shared(writer, config, name, tensor, kind, architecture)
+            continue
         if name == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        if ".mamba." in name and name.endswith(("A_log", ".D", ".norm.weight")):
+            kept[name] = tensor.float()
+            shaped = -kept[name].exp() if name.endswith("A_log") else kept[name]
+            rows = config.mamba_n_groups if name.endswith("weight") else len(shaped)
+            writer.add_tensor(_renamed(name, architecture), shaped.view(rows, -1).numpy())
             continue
         values = tensor.float().numpy()
         values = values.squeeze(1) if values.ndim == 3 else values
@@ -167,14 +201,14 @@ def write_gguf(
         if "ffn_gate_inp_shexp" in renamed:  # a row that the converter squeezes
             values = values[0]
         # The converter leaves routers as floats.
-        exact = values.ndim < 2 or "ffn_gate_inp" in renamed or "shortconv.conv" in renamed
+        exact = values.ndim < 2 or any(part in renamed for part in ("ffn_gate_inp", "shortconv.conv", "ssm_conv1d"))
         stored = Kind.F32 if exact else wanted
         if blocks_of is not None and stored not in _WRITTEN:
             writer.add_tensor(renamed, blocks_of(values), raw_dtype=stored)
             continue
         kept[name] = torch.from_numpy(dequantized(values, stored)).view(tensor.shape)
         of_layer = architecture == "muse-glimmer" and "layernorm" in name
-        if of_layer or (renamed.endswith("norm.weight") and architecture in ("gemma2", "gemma3")):
+        if of_layer or (renamed.endswith("norm.weight") and architecture in ("gemma2", "gemma3", *_HYBRIDS)):
             values = values + 1
         if architecture in _INTERLEAVED and ".attn_q." in renamed:
             values = interleaved(values, config.num_attention_heads)
@@ -227,6 +261,83 @@ def _write_heads(
         writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
         kept.append(torch.from_numpy(dequantized(numbers, stored)))
     return torch.cat((kept[0].transpose(1, 2), kept[1]), 1).reshape(tensor.shape)
+
+
+def _write_shared(
+    writer: gguf.GGUFWriter,
+    config: Any,
+    name: str,
+    tensor: Tensor,
+    kind: Kind | Callable[[str], Kind],
+    architecture: str,
+) -> Tensor:
+    """A matrix of Granite's network for all tokens, gate and up apart; the values that it stands for."""
+    both, end = "input_linear" in name, "_shexp" if config.num_local_experts else ""
+    kept = []
+    for part, own in zip(tensor.float().chunk(1 + both), ("gate", "up") if both else ("down",), strict=True):
+        renamed = f"blk.{_renamed(name, architecture).split('.')[1]}.ffn_{own}{end}.weight"
+        stored = kind(renamed) if callable(kind) else kind
+        values = np.ascontiguousarray(part.numpy())
+        writer.add_tensor(renamed, quantized(values, stored), raw_dtype=stored)
+        kept.append(torch.from_numpy(dequantized(values, stored)))
+    return torch.cat(kept)
+
+
+def _write_recurrent(
+    writer: gguf.GGUFWriter,
+    config: Any,
+    name: str,
+    tensor: Tensor,
+    kind: Kind | Callable[[str], Kind],
+    architecture: str,
+) -> Tensor:
+    """A tensor of gated DeltaNet; the values that it stands for.
+
+    Qwen3-Next's maps are joined by key heads and are taken apart; Qwen3.5's value heads are ordered by their place
+    among those of a key head.
+    """
+    renamed, keys = _renamed(name, architecture), config.linear_num_key_heads * config.linear_key_head_dim
+    heads, each = config.linear_num_key_heads, config.linear_num_value_heads // config.linear_num_key_heads
+    values = tensor.float()
+    if name.endswith("A_log"):
+        writer.add_tensor(renamed, _by_place(-values.exp(), heads, each, architecture).numpy())
+        return values
+
+    def write(part: Tensor, target: str, before: int = 0, columns: bool = False) -> Tensor:
+        """Write a part, of which the rows after the first ones, or the columns, are those of value heads."""
+        stored = Kind.F32 if part.ndim < 2 or "conv1d" in target else kind(target) if callable(kind) else kind
+        rows = part.t() if columns else part
+        turned = torch.cat((rows[:before], _by_place(rows[before:], heads, each, architecture)))
+        numbers = np.ascontiguousarray((turned.t() if columns else turned).numpy())
+        writer.add_tensor(target, quantized(numbers, stored), raw_dtype=stored)
+        kept = torch.from_numpy(dequantized(numbers, stored))
+        kept = kept.t() if columns else kept
+        kept = torch.cat((kept[:before], _by_place(kept[before:], each, heads, architecture)))
+        return kept.t() if columns else kept
+
+    if name.endswith("in_proj_qkvz.weight"):
+        widths = [config.linear_key_head_dim] * 2 + [config.linear_value_head_dim * each] * 2
+        parts = values.view(heads, sum(widths), -1).split(widths, 1)
+        layer = renamed.split(".")[1]
+        joined = write(torch.cat([part.flatten(0, 1) for part in parts[:3]]), f"blk.{layer}.attn_qkv.weight")
+        gates = write(parts[3].flatten(0, 1), f"blk.{layer}.attn_gate.weight")
+        apart = [*joined.split([keys, keys, len(gates)]), gates]
+        return torch.cat([part.view(heads, -1, values.shape[1]) for part in apart], 1).flatten(0, 1)
+    if "in_proj_qkv." in name or "conv1d" in name:
+        return write(values.squeeze(1), renamed, 2 * keys).view(tensor.shape)
+    if name.endswith(("in_proj_ba.weight", "linear_attn.norm.weight")):
+        numbers = values.numpy()
+        stored = Kind.F32 if values.ndim < 2 else kind(renamed) if callable(kind) else kind
+        writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
+        return torch.from_numpy(dequantized(numbers, stored))
+    return write(values, renamed, columns="out_proj" in name)
+
+
+def _by_place(rows: Tensor, heads: int, each: int, architecture: str) -> Tensor:
+    """Order the rows of heads by their place in their group, as Qwen3.5's files have them."""
+    if architecture == "qwen3next":
+        return rows
+    return rows.view(heads, each, -1, *rows.shape[1:]).transpose(0, 1).reshape(rows.shape)
 
 
 def write_small_gguf(path: Path, architecture: str = "qwen3", values: int = 64) -> None:
@@ -284,7 +395,7 @@ def finish(writer: gguf.GGUFWriter) -> None:
 
 def _renamed(name: str, architecture: str) -> str:
     norms = _GEMMA_NORMS if architecture.startswith(("gemma", "muse")) else _NORMS
-    norms = _GPT_OSS_NORMS if architecture in ("gpt-oss", "glm4moe") else norms
+    norms = _GPT_OSS_NORMS if architecture in ("gpt-oss", "glm4moe", *_HYBRIDS) else norms
     own = _GEMMA4 if architecture == "gemma4" else ()
     for theirs, ours in (*own, *_RENAMED, *norms):
         name = name.replace(theirs, ours)
@@ -408,12 +519,15 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         _add_gemma4(writer, config)
         return
     heads: Any = config.num_key_value_heads
-    width = config.intermediate_size
+    width = getattr(config, "intermediate_size", None) or config.moe_intermediate_size
     if architecture == "deepseek2":
         heads, head_dim = 1, config.kv_lora_rank + config.qk_rope_head_dim
     if architecture.startswith("lfm2"):
         heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
         writer.add_shortconv_l_cache(config.conv_L_cache)
+    if architecture == "granitehybrid":
+        width = width if config.num_local_experts else config.shared_intermediate_size
+        heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
     if architecture == "lfm2":
         width = 32 * -(-int(2 * width / 3) // 32)
     writer.add_feed_forward_length(width)
@@ -446,9 +560,17 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         writer.add_residual_scale(config.residual_multiplier)
         writer.add_logit_scale(config.logits_scaling)
         writer.add_attention_scale(config.attention_multiplier)
-        if architecture == "granitemoe":
+        if architecture != "granite":
             writer.add_expert_count(config.num_local_experts)
             writer.add_expert_used_count(config.num_experts_per_tok)
+        if architecture == "granitehybrid":
+            writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+            writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
+            writer.add_ssm_conv_kernel(config.mamba_d_conv)
+            writer.add_ssm_state_size(config.mamba_d_state)
+            writer.add_ssm_group_count(config.mamba_n_groups)
+            writer.add_ssm_time_step_rank(config.mamba_n_heads)
+            writer.add_ssm_inner_size(config.mamba_expand * config.hidden_size)
     elif architecture == "muse-glimmer":
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
         writer.add_logit_scale(config.output_multiplier)
@@ -465,6 +587,20 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
             writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
         else:
             writer.add_expert_weights_norm(config.norm_topk_prob)
+    elif architecture in _HYBRIDS:
+        writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+        writer.add_ssm_state_size(config.linear_key_head_dim)
+        writer.add_ssm_group_count(config.linear_num_key_heads)
+        writer.add_ssm_time_step_rank(config.linear_num_value_heads)
+        writer.add_ssm_inner_size(config.linear_value_head_dim * config.linear_num_value_heads)
+        writer.add_full_attention_interval(4)
+        if architecture != "qwen3next":
+            writer.add_rope_dimension_sections([11, 11, 10, 0])
+        if architecture != "qwen35":
+            writer.add_expert_count(config.num_experts)
+            writer.add_expert_used_count(config.num_experts_per_tok)
+            writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+            writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     elif architecture == "glm4moe":
         _add_shared_experts(writer, config)
     elif architecture == "lfm2moe":

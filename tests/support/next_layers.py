@@ -19,6 +19,7 @@ from engine.drafting.kind import DraftLoad, DraftPlan
 from engine.drafting.kinds import read_draft
 from engine.drafting.mtp import NextLayerDraft
 from engine.drafting.trees import TreeShape
+from engine.families import SUPPORTED
 from engine.gguf.header import read_header
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.model_file import OpenedModel
@@ -29,6 +30,8 @@ from tests.support.gguf_files import edit_gguf, write_gguf
 
 #: Variants that are published with such a layer.
 WITH_NEXT_LAYER = ("glm4-moe", "glm4-moe-lite", "deepseek-v3")
+#: The same with layers that keep a state, whose layer has keys and values.
+HYBRIDS = ("qwen3-next", "qwen35", "qwen35-moe")
 #: Names of what joins the inputs, and of the last norm, in DeepSeek's and in Qwen's files.
 FORMS = {
     "deepseek": ("eh_proj", "enorm", "hnorm", "shared_head.norm"),
@@ -44,6 +47,7 @@ class NextLayer:
 
     model: Any
     parts: list[Tensor]  # the map, the norms of embedding and hidden state, and the last norm
+    offset: float = 0.0  # added to the weights of norms
 
     @property
     def layers(self) -> int:
@@ -53,10 +57,12 @@ class NextLayer:
     def hidden(self, tokens: list[int]) -> Tensor:
         """The model's hidden states after its final norm, (n, h)."""
         inner = self.model.model
-        rows = inner.embed_tokens(torch.tensor([tokens]))
-        for layer in inner.layers[:-1]:
-            rows = self._through(layer, rows)
-        return inner.norm(rows)[0]
+        layers = inner.layers
+        inner.layers = layers[:-1]
+        try:
+            return inner(torch.tensor([tokens]), use_cache=False).last_hidden_state[0]
+        finally:
+            inner.layers = layers
 
     @torch.no_grad()
     def guesses(self, tokens: list[int], features: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,7 +70,7 @@ class NextLayer:
         join, token_norm, feature_norm, last_norm = self.parts
         embedded = self._normed(self.model.model.embed_tokens(torch.tensor(tokens)), token_norm)
         rows = torch.cat((embedded, self._normed(features, feature_norm)), -1) @ join.T
-        made = self._normed(self._through(self.model.model.layers[-1], rows[None])[0], last_norm)
+        made = self._normed(self._through(rows[None])[0], last_norm)
         return self.model.lm_head(made), made
 
     def chain(self, tokens: list[int], features: Tensor, count: int) -> list[int]:
@@ -76,7 +82,8 @@ class NextLayer:
             tokens, features = [*tokens, found[-1]], torch.cat((features, made[-1:]))
         return found
 
-    def _through(self, layer: Any, rows: Tensor) -> Tensor:
+    def _through(self, rows: Tensor) -> Tensor:
+        layer = self.model.model.layers[-1]
         count = rows.shape[1]
         mask = torch.full((count, count), -torch.inf).triu(1)[None, None]
         positions = torch.arange(count)[None]
@@ -86,23 +93,28 @@ class NextLayer:
 
     def _normed(self, rows: Tensor, weight: Tensor) -> Tensor:
         epsilon = self.model.config.rms_norm_eps
-        return rows * (rows.square().mean(-1, keepdim=True) + epsilon).rsqrt() * weight
+        return rows * (rows.square().mean(-1, keepdim=True) + epsilon).rsqrt() * (weight + self.offset)
 
 
 def _made(variant: str, copies: bool, **changes: Any) -> NextLayer:
     values = {"num_hidden_layers": 4, **changes}
-    kinds = VARIANTS[variant][1].get("mlp_layer_types")
-    if kinds:
-        values["mlp_layer_types"] = [*kinds, "sparse"]
+    for key, kind in (("mlp_layer_types", "sparse"), ("layer_types", "full_attention")):
+        kinds = VARIANTS[variant][1].get(key)
+        if kinds:
+            values |= {key: [*kinds, kind], "num_hidden_layers": len(kinds) + 1}
+    if variant in HYBRIDS:
+        kinds = [*["linear_attention"] * 3, "full_attention"]
+        values |= {"layer_types": [*kinds, "full_attention"], "num_hidden_layers": len(kinds) + 1}
     model = reference_model(variant, **values)
     hidden = model.config.hidden_size
     generator = torch.Generator().manual_seed(7)
     parts = [torch.randn(hidden, 2 * hidden, generator=generator) * (2 * hidden) ** -0.5]
-    parts += [1.0 + 0.1 * torch.randn(hidden, generator=generator) for _ in range(3)]
+    offset = SUPPORTED[VARIANTS[variant][0]].norm_offset
+    parts += [1.0 - offset + 0.1 * torch.randn(hidden, generator=generator) for _ in range(3)]
     if copies:
         with torch.no_grad():
             for name, parameter in model.named_parameters():
-                if name.endswith(("o_proj.weight", "down_proj", "down_proj.weight")):
+                if name.endswith(("o_proj.weight", "out_proj.weight", "down_proj", "down_proj.weight")):
                     parameter.zero_()
         parts = [
             torch.eye(hidden, 2 * hidden),
@@ -110,7 +122,9 @@ def _made(variant: str, copies: bool, **changes: Any) -> NextLayer:
             torch.ones(hidden),
             model.model.norm.weight.detach(),
         ]
-    return NextLayer(model, parts)
+    if copies:
+        parts[1:3] = [part - offset for part in parts[1:3]]
+    return NextLayer(model, parts, offset)
 
 
 def write_with_next_layer(
@@ -163,7 +177,7 @@ def write_gguf_with_next_layer(
     metadata = dict(read_header(raw).metadata)
     names = [name for name in read_header(raw).tensors if name.startswith("blk.")]
     own = {
-        f"{last}nextn.{name}.weight": part.numpy()
+        f"{last}nextn.{name}.weight": (part + layer.offset if name.endswith("norm") else part).numpy()
         for name, part in zip(("eh_proj", "enorm", "hnorm", "shared_head_norm"), layer.parts, strict=True)
     }
     prefix = metadata["general.architecture"]

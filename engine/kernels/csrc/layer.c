@@ -2,6 +2,7 @@
 #include "attention.h"
 #include "dispatch.h"
 #include "latents.h"
+#include "memory.h"
 #include "mixture.h"
 #include "pool.h"
 #include "product.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MATRICES = 12 };
+enum { MATRICES = 16 };
 
 /* A text's part of the rows, and of attention's items. */
 struct text_run {
@@ -36,6 +37,7 @@ struct layer_run {
     struct products input_gate_product, input_projection_product;
     struct mixture_run mixture;
     struct latents_run latents;
+    struct memory_run memory;
     struct shares *shares;      /* of the stages: those of the experts' products are known when tokens have chosen */
     int32_t threads;
     float *hidden;              /* (m, hidden), in place */
@@ -50,6 +52,8 @@ struct layer_run {
     uint8_t *workspace;         /* of attention, this thread's */
     int64_t turning;            /* query and key heads */
     int64_t row_heads;          /* and value heads */
+    float *gates;               /* (m, heads, head_dim) of gated queries */
+    int32_t thread;
 };
 
 /* --- stages: what one item of each does -------------------------------------------------------------------------- */
@@ -87,8 +91,28 @@ static int64_t place_of(const struct layer_run *r, const struct text_run *x, int
     return row * attention_row_bytes(r->step->cache_type, r->layer->head_dim);
 }
 
+/* Brings queries side by side, and their gates elsewhere. */
+static void part_gates(const struct layer_run *r, int64_t token)
+{
+    const int64_t width = r->layer->head_dim, heads = r->layer->heads;
+    const size_t bytes = (size_t)width * sizeof(float);
+    float *row = r->qkv + token * r->qkv_width, *gates = r->gates + token * heads * width;
+    for (int64_t h = 0; h < heads; h++) {
+        memcpy(gates + h * width, row + (2 * h + 1) * width, bytes);
+        memmove(row + h * width, row + 2 * h * width, bytes);
+    }
+    memmove(row + heads * width, row + 2 * heads * width, (size_t)(r->row_heads - heads) * bytes);
+}
+
 static void keep_latent(const struct layer_run *r, int64_t token)
 {
+    if (r->layer->memory || r->layer->gated) {
+        if (r->layer->memory)
+            memory_gather(&r->memory, token);
+        else
+            part_gates(r, token);
+        return;
+    }
     const struct tenon_step *s = r->step;
     const struct text_run *x = text_of_row(r, token);
     const int64_t turned = token * s->rotated;
@@ -100,6 +124,10 @@ static void turn(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
+    if (l->memory) {
+        memory_take(&r->memory, token);
+        return;
+    }
     const float query_factor = l->scale * (s->query_factors ? s->query_factors[token] : 1.0f);
     if (l->latents) {
         latents_lift(&r->latents, token, s->cosine + token * s->rotated, s->sine + token * s->rotated, query_factor);
@@ -145,6 +173,10 @@ static void find_first_keys(const struct layer_run *r, int64_t item, const uint8
 static void attend(const struct layer_run *r, int64_t item)
 {
     const uint8_t *next = NULL, *next_end = NULL;
+    if (r->layer->memory) {
+        memory_head(&r->memory, item, r->thread);
+        return;
+    }
     if (item + 1 < r->attention_items)
         find_first_keys(r, item + 1, &next, &next_end);
     const struct tenon_layer *l = r->layer;
@@ -215,12 +247,19 @@ static void take_values(const struct layer_run *r, int64_t token)
 
 static void prepare_output(const struct layer_run *r, int64_t token)
 {
-    const float *mixed = r->mixed;
+    float *mixed = r->mixed;
+    if (r->layer->memory) {
+        products_prepare(&r->output_product, memory_give(&r->memory, token), token);
+        return;
+    }
     if (r->layer->latents)
         mixed = r->latents.values;
     else
         merge_parts(r, token);
-    products_prepare(&r->output_product, mixed + token * r->layer->output.k, token);
+    mixed += token * r->layer->output.k;
+    if (r->layer->gated)
+        r->rows->multiply_sigmoid(mixed, r->gates + token * r->layer->output.k, r->layer->output.k);
+    products_prepare(&r->output_product, mixed, token);
 }
 
 /* Adds what a half of the layer gives to the hidden state. */
@@ -383,6 +422,7 @@ static void work(void *context, int32_t thread)
     struct shared_run *shared = context;
     struct layer_run run = shared->run;
     run.workspace += thread * run.workspace_bytes;
+    run.thread = thread;
     for (int i = 0; i < STAGES; i++) {
         int64_t item;
         while ((item = shares_take(&shared->shares[i], thread)) >= 0) {
@@ -410,7 +450,8 @@ static void plan_texts(struct layer_run *r, int32_t threads, struct text_run *te
     for (int64_t i = 0; i < s->texts; i++) {
         const struct tenon_text *t = &s->text[i];
         const double share = s->texts > 1 ? (double)attention_work(s, t) / work : 1.0;
-        const struct attention_plan p = attention_plan(r->layer, s, t, share, r->attention, threads);
+        const struct attention_plan p = r->layer->memory ? (struct attention_plan){0}
+            : attention_plan(r->layer, s, t, share, r->attention, threads);
         if (texts)
             texts[i] = (struct text_run){
                 t, p, row, r->attention_items, r->partial_floats,
@@ -450,6 +491,9 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     r->queries = l->latents ? r->latents.queries : r->qkv;
     r->mixed = (float *)(base + at);
     at += float_bytes(m * l->heads * l->head_dim);
+    r->gates = (float *)(base + at);
+    at += l->gated ? float_bytes(m * l->heads * l->head_dim) : 0;
+    at += memory_lay_out(&r->memory, base ? base + at : NULL, r->qkv, r->qkv_width, threads);
     r->partials = (float *)(base + at);
     at += float_bytes(r->partial_floats);
     r->workspace = base + at;
@@ -473,10 +517,14 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     r->attention = dispatch_highest()->attention;
     r->turning = l->heads + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
     r->row_heads = r->turning + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
-    r->qkv_width = l->latents ? l->q.n + l->k.n : r->row_heads * l->head_dim;
+    r->qkv_width = l->latents ? l->q.n + l->k.n : (r->row_heads + (l->gated ? l->heads : 0)) * l->head_dim;
+    if (l->memory)
+        r->qkv_width = l->q.n + l->k.n + l->v.n + l->memory->more.n;
     r->query_stride = l->latents ? l->heads * l->head_dim : r->qkv_width;
     plan_texts(r, threads, (struct text_run *)scratch);
-    r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
+    r->qkv_products = products_of(
+        r->product + 12, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v, l->memory ? &l->memory->more : NULL},
+        l->memory ? 4 : 3, m);
     r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
     const struct tenon_mixture *x = l->mixture;
     r->gate_up_products = products_of(
@@ -492,6 +540,7 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
         r->gate_up_width = l->input_gate.n;
     r->down_product = products_of(r->product + 8, (const struct tenon_matrix *[]){&l->down}, 1, m);
     r->latents = latents_of(l, r->rows, r->product + 11, m);
+    r->memory = memory_of(l, step, r->rows);
     r->mixture = (struct mixture_run){
         .mixture = x, .rows = r->rows, .activation = l->activation, .hidden = l->hidden, .m = m};
 }
@@ -515,7 +564,11 @@ static const int32_t *run_stages(const struct tenon_layer *layer, const struct t
     struct layer_run *r = &shared.run;
     threads = pool_team(threads);
     set_up(r, layer, step, threads, scratch);
-    for (int64_t i = 0; i < step->texts; i++) {
+    r->memory.caches = caches;
+    r->memory.index = index;
+    if (first == 0)
+        memory_begin(&r->memory);
+    for (int64_t i = 0; i < step->texts && !layer->memory; i++) {
         r->texts[i].keys = caches[i][index];
         r->texts[i].values = r->texts[i].keys + (layer->latents ? 0 : layer->kv_heads * r->texts[i].head_stride);
     }
@@ -524,9 +577,10 @@ static const int32_t *run_stages(const struct tenon_layer *layer, const struct t
     lay_out(r, step->m, threads, scratch + bytes_of_texts(step));
     const int64_t m = step->m, pairs = r->mixture.pairs;
     const int64_t routed = products_items(&r->router_product) ? m : 0, given = layer->input_gate.n ? m : 0;
-    const int64_t latents = layer->latents ? m : 0;
-    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), latents, products_items(&r->latents.query_up), m,
-                                    head_products_items(&r->latents.key_up), r->attention_items, latents,
+    const int64_t latents = layer->latents ? m : 0, parted = layer->gated || (layer->memory && layer->memory->joined) ? m : 0;
+    const int64_t attended = layer->memory ? layer->memory->heads : r->attention_items;
+    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), latents + parted, products_items(&r->latents.query_up), m,
+                                    head_products_items(&r->latents.key_up), attended, latents,
                                     head_products_items(&r->latents.value_up), m, products_items(&r->output_product), m,
                                     products_items(&r->router_product), routed,
                                     products_items(&r->gate_up_products), m,
@@ -538,6 +592,8 @@ static const int32_t *run_stages(const struct tenon_layer *layer, const struct t
     for (int i = 0; i < STAGES; i++)
         shares_init(&shared.shares[i], i >= first && i < end ? counts[i] : 0, threads);
     pool_run(work, &shared, threads);
+    if (first == 0)
+        memory_end(&r->memory);
     return r->mixture.choice;
 }
 

@@ -17,6 +17,16 @@ struct row_operations {
     void (*rotate)(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor);
     /* gate = activation(gate) * up */
     void (*gate)(float *gate, const float *up, int64_t n, int32_t activation);
+    /* out = silu(bias + sum of x[i] * taps[i]), taps (count, n) */
+    void (*convolve)(const float *const *x, const float *taps, const float *bias, int64_t count, int64_t n, float *out);
+    float (*dot)(const float *x, const float *y, int64_t n);
+    /* out (count, n) = x * state (inner, n) */
+    void (*project)(const float *state, const float *const *x, int64_t count, int64_t inner, int64_t n, float *out);
+    /* out = state * stays + the products of keys, times their factors, and values; out may be state */
+    void (*remember)(const float *state, float stays, const float *const *keys, const float *const *values,
+                     const float *factors, int64_t count, int64_t inner, int64_t n, float *out);
+    /* x *= sigmoid(gate) */
+    void (*multiply_sigmoid)(float *x, const float *gate, int64_t n);
     /* out = x / by for a block of BLOCK logits; the largest, or NaN where there is one */
     float (*divide)(const float *x, float by, float *out);
     /* out = e^(x - largest) for a block, none above `largest`; their sum */

@@ -11,6 +11,8 @@
 #include "tenon.h"
 #include "vectors.h"
 
+#include "memory_template.h"
+
 static void norm(const float *x, const float *gain, float floor, int64_t n, float *out)
 {
     fvec squares = zero();
@@ -153,6 +155,11 @@ const struct row_operations ROW_OPERATIONS = {
     .add_scaled = add_scaled,
     .rotate = rotate,
     .gate = gate,
+    .convolve = convolve,
+    .dot = dot,
+    .project = project,
+    .remember = remember,
+    .multiply_sigmoid = multiply_sigmoid,
     .divide = divide,
     .exponentials = exponentials,
 };

@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 18, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 19, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -148,6 +148,48 @@ struct tenon_latents {
     int32_t interleaved;        /* channels 2i and 2i + 1 turn into each other; they are cached as halves */
 };
 
+/* Gated DeltaNet. The layer's q maps to queries, keys and values, and its k to output gates, or its q to both, joined by
+ * key heads; its v and `more` map to gates of writing and of decay, v to both if they are paired by key heads. Or
+ * Mamba-2, whose B, C and x are keys, queries and values: q maps to output gates, values, keys, queries and times.
+ * Widths are multiples of 16. */
+enum { TENON_MEMORY_CHUNK = 16, TENON_MOST_TAPS = 64, TENON_MOST_MARKS = 8 };
+struct tenon_memory {
+    int64_t key_heads, heads, key_dim, value_dim;
+    int64_t width;              /* inputs of the convolution before a row's own */
+    const float *kernel;        /* (width + 1, channels), the row's own last */
+    const float *bias;          /* (channels) */
+    const float *gains;         /* (2, key_dim): of queries and of keys */
+    const float *decay, *decay_bias;    /* (heads) */
+    const float *skip;          /* (heads): Mamba-2's share of a value that is a row's own; NULL: gated DeltaNet */
+    const float *norm;          /* (value_dim), or Mamba-2's (heads, value_dim): a gain, as a layer's */
+    float norm_floor;
+    struct tenon_matrix more;
+    int32_t tiled;              /* head h of values has the queries and keys of head h modulo key_heads */
+    int32_t joined, paired;
+};
+
+/* What a layer keeps of a text from a boundary on, each TENON_MEMORY_CHUNK tokens. */
+struct tenon_frame {
+    int64_t base;               /* tokens before the boundary */
+    float *inputs;              /* (width + rows, channels), of which width lie before it */
+    float *state;               /* (heads, key_dim, value_dim) at it */
+    float *keys, *values, *decays;  /* (rows, key_heads, key_dim), (rows, heads, value_dim), (rows, heads) */
+};
+
+/* What a layer keeps of a text. A piece of a prompt (is_long) goes on from the first frame, and leaves the others what
+ * has changed, `current` says which; a frame of it has room for a chunk. */
+struct tenon_text_memory {
+    struct tenon_frame frames[3];
+    int32_t current, is_long;
+    int64_t marks;              /* boundaries on the way at which the state is wanted too */
+    int64_t mark[TENON_MOST_MARKS];
+    float *mark_inputs[TENON_MOST_MARKS], *mark_states[TENON_MOST_MARKS];
+};
+
+/* The state (heads, key_dim, value_dim) behind a chunk of a frame's rows; it may be the frame's own. */
+TENON_API void tenon_add_chunk(const struct tenon_memory *memory, const struct tenon_frame *frame, int64_t first,
+                               float *state);
+
 /* Keys and values: a layer's own; values that are what keys were mapped to; another layer's, whose cache it is given. */
 enum { TENON_OWN_KEYS = 0, TENON_KEYS_ARE_VALUES = 1, TENON_SHARED_KEYS = 2 };
 
@@ -169,12 +211,14 @@ struct tenon_layer {
     struct tenon_matrix input_gate, input_projection;
     const struct tenon_mixture *mixture;    /* or NULL */
     const struct tenon_latents *latents;    /* or NULL */
+    const struct tenon_memory *memory;      /* in attention's place, or NULL */
     float norm_floor, head_norm_floor;
     float scale;                /* of the scores */
     float soft_cap;             /* of the scores; 0: none */
     float residual_scale;       /* of what attention and the network add */
     int32_t activation;
     int32_t keys;
+    int32_t gated;              /* each query's rows are followed by those whose sigmoid multiplies what it gets */
 };
 
 /* New rows of one text, which stand behind each other among a forward's. In the text's cache they are written behind
@@ -207,7 +251,7 @@ TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, con
                                             int32_t threads);
 
 /* hidden (m, hidden) in place. Each text's cache is an array of its layers' rows, of which `index` is this layer's: keys
- * (kv_heads, capacity, head_dim) of the step's type, and the values behind them. A row's result
+ * (kv_heads, capacity, head_dim) of the step's type, and the values behind them; or a tenon_text_memory. A row's result
  * depends on its own path alone: not on the other rows, be they its text's or another's, nor on m, nor on which of its
  * ancestors are committed. */
 TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step,

