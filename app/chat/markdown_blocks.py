@@ -27,14 +27,20 @@ _DELIMITER = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _FORMULA = re.compile(
     r"^( *)(\$\$(?!\$)|\\\[|\\begin\{((?:equation|align|alignat|gather|multline|eqnarray)\*?)\})(.*)$"
 )
+# A fence that surely opens a code, and what else may open something that hides where blocks begin.
+_OPENER = re.compile(
+    r"^ {0,3}(`{3,}(?=[^`\n]{0,200}\n)|~{3,}(?=[^\n]{0,200}\n))|^ *(?:```|~~~|\$\$|\\\[|\\begin\{)|<think>",
+    re.MULTILINE,
+)
+_SURE = re.compile(r"\n\n(?=[^\s\-*+\d])|\n(?=#{1,6}[ \t])")  # a block begins after it, whatever stands before
 _MARKS = "`~<$\\|-:#*_+>"  # with one of these, or a digit, a line begins that may begin a block
 _THINK_OPEN = "<think>"
 _THINK_CLOSE = "</think>"
 # A block that is longer is parted, so that each part is laid out in a few ms. In characters, but for lines of code and
 # cells of a table.
 _LONGEST = 2_000
-_LONGEST_CODE, _MOST_LINES = 8_000, 200  # also the longest formula, and thought or list without a place to part it
-_ENOUGH_LINES = 120  # before a line that seems to begin something
+_LONGEST_CODE, _MOST_LINES = 8_000, 100  # also the longest formula, and thought or list without a place to part it
+_ENOUGH_LINES = 60  # before a line that seems to begin something
 _MOST_CELLS, _MOST_COLUMNS = 160, 100
 _LONGEST_ROW = 400_000  # of a table, which shows the beginning of a long cell and copies all of it
 _NEAR = 200  # so much earlier a long line is parted at a space
@@ -154,6 +160,39 @@ class BlockSplitter:
             self._take(self._part(line) if len(line) > _LONGEST else line)
             self._at = end
         self._partial = self._part(self._partial)
+
+    def skip(self, text: str, least: int, most: int) -> int:
+        """Go on at a place of the text where a block begins, and split nothing before it.
+
+        Args:
+            text: All of the text, of which the beginning has been fed.
+            least: The first place that will do.
+            most: The last one.
+
+        Returns:
+            The place, or 0 where none is sure.
+        """
+        if self._kind in (BlockKind.CODE, BlockKind.FORMULA, BlockKind.THINK):
+            return 0
+        place = self._at
+        while True:
+            opener = _OPENER.search(text, place, most)
+            sure = _SURE.search(text, max(place, least), opener.start() if opener else most)
+            if sure or opener is None or not opener[1]:
+                return self._begin_at(sure.end()) if sure else 0
+            fence = re.compile(rf"^[^\S\n]*{opener[1]}{opener[1][0]}*[^\S\n]*\n", re.MULTILINE)
+            closed = fence.search(text, opener.end(), most)
+            if closed is None:
+                return 0
+            place = closed.end()
+            if place >= least:
+                return self._begin_at(place)
+
+    def _begin_at(self, place: int) -> int:
+        self._reset()
+        self._partial = ""
+        self._at = place
+        return place
 
     def finish(self) -> None:
         """Freeze the tail at the end of the text."""
@@ -464,6 +503,15 @@ class PlainSplitter(BlockSplitter):
 
     def _longest_line(self, line: str) -> int:
         return _LONGEST
+
+    def skip(self, text: str, least: int, most: int) -> int:
+        """Go on at a line of the text, see `BlockSplitter.skip`."""
+        place = text.find("\n", least, most) + 1
+        if place:
+            self._begin_at(place)
+            self._open(BlockKind.PLAIN)
+            self._joined = "\n"
+        return place
 
     def _take(self, line: str) -> None:
         self._in_line = False

@@ -350,6 +350,7 @@ class Theme(QObject):
         code_family: Code family; empty takes the system's.
     """
 
+    changing = Signal()  # soon, which costs by the widget
     changed = Signal()
 
     def __init__(self, scale: float = 1.0, dark: bool | None = None, family: str = "", code_family: str = "") -> None:
@@ -403,6 +404,7 @@ class Theme(QObject):
         """Style the whole application and tell every widget that paints by itself."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
+        self.changing.emit()
         if not app.styleSheet():  # with one the style has no name, and another would restyle every widget
             app.setStyle(QStyleFactory.create("Fusion"))
         palette = self._qt_palette()

@@ -104,9 +104,8 @@ def gap_px(before: BlockKind | None, kind: BlockKind) -> int:
         return 20
     if before is BlockKind.PARAGRAPH and kind is BlockKind.LIST:
         return 6
-    if {before, kind} <= {BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE}:
-        return 10
-    return 12
+    running = (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE)
+    return 10 if before in running and kind in running else 12
 
 
 class UnconfirmedText(QWidget):

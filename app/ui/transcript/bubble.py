@@ -212,7 +212,9 @@ class OwnMessage(QWidget):
     @Slot()
     def _turn_fold(self) -> None:
         self._unfolded = not self._unfolded
+        self.blocks.unfolding = True
         self.height_changed.emit()
+        self.blocks.unfolding = False
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.buttons.set_seen(True)

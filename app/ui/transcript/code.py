@@ -103,7 +103,7 @@ def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
         for number, part in enumerate(value.split("\n")):
             if number:
                 line, column = line + 1, 0
-            length = len(part) + sum(character > "\uffff" for character in part)
+            length = len(part) + (0 if part.isascii() else sum(character > "\uffff" for character in part))
             if role and part and line < len(lines):
                 lines[line].append(Span(column, length, role))
             column += length

@@ -402,7 +402,10 @@ class MessageColumn(QScrollArea):
     @Slot(object)
     def _height_changed(self, view: MessageView) -> None:
         if not self._arranging and view in self.message_views.all:
+            self._follow = self._follow and not view.blocks.unfolding  # which leaves the button where it is
             self._arrange(keep=self.top_view())
+            if view.blocks.unfolding:
+                self._scrolled(self.verticalScrollBar().value())
 
     def _arrange(self, keep: tuple[MessageView, int] | None = None) -> None:
         """Place every view; then follow the end, or hold ``keep`` (a view and its distance from the top) still."""

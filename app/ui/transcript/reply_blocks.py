@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice, pairwise, takewhile
-from operator import add
+from operator import attrgetter
 from sys import maxsize
 from time import perf_counter
-from typing import NamedTuple
 
-from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -45,9 +45,9 @@ _WIDGET, _PARSED = 250, 2
 _CELL = 12  # a character in a table
 _WORK = 2_500  # in one turn of the event loop
 _AT_ONCE = 12_000  # work of a short text, which is all widgets before it is seen, so that its height is right
-_SECTION, _MOST_BLOCKS = 8_000, 600  # characters and blocks of a section
+_SECTION, _MOST_BLOCKS = 8_000, 500  # characters and blocks of a section
 _FED, _FED_EACH = 8_000, 1_000  # characters that are parsed at once, and in pieces after these
-_READ_BEFORE = 4_000  # characters of a code that its highlighter reads before a further part of it
+_READ_BEFORE = 2_000  # characters of a code that its highlighter reads before a further part of it
 _FENCE = re.compile(r"^ *(?:```|~~~).*\n", re.MULTILINE)
 _SLICE_MS = 8.0
 _KEPT = 2.0  # heights of the view from it, within which widgets are kept
@@ -55,66 +55,50 @@ _LETTER_PX, _GAP_PX, _HALF_LINE = 7.4, 10, 50  # of an estimate; half a line in 
 _TALLEST_PX = 4_000_000  # Qt's widgets end at 16 million; heights of what is far from the view share these
 
 
-class Size(NamedTuple):
-    """What the height of some blocks depends on."""
-
-    px: int  # of what is not running text, at the usual size
-    lines: int  # of running text
-    wrapped: int  # characters of these that may need more lines
+# What the height of some blocks depends on: px of what is not running text, at the usual size; lines of running text;
+# characters of these that may need more lines.
+Size = tuple[int, int, int]
 
 
+@dataclass(slots=True, eq=False)
 class Piece:
     """A block near the view: a widget, or a height before that is made."""
 
-    __slots__ = ("block", "found", "height", "thought", "top", "widget", "width")
+    section: Section
+    block: Block
+    widget: BlockWidget | None = None
+    found: int = -1  # places that a search found while it is no widget; -1 where they are not counted
+    thought: int = -1  # number of the thought that it is a part of
+    width: int = -1  # that the height is of; -1 where it is to be found again
+    height: int = 0
+    top: int = maxsize  # until it is placed
 
-    def __init__(self, block: Block) -> None:
-        self.block = block
-        self.widget: BlockWidget | None = None
-        self.found = -1  # places that a search found while it is no widget; -1 where they are not counted
-        self.thought = -1  # number of the thought that it is a part of
-        self.width = -1  # that the height is of; -1 where it is to be found again
-        self.height = 0
-        self.top = maxsize  # until it is placed
+    def forget_height(self) -> None:
+        """Let it be laid out again."""
+        self.width = self.section.width = -1
 
 
+@dataclass(slots=True, eq=False)
 class Section:
-    """A part of the text: pieces near the view, a height elsewhere.
+    """A part of the text: pieces near the view, a height elsewhere."""
 
-    Args:
-        splitter: What has been read before it.
-        fed: Characters that the splitter has read.
-        thoughts: Number of thoughts that begin before it.
-    """
+    splitter: BlockSplitter  # what has been read before it
+    fed: int = 0  # characters that the splitter has read
+    thoughts: int = 0  # number of thoughts that begin before it
+    pieces: list[Piece] = field(default_factory=list)
+    last: BlockKind | None = None  # kind of its last block that is shown
+    code: bool = False  # True if a code begins or ends in it
+    size: Size = (0, 0, 0)
+    thought: int = -1  # number of the thought that all of it is a part of
+    found: int = -1  # places that a search found; -1 where they are not counted
+    width: int = -1  # that the height and the places of its pieces are of; -1 where they are to be found again
+    height: int = 0
+    top: int = maxsize  # until it is placed
 
-    __slots__ = (*("begin", "code", "fed", "found", "height", "last", "pieces"),
-                 *("sizes", "splitter", "thoughts", "top", "width"))  # fmt: skip
-
-    def __init__(self, splitter: BlockSplitter, fed: int, thoughts: int) -> None:
-        self.splitter = splitter
-        self.begin = splitter.begin
-        self.fed = fed
-        self.thoughts = thoughts
-        self.pieces: list[Piece] = []
-        self.last: BlockKind | None = None  # kind of its last block
-        self.code = False  # True if a code begins in it
-        self.sizes: dict[int, Size] = {}  # by the thought that hides it, or -1
-        self.found = -1  # places that a search found; -1 where they are not counted
-        self.width = -1
-        self.height = 0
-        self.top = maxsize if fed else 0
-
-    def measure(self, blocks: list[Block]) -> None:
-        """Note what is to be known of its blocks when they are gone."""
-        thought = self.thoughts
-        for block in blocks:
-            thought += block.kind is BlockKind.THINK and block.joined is None
-            hidden = thought if block.kind is BlockKind.THINK and block.joined is not None else -1
-            before, added = self.sizes.get(hidden, Size(0, 0, 0)), _size(block)
-            self.sizes[hidden] = Size(*map(add, before, (added.px + _GAP_PX, *added[1:])))
-        self.width = -1
-        self.last = blocks[-1].kind
-        self.code = any(block.kind is BlockKind.CODE and block.joined is None for block in blocks)
+    @property
+    def begin(self) -> int:
+        """Place in the text where its first block begins."""
+        return self.splitter.begin
 
 
 class ReplyBlocks(QWidget):
@@ -134,13 +118,15 @@ class ReplyBlocks(QWidget):
     def __init__(self, theme: Theme, parent: QWidget, plain: bool = False) -> None:
         super().__init__(parent)
         self.theme = theme
+        theme.changing.connect(self._drop_widgets)
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self._unread = PlainSplitter() if plain else BlockSplitter()
         self._splitter = self._unread.copy()
-        self.sections: list[Section] = [Section(self._unread, 0, 0)]  # the last one is still written
+        self.sections: list[Section] = [Section(self._unread, top=0)]  # the last one is still written
         self._near: list[Section] = []  # those that have pieces
         self._final = 0  # number of pieces of the last section that no more text changes
         self._unfolded: set[int] = set()  # numbers of thoughts
+        self.unfolding = False  # True while the height changes because the user shows or hides something
         self.text: str = ""  # the Markdown so far
         self._fed = 0  # characters of it that are parsed
         self._complete = False
@@ -150,6 +136,7 @@ class ReplyBlocks(QWidget):
         self._width = -1
         self._seen: tuple[int, int] | None = None  # from where to where it is in view, in px
         self._spent = 0  # work of this turn of the event loop
+        self._telling = False  # True while the height changes
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted: list[Stretch] = []
@@ -180,13 +167,13 @@ class ReplyBlocks(QWidget):
     @property
     def has_code(self) -> bool:
         """True if a block is code."""
-        return any(section.code or any(map(_begins_code, section.pieces)) for section in self.sections)
+        return any(section.code for section in self.sections) or any(map(_begins_code, self.sections[-1].pieces))
 
     def code_above(self, bottom: int) -> str | None:
         """Return the last code that begins above a place in px, else the first, or None without any."""
-        coded = [
-            at for at, section in enumerate(self.sections) if section.code or any(map(_begins_code, section.pieces))
-        ]
+        coded = [at for at, section in enumerate(self.sections) if section.code]
+        if any(map(_begins_code, self.sections[-1].pieces)):
+            coded.append(len(self.sections) - 1)
         above = bisect_left(coded, bottom, key=lambda at: self.sections[at].top)
         for number in range(max(above, 1) - 1, -1, -1):
             at = coded[number]
@@ -235,8 +222,10 @@ class ReplyBlocks(QWidget):
                 if piece not in first:
                     _discard(piece)
             self._splitter, self._fed, self._final = self._unread.copy(), 0, 0
-            self.sections = [Section(self._unread, 0, 0)]
+            self.sections = [Section(self._unread, top=0)]
             self.sections[0].pieces = first
+            for piece in first:
+                piece.section = self.sections[0]
             self._near = self.sections[:]
             self._unfolded.clear()
             self._counted, self._chosen = 0, None
@@ -257,27 +246,48 @@ class ReplyBlocks(QWidget):
             if blocks and (self._fed - self.sections[-1].fed >= _SECTION or len(blocks) >= _MOST_BLOCKS):
                 self._seal(blocks)
 
+    def _skip(self) -> bool:
+        """Let the last section end where a block surely begins, without splitting up to there."""
+        lines = self.text.count("\n", self._fed, self._fed + _SECTION)
+        length = _SECTION * _MOST_BLOCKS // max(lines, _MOST_BLOCKS)
+        end = self._splitter.skip(self.text, self._fed + length, self._fed + 2 * length)
+        if end:
+            _drop(self.sections[-1].pieces, 0)
+            self._fed = end
+            self._seal(self._splitter.frozen)
+        return end > 0
+
     def _seal(self, blocks: list[Block]) -> None:
-        """Let the last section end with these blocks, and begin another one."""
+        """Let the last section end with these blocks and what was skipped, and begin another one."""
         last = self.sections[-1]
-        last.measure(blocks)
+        text = self.text[last.begin : self._splitter.begin]
+        gaps = text.count("\n\n")
+        lines = text.count("\n") - gaps
+        last.size = (_GAP_PX * gaps, lines, max(0, len(text) - _HALF_LINE * lines))
+        last.code = _FENCE.search(text) is not None
+        last.thought = last.thoughts if last.splitter.in_thought and self._splitter.in_thought else -1
+        last.last, last.width = BlockKind.PARAGRAPH, -1
         self._splitter.frozen = []
+        final, self._final = self._final, 0
         thoughts = last.thoughts + sum(block.kind is BlockKind.THINK and block.joined is None for block in blocks)
         after = Section(self._splitter.copy(), self._fed, thoughts)
         self.sections.append(after)
         if last.pieces:
             after.pieces = last.pieces[len(blocks) :]
             del last.pieces[len(blocks) :]
+            for piece in after.pieces:
+                piece.section = after
             self._near.append(after)
-            self._give(last, blocks, self._final)
-        self._final = 0
+            self._give(last, blocks, final)
+            self._tell_height()  # before anything is painted
 
     @Slot()
     def _feed(self) -> None:
         """Split some more of the text."""
         begun = perf_counter()
         while self._fed < len(self.text) and (perf_counter() - begun) * 1000 < _SLICE_MS:
-            self._split(_FED_EACH)
+            if self._fed > self.sections[-1].fed or not self._skip():
+                self._split(_FED_EACH)
         if self._fed == len(self.text):
             self._feeder.stop()
             self.refresh()
@@ -418,7 +428,7 @@ class ReplyBlocks(QWidget):
                 self._tell_height()
                 if self._width > 0:
                     self.fit(self._width)
-                if not isinstance(piece.widget, SearchedWidget):
+                if not isinstance(piece.widget, SearchedWidget) or not piece.widget.found:
                     break
                 place = piece.widget.choose_found(min(number, piece.widget.found - 1))
                 return place.translated(piece.widget.pos())
@@ -427,7 +437,6 @@ class ReplyBlocks(QWidget):
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
-        self._drop_far(0)
         for piece in self._pieces():
             if piece.widget is not None:
                 piece.widget.restyle()
@@ -456,12 +465,12 @@ class ReplyBlocks(QWidget):
                     yield piece.block.source, piece.block.joined
 
     def _range_of(self, section: Section) -> tuple[int, int]:
-        at = bisect_right(self.sections, section.fed, key=_fed)
+        at = bisect_right(self.sections, section.fed, key=attrgetter("fed"))
         return section.begin, self.sections[at].begin if at < len(self.sections) else len(self.text)
 
     def _markdown(self, section: Section) -> str:
         """Return a section's Markdown without what parts it from the next one."""
-        at = bisect_right(self.sections, section.fed, key=_fed)
+        at = bisect_right(self.sections, section.fed, key=attrgetter("fed"))
         start, end = self._range_of(section)
         joined = self.sections[at].splitter.joined if at < len(self.sections) else None
         text = self.text[start:end]
@@ -473,14 +482,16 @@ class ReplyBlocks(QWidget):
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
         elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if elsewhere:
-            self._spent = 0
-        if elsewhere or not self._builder.isActive():
+        if not self._telling and (elsewhere or not self._builder.isActive()):
+            self._build_more()
+        elif self._telling and self._spent < _WORK:
             self._build_seen()
+        else:
+            self._builder.start()
 
     def place_of(self, character: int) -> int:
         """Return where a block begins that a character of the text is in, in px."""
-        section = self.sections[bisect_right(self.sections, character, key=_begin) - 1]
+        section = self.sections[bisect_right(self.sections, character, key=attrgetter("begin")) - 1]
         end, top = section.begin, section.top
         for piece in section.pieces:
             if end > character:
@@ -491,8 +502,8 @@ class ReplyBlocks(QWidget):
 
     def anchor(self, y: int) -> tuple[Piece | Section, int]:
         """Return what stands at a place in px, and how far below its top that is."""
-        section = self.sections[max(0, bisect_right(self.sections, y, key=_top) - 1)]
-        at = bisect_right(section.pieces, y, key=_top) - 1
+        section = self.sections[max(0, bisect_right(self.sections, y, key=attrgetter("top")) - 1)]
+        at = bisect_right(section.pieces, y, key=attrgetter("top")) - 1
         found = section.pieces[at] if at >= 0 else section
         return found, y - found.top
 
@@ -507,11 +518,13 @@ class ReplyBlocks(QWidget):
         top, bottom = self._seen
         room = bottom - top
         self._drop_far(_KEPT * room)
-        sections = self._sections_in(top - room, bottom + room)
-        unparsed = [section for section in sections if not section.pieces and section.last is not None]
-        changed = bool(unparsed)
+        first = max(0, bisect_right(self.sections, top - room, key=attrgetter("top")) - 1)
+        sections = list(takewhile(lambda one: one.top <= bottom + room, islice(self.sections, first, None)))
+        unparsed = [one for one in sections if not (one.pieces or one is self.sections[-1] or self._hides(one.thought))]
+        changed = False
         while unparsed and self._spent < _WORK:
             self._parse(unparsed.pop())
+            changed = True
         missing = [
             piece
             for section in sections
@@ -523,15 +536,11 @@ class ReplyBlocks(QWidget):
         while missing and self._spent < _WORK:
             self._build(missing.pop(0))
             changed = True
-        if missing or changed:
-            self._builder.start()  # heights may differ from what was estimated
+        if missing or unparsed or changed:
+            self._builder.start()
         if changed:
             self._show_caret()
-            self._tell_height()
-
-    def _sections_in(self, top: int, bottom: int) -> list[Section]:
-        first = max(0, bisect_right(self.sections, top, key=_top) - 1)
-        return list(takewhile(lambda section: section.top <= bottom, islice(self.sections, first, None)))
+            self._tell_height()  # which may differ from what was estimated
 
     def _drop_far(self, room: float) -> None:
         """Give up the widgets that are further from the view than that in px, and the pieces of whole sections."""
@@ -542,7 +551,7 @@ class ReplyBlocks(QWidget):
         for section in self._near:
             for piece in section.pieces:
                 far = piece.top > bottom or piece.top + piece.height < top
-                if far and piece.widget is not None and piece is not self._chosen and _can_drop(piece.widget):
+                if far and self._can_drop(piece):
                     _discard(piece)
             far = section.top > bottom or section.top + section.height < top
             if far and section is not self.sections[-1] and all(piece.widget is None for piece in section.pieces):
@@ -551,6 +560,25 @@ class ReplyBlocks(QWidget):
                 near.append(section)
         self._near = near
 
+    def _can_drop(self, piece: Piece) -> bool:
+        """Return True if it has a widget and nothing is lost with that: no place found, no keyboard, no selection."""
+        widget, focus = piece.widget, QApplication.focusWidget()
+        if widget is None or piece is self._chosen or widget is focus:
+            return False
+        kept = focus is not None and widget.isAncestorOf(focus)
+        return not kept and all(part.copies is None for part in widget.selectables())
+
+    @Slot()
+    def _drop_widgets(self) -> None:
+        """Give up the widgets, now and not in the next turn: making others costs less than another style of these."""
+        for piece in self._pieces():
+            if self._can_drop(piece):
+                _discard(piece)
+        self._drop_far(0)
+        self._builder.start()
+        for child in self.children():
+            QApplication.sendPostedEvents(child, QEvent.Type.DeferredDelete.value)
+
     def _pieces(self) -> Iterator[Piece]:
         return (piece for section in self._near for piece in section.pieces)
 
@@ -558,51 +586,56 @@ class ReplyBlocks(QWidget):
         """Return a section's pieces, which are made for the moment if it has none."""
         if section.pieces or section is self.sections[-1]:
             return section.pieces
-        found = [Piece(block) for block in self._blocks_of(section)]
+        found = [Piece(section, block) for block in self._blocks_of(section)]
         for piece in found:
             piece.top = section.top
         return found
 
     def _blocks_of(self, section: Section) -> list[Block]:
         splitter = section.splitter.copy()
-        after = self.sections[bisect_right(self.sections, section.fed, key=_fed)]
+        after = self.sections[bisect_right(self.sections, section.fed, key=attrgetter("fed"))]
         for start in range(section.fed, after.fed, _FED_EACH):
             splitter.feed(self.text[start : min(start + _FED_EACH, after.fed)])
+        if after.begin == after.fed:
+            splitter.finish()
         return splitter.frozen
 
     def _parse(self, section: Section) -> None:
         """Make the pieces of a section that has none."""
         blocks = self._blocks_of(section)
-        self._spent += _PARSED * len(blocks)
-        self._give(section, blocks, 0)
+        self._spent += _WIDGET + _PARSED * len(blocks)
+        self._give(section, blocks or [_EMPTY], 0)
 
     def _give(self, section: Section, blocks: list[Block], first: int) -> None:
         """Let a section have these blocks; what is before the first of them has not changed."""
         if section not in self._near[-2:]:
-            at = bisect_right(self._near, section.fed, key=_fed)
+            at = bisect_right(self._near, section.fed, key=attrgetter("fed"))
             if not at or self._near[at - 1] is not section:
                 self._near.insert(at, section)
         pieces = section.pieces
         for piece, block in zip(islice(pieces, first, None), islice(blocks, first, None), strict=False):
             piece.block = block
-            piece.width = piece.found = -1
+            piece.found = -1
+            piece.forget_height()
+            self._spent += 0 if piece.widget is None else _work(block)
             if piece.widget is not None and not show_in_place(piece.widget, block, self._complete):
                 _discard(piece)
                 self._build(piece)
-        for piece in pieces[len(blocks) :]:
-            _discard(piece)
-        del pieces[len(blocks) :]
-        pieces += map(Piece, islice(blocks, len(pieces), None))
+        _drop(pieces, len(blocks))
+        pieces += [Piece(section, block) for block in islice(blocks, len(pieces), None)]
+        section.width = -1
         thought = section.thoughts
         for piece in pieces:
-            if piece.block.kind is BlockKind.THINK:
-                thought += piece.block.joined is None
-                piece.thought = thought
+            thinks = piece.block.kind is BlockKind.THINK
+            thought += thinks and piece.block.joined is None
+            piece.thought = thought if thinks else -1
 
     def _folds(self, piece: Piece) -> bool:
         """Return True if a piece is hidden: it belongs to a folded thought."""
-        hidden = piece.block.kind is BlockKind.THINK and piece.block.joined is not None
-        return hidden and piece.thought not in self._unfolded
+        return piece.block.joined is not None and self._hides(piece.thought)
+
+    def _hides(self, thought: int) -> bool:
+        return thought >= 0 and thought not in self._unfolded
 
     @Slot(bool)
     def _unfold(self, shown: bool) -> None:
@@ -612,7 +645,9 @@ class ReplyBlocks(QWidget):
             if piece.thought == number and isinstance(piece.widget, ThoughtBlock):
                 piece.widget.set_unfolded(shown)
         self._forget_widths()
+        self.unfolding = True
         self._tell_height()
+        self.unfolding = False
 
     # --- places -----------------------------------------------------------------------------------------------
 
@@ -628,18 +663,20 @@ class ReplyBlocks(QWidget):
         for section in self.sections:
             if not section.pieces:
                 if section.width != width:
-                    section.height, section.width = self._estimate(section.sizes, width), width
+                    section.height = 0 if self._hides(section.thought) else self._estimate(section.size, width)
+                    section.width = width
                 far += section.height
         squeezed = min(1.0, _TALLEST_PX / max(far, 1))
         top, before = 0, None  # type: int, BlockKind | None
         for section in self.sections:
-            section.top = top
-            if section.pieces:
-                top, before = self._place(section, top, before, width)
+            if section.pieces and (section.width != width or section.top != top):
+                section.top = top
+                top, section.last = self._place(section, top, before, width)
                 section.height, section.width = top - section.top, width
             else:
-                top += round(section.height * squeezed)
-                before = section.last
+                section.top = top
+                top += section.height if section.pieces else round(section.height * squeezed)
+            before = section.last
         if self._unconfirmed is not None and not self._complete:
             if self.unconfirmed:
                 top = self._fit_unconfirmed(self._unconfirmed, width, top)
@@ -663,19 +700,19 @@ class ReplyBlocks(QWidget):
                 elif piece.widget is not None:
                     piece.height = piece.widget.fit(width)
                 else:
-                    piece.height = self._estimate({-1: _size(block)}, width)
+                    piece.height = self._estimate(_size(block), width)
             if piece.widget is not None and (moved or piece.width != width):
                 piece.widget.setGeometry(0, top, width, piece.height)
             piece.width = width
             top += piece.height
         return top, before
 
-    def _estimate(self, sizes: dict[int, Size], width: int) -> int:
+    def _estimate(self, size: Size, width: int) -> int:
         """Height in px, at a width, of what has never been laid out."""
         scale = self.theme.type.px(1000) / 1000
-        shown = [size for thought, size in sizes.items() if thought < 0 or thought in self._unfolded]
-        lines = sum(size.lines + size.wrapped * _LETTER_PX * scale / max(width, 1) for size in shown)
-        return round(sum(size.px for size in shown) * scale + lines * self.theme.type.line_height(TextStyle.READING))
+        px, lines, wrapped = size
+        needed = lines + wrapped * _LETTER_PX * scale / max(width, 1)
+        return round(px * scale + needed * self.theme.type.line_height(TextStyle.READING))
 
     def _fit_unconfirmed(self, unconfirmed: UnconfirmedText, width: int, bottom: int) -> int:
         """Place the guess from where the text ends, or on a line of its own below; return where it ends."""
@@ -704,14 +741,13 @@ class ReplyBlocks(QWidget):
             blocks = [_EMPTY]  # for the caret to stand in
         self._give(last, blocks, self._final)
         self._final = len(self._splitter.frozen)
-        if self._seen is None and whole and len(self.sections) <= 2:
-            missing = [piece for piece in self._pieces() if piece.widget is None]
-            if sum(_work(piece.block) for piece in missing) <= _AT_ONCE:
-                for piece in missing:
+        unseen = self._seen is None
+        most = _AT_ONCE if unseen and len(self.sections) <= 2 else _WORK
+        if whole and (self._seen is None or self.height() <= 2 * self._seen[1] - self._seen[0]):
+            for piece in reversed(last.pieces if unseen else last.pieces[-2:]):  # before the reader's eyes
+                if self._spent < most:
                     self._build(piece)
-        elif self._seen is not None and whole and self.height() <= 2 * self._seen[1] - self._seen[0]:
-            for piece in last.pieces[-2:]:  # at once, as it is written before the reader's eyes
-                self._build(piece)
+        self._spent = 0
         self._show_caret()
         self._tell_height()
         self._refreshed_at = perf_counter()
@@ -725,7 +761,7 @@ class ReplyBlocks(QWidget):
         self._spent += _work(block)
         before = self._code_before(piece) if block.kind is BlockKind.CODE and block.joined == "\n" else ""
         piece.widget = widget = make_block_widget(self.theme, block, self, before)
-        piece.width = -1
+        piece.forget_height()
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
         if not isinstance(widget, RuleBlock):
@@ -742,12 +778,12 @@ class ReplyBlocks(QWidget):
         if self._complete:
             show_in_place(widget, block, True)
         if self._drafted:
-            self._show_drafted(next(section for section in self._near if piece in section.pieces))
+            self._show_drafted(piece.section)
         widget.show()
 
     def _code_before(self, piece: Piece) -> str:
         """Return the end of the code that a piece goes on with: the highlighter begins there."""
-        section = next(section for section in self._near if piece in section.pieces)
+        section = piece.section
         words: list[str] = []
         for one in reversed(section.pieces[: section.pieces.index(piece)]):
             words.append(f"{one.block.text}\n")
@@ -775,7 +811,7 @@ class ReplyBlocks(QWidget):
     def _forget_heights(self) -> None:
         """Forget the heights of blocks that are widgets: one changed its height."""
         for piece in self._pieces():
-            piece.width = -1
+            piece.forget_height()
         self._tell_height()
 
     def _forget_widths(self) -> None:
@@ -787,15 +823,9 @@ class ReplyBlocks(QWidget):
 
     def _tell_height(self) -> None:
         self._fitted = None
+        telling, self._telling = self._telling, True
         self.height_changed.emit()
-
-
-def _can_drop(widget: BlockWidget) -> bool:
-    """Return True if nothing is lost with a widget: no keyboard, no selection."""
-    focus = QApplication.focusWidget()
-    if focus is not None and (widget is focus or widget.isAncestorOf(focus)):
-        return False
-    return all(part.copies is None for part in widget.selectables())
+        self._telling = telling
 
 
 def _begins_code(piece: Piece) -> bool:
@@ -806,18 +836,6 @@ def _goes_on_with_code(piece: Piece) -> bool:
     return piece.block.kind is BlockKind.CODE and piece.block.joined is not None
 
 
-def _top(one: Piece | Section) -> int:
-    return one.top
-
-
-def _begin(section: Section) -> int:
-    return section.begin
-
-
-def _fed(section: Section) -> int:
-    return section.fed
-
-
 def _work(block: Block) -> int:
     return _WIDGET + len(block.text) * (_CELL if block.kind is BlockKind.TABLE else 1)
 
@@ -825,14 +843,21 @@ def _work(block: Block) -> int:
 def _size(block: Block) -> Size:
     lines = block.text.count("\n") + 1
     if block.kind is BlockKind.CODE:
-        return Size(20 * lines + (56 if block.joined is None else 24), 0, 0)
+        return (20 * lines + (56 if block.joined is None else 24), 0, 0)
     if block.kind is BlockKind.TABLE:
-        return Size(31 * lines, 0, 0)
+        return (31 * lines, 0, 0)
     if block.kind is BlockKind.RULE:
-        return Size(9, 0, 0)
+        return (9, 0, 0)
     if block.kind is BlockKind.THINK and block.joined is None:
-        return Size(30, 0, 0)
-    return Size(0, lines, max(0, len(block.text) - _HALF_LINE * lines))
+        return (30, 0, 0)
+    return (0, lines, max(0, len(block.text) - _HALF_LINE * lines))
+
+
+def _drop(pieces: list[Piece], first: int) -> None:
+    """Take away the pieces from one on."""
+    for piece in pieces[first:]:
+        _discard(piece)
+    del pieces[first:]
 
 
 def _discard(piece: Piece) -> None:

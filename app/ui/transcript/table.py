@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -183,7 +184,7 @@ class TableGrid(QWidget):
         super().__init__()
         self._theme = theme
         self._rows: list[list[TableCell]] = []
-        self._cache: dict[tuple[str, int, bool], TableCell] = {}
+        self._cache: defaultdict[tuple[str, int, bool], list[TableCell]] = defaultdict(list)
         self._widths: list[float] = []
         self._heights: list[float] = []
         self.right_to_left: bool = False
@@ -199,7 +200,7 @@ class TableGrid(QWidget):
         leading = Qt.AlignmentFlag.AlignRight if self.right_to_left else Qt.AlignmentFlag.AlignLeft
         alignments = [_alignment(cell, leading) for cell in split_cells(delimiter)]
         before = self._cache if keep else {}
-        self._cache = {}
+        self._cache = defaultdict(list)
         self._rows = []
         for number, line in enumerate([head, *body]):
             texts = split_cells(line)[: len(alignments)]
@@ -208,8 +209,9 @@ class TableGrid(QWidget):
             for alignment, text in zip(alignments, texts, strict=True):
                 key = (text, alignment.value, number == 0)
                 # A document holds one layout, so a cell cannot stand in two columns.
-                cell = before.pop(key, None) or TableCell(self._theme, text, alignment, number == 0)
-                self._cache.setdefault(key, cell)
+                kept = before.get(key)
+                cell = kept.pop() if kept else TableCell(self._theme, text, alignment, number == 0)
+                self._cache[key].append(cell)
                 row.append(cell)
             self._rows.append(row)
         self.search(self._pattern)

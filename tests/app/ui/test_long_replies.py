@@ -18,6 +18,7 @@ from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.selectable import SelectableText
+from app.ui.transcript.table import TableCell, TableGrid
 from tests.benchmarks.long_replies import KINDS
 from tests.support.scripted_workspace import ScriptedWorkspace
 
@@ -102,14 +103,13 @@ def test_what_is_near_the_view_is_made_of_widgets(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     turns: list[int] = []
-    build_seen = ReplyBlocks._build_seen
+    build_more = ReplyBlocks._build_more
 
     def watched(blocks: ReplyBlocks) -> None:
-        before = blocks._spent
-        build_seen(blocks)
-        turns.append(blocks._spent - before)
+        build_more(blocks)
+        turns.append(blocks._spent)
 
-    monkeypatch.setattr(ReplyBlocks, "_build_seen", watched)
+    monkeypatch.setattr(ReplyBlocks, "_build_more", watched)
     view = opened(qtbot, window, workspace, KINDS[kind](40_000))
     bar = window.page.transcript.verticalScrollBar()
     assert bar.maximum() > 3 * window.height()
@@ -192,7 +192,7 @@ def test_what_is_far_from_the_view_keeps_no_blocks(qtbot: QtBot, theme: Theme, k
         near = [section for section in blocks.sections if section.pieces]
         assert 0 < len(near) < 8
         assert 0 < len(blocks.widgets) < _MOST
-    assert len(blocks.sections) < len(text) / 1_000
+    assert len(blocks.sections) < text.count("\n") / 250
     whole = [block for section in blocks.sections[:-1] for block in blocks._blocks_of(section)]
     assert whole == split_blocks(text)[: len(whole)]
 
@@ -209,6 +209,7 @@ def test_thoughts_of_any_length_unfold_in_parts(qtbot: QtBot, window: MainWindow
         button.setChecked(shown)
         qtbot.waitUntil(lambda: view.blocks.settled)
         assert (bar.maximum() > 3_000) == shown
+        assert sum(bool(section.pieces) for section in view.blocks.sections) < 5
         assert len(view.blocks.widgets) < _MOST
     assert plain_text(text) == "before\n\nafter"
 
@@ -284,3 +285,87 @@ def test_another_size_of_text_makes_few_widgets_anew(
     qtbot.waitUntil(lambda: view.blocks.settled)
     assert len(view.blocks.widgets) < _MOST
     assert view.height() > 1.2 * height
+
+
+def test_unfolding_leaves_the_button_where_it_is(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    thought = "<think>" + "\n\n".join(PARAGRAPHS[:60]) + "</think>"
+    view = opened(qtbot, window, workspace, "\n\n".join(PARAGRAPHS[:60]) + f"\n\n{thought}\n\nafter")
+    column = window.page.transcript
+    assert column.follows
+    (button,) = (one for one in view.findChildren(QToolButton) if one.accessibleName() == "Thoughts of the model")
+    place = button.mapTo(column, QPoint(0, 0))
+    for shown in (True, False):
+        button.setChecked(shown)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        assert column.follows == (not shown)
+        assert abs(button.mapTo(column, QPoint(0, 0)).y() - place.y()) <= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("plain", [False, True])
+def test_what_is_skipped_has_the_same_blocks(qtbot: QtBot, theme: Theme, kind: str, plain: bool) -> None:
+    blocks = ReplyBlocks(theme, None, plain=plain)  # type: ignore[arg-type]
+    qtbot.addWidget(blocks)
+    mixed = "# Head\n\nProse `code`\n\n- item\n\n  more\n\n```py\nx = 1\n\n# y\n```\n\n> quote\n\n1. one\n\n2. two\n\n"
+    text = (mixed * 50 + KINDS[kind](30_000) + "\n\n" + mixed * 50) * 2
+    blocks.set_text(text)
+    while blocks._fed < len(text):
+        blocks._feed()
+    found = [block for section in blocks.sections[:-1] for block in blocks._blocks_of(section)]
+    found += [*blocks._splitter.frozen, *blocks._splitter.tail()]
+    if plain:
+        assert joined_text((block.text, block.joined) for block in found).rstrip("\n") == text.rstrip("\n")
+    else:
+        assert found == split_blocks(text)
+
+
+def test_a_long_text_is_seldom_split(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    fed: list[int] = []
+    feed = BlockSplitter.feed
+    monkeypatch.setattr(BlockSplitter, "feed", lambda splitter, text: (fed.append(len(text)), feed(splitter, text))[1])
+    for plain, kind in ((False, "short paragraphs"), (False, "headings"), (False, "code blocks"), (True, "lines")):
+        fed.clear()
+        blocks = ReplyBlocks(theme, None, plain=plain)  # type: ignore[arg-type]
+        qtbot.addWidget(blocks)
+        blocks.set_text(KINDS[kind](400_000))
+        while blocks._fed < len(blocks.text):
+            blocks._feed()
+        assert sum(fed) < 20_000
+
+
+def test_a_search_that_shows_nothing_there_does_no_harm(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    opened(qtbot, window, workspace, "&amp;" * 4_000)
+    finder = window.find_in_chat.finder
+    finder.search(phrase_pattern("amp"))
+    qtbot.waitUntil(lambda: not finder._worker.isActive())
+    assert finder.number <= 1
+
+
+def test_cells_that_stay_are_kept_while_a_table_grows(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    init = TableCell.__init__
+    monkeypatch.setattr(TableCell, "__init__", lambda cell, *given: (made.append(given[1]), init(cell, *given))[1])
+    grid = TableGrid(theme, "|a|b|\n|-|-|\n" + "|x|x|\n" * 20 + "|y|y|")
+    qtbot.addWidget(grid)
+    made.clear()
+    grid.set_markdown("|a|b|\n|-|-|\n" + "|x|x|\n" * 20 + "|y|y|\n|z|x|")
+    assert sorted(made) == ["x", "z"]
+
+
+def test_a_view_that_moves_over_heights_that_differ_comes_to_rest(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply_blocks, "_TALLEST_PX", 40_000)
+    text = "a\n\n" + "\n" * 40_000 + "p\n\n" * 40_000
+    view = opened(qtbot, window, workspace, text)
+    bar = window.page.transcript.verticalScrollBar()
+    for place in range(10, -1, -1):
+        bar.setValue(bar.maximum() * place // 10)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        assert len(view.blocks.widgets) < _MOST
