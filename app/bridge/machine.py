@@ -227,8 +227,7 @@ class Machine(QObject):
             return  # it starts again with the next message, and not to fail in the same way at once
         self._model.load_in_background()
         # The measurements have refined the predictions, those of other models too.
-        if options is not None:
-            self.plans.ask(options)
+        self.plans.renew()
         self.plans.ask_for_chosen()
         if rows:
             self.measured_speeds.emit()

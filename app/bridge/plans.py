@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient, Question
 from app.bridge.models.installed import Installed
@@ -80,6 +80,12 @@ class Plans(QObject):
         question = self._client.ask(MakePlan("", wanted))
         question.done(lambda made: self._keep(wanted, made))
         question.failed(lambda error: self._keep(wanted, error))
+
+    @Slot()
+    def renew(self) -> None:
+        """Ask for every plan again: other drafts fit, or something was measured."""
+        for options in list(self._plans):
+            self.ask(options)
 
     def forget(self) -> None:
         """Drop the plans; they no longer hold."""

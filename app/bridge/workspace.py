@@ -206,6 +206,7 @@ class Workspace(QObject):
         self.drafts.chosen.connect(self.settings_applied)
         self.drafts.refused.connect(self.notice)
         self.machine.measured_speeds.connect(self.model_store.predict_again)
+        self.model_store.pairs_changed.connect(self.plans.renew)
         self.model_store.folders.said.connect(self.notice)
         self.model_store.model_wanted.connect(self.choose_model)
         self.model_store.settings_changed.connect(self.settings_applied)

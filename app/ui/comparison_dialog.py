@@ -104,6 +104,8 @@ def _speed_words(trials: Sequence[Trial]) -> str:
     title = titles((faster, slower))[0]
     tau = faster.mean_acceptance_length
     alike = (faster.asked.model, faster.asked.weights) == (slower.asked.model, slower.asked.weights)
+    if alike and (faster.ran, faster.asked.draft) == (slower.ran, slower.asked.draft):
+        return tr("Both ran {mode}, so the difference in speed is chance", mode=ran_title(faster))
     if alike and tau is not None and tau < _HARDLY and faster.ran != "plain":
         return tr(
             "{mode} wrote {times} times as fast, but almost no guess was accepted, so that was chance",

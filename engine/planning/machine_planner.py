@@ -137,7 +137,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     if chosen is None:
         return plain.refusal or say("No mode that this version has can run this model here.")
     rate = chosen.tokens_per_second or 0.0
-    speed = f"{figure(rate, '.0f' if rate >= 100 else '.2g')} tok/s"
+    speed = f"{figure(rate, '.0f' if rate >= 99.95 else '.1f' if rate >= 1 else '.2g')} tok/s"
     source = say("measured") if chosen.measured else say("predicted")
     if chosen.mode == "plain":
         return say("Auto: plain, {source} at {speed}; no other mode is faster here.", source=source, speed=speed)

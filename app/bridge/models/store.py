@@ -59,6 +59,7 @@ class ModelStore(QObject):
         self.downloads.arrived.connect(self._arrived)
         self.downloads.measured.connect(self._keep_connection)
         self.installed.changed.connect(self._tell_arrived)
+        self.installed.changed.connect(self.find_pairs)
         self.offers.pair_wanted.connect(lambda target, draft: self._pairs_wanted.add((target, draft)))
         self.installed.removed.connect(self.forecasts.forget)  # the disk has more room now
         self.folders.others_changed.connect(self.installed.refresh)
@@ -96,11 +97,8 @@ class ModelStore(QObject):
 
     def look_at_installed(self) -> None:
         """Find out of what is installed, where that is not known yet, how fast it is and what goes with what."""
-        entries = self.installed.entries
-        self.forecasts.ask_installed(entries)
-        if entries != self._paired and len(entries) > 1:
-            self._paired = entries
-            self.find_pairs()
+        self.forecasts.ask_installed(self.installed.entries)
+        self.find_pairs()
 
     def entry(self, name: str) -> InstalledEntry | None:
         """Return an installed model by its name."""
@@ -110,8 +108,13 @@ class ModelStore(QObject):
         """Return True if it answers, or guesses for what answers, from the next message on."""
         return entry.ref in (self._settings.model, *self._settings.drafts_of(self._settings.model))
 
+    @Slot()
     def find_pairs(self) -> None:
-        """Ask the engine which drafts work with which models; `pairs_changed` follows."""
+        """Ask the engine which drafts work with which models, where others are installed than it was asked about."""
+        entries = self.installed.entries
+        if entries == self._paired or len(entries) < 2:
+            return
+        self._paired = entries
         if self._pairing is not None:
             self._pairing.drop()
         self._pairing = self._client.ask(FindPairs("")).done(self._take_pairs)
@@ -208,8 +211,9 @@ class ModelStore(QObject):
             self._remove_what_leaves()
 
     def _take_pairs(self, found: PairsFound) -> None:
-        self.pairs = found.pairs
-        self.pairs_changed.emit()
+        if found.pairs != self.pairs:
+            self.pairs = found.pairs
+            self.pairs_changed.emit()
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:

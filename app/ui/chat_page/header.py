@@ -33,6 +33,7 @@ _LEAST_DETAIL_PX = 60  # less of the words after the name says nothing
 _ICON_PX = 14
 _HEIGHT_PX = 52
 _BUTTON_PX = 32
+_LEAST_TITLE_PX = 100
 _OPTIONS_PX = 28
 
 
@@ -161,13 +162,17 @@ class ModelButton(QAbstractButton):
             self._theme.type.px(32),
         )
 
+    @property
+    def bare_width(self) -> int:
+        """Width in px with the whole name and no words after it."""
+        _, detail = self._widths()
+        return self.sizeHint().width() - (detail + 8 if detail else 0)
+
     def width_in(self, room: int) -> int:
         """Return the width to take of some room in px, without the words after the name if they do not fit."""
-        _, detail = self._widths()
-        whole = self.sizeHint().width()
+        whole, bare = self.sizeHint().width(), self.bare_width
         if whole <= room:
             return whole
-        bare = whole - detail - 8 if detail else whole
         return room if room - bare - 8 >= _LEAST_DETAIL_PX else min(bare, room)
 
     def minimumSizeHint(self) -> QSize:
@@ -343,7 +348,9 @@ class Header(QWidget):
         wanted = min(self.title.fontMetrics().horizontalAdvance(self._text) + 8, 260)
         wanted += 0 if self.options_button.isHidden() else self._options_px + 4
         room = min(self.width() - 2 * 160, right - left - wanted - 16)
-        width = self.model_button.width_in(max(room, 180))
+        # Two models are often told apart by the middle of their names, and the title is in the list of chats too.
+        name = min(self.model_button.bare_width, right - left - _LEAST_TITLE_PX - 16)
+        width = self.model_button.width_in(max(room, name, 180))
         model_left = (self.width() - width) // 2
         model_left = max(model_left, min(left + wanted + 16, right - width))
         place(self.model_button, model_left, (height - size.height()) // 2, width, size.height())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -244,12 +244,12 @@ class ChatSettingsDialog(RingedDialog):
 def _temperature_words(settings: Settings, advice: ModelAdvice | None) -> str:
     """Return the temperature that holds if the chat has none, and its origin."""
     if settings.temperature is not None:
-        return figures.digits(settings.temperature, 6)
+        return QLocale().toString(settings.temperature, "f", 2)
     chosen = {name: getattr(settings, name) for name in ADVISED}
     number = None if advice is None else sampling_in_force(chosen, advice).get("temperature")
     if number is None:
         return tr("what the model's makers advise")
-    value = figures.digits(number.value, 6)
+    value = QLocale().toString(number.value, "f", 2)
     if number.origin == "makers":
         return tr("{value}, as the model's makers advise", value=value)
     return tr("{value}, the usual value", value=value)

@@ -233,6 +233,8 @@ class Inspector(QWidget):
     def _show_plots(self, trace: ReplyTrace, plain: float | None) -> None:
         samples = trace.gauges.samples
         now = samples[-1].at_s if samples else 0.0
+        for plot in (self.speed, self.memory):
+            plot.setVisible(bool(samples))
         speeds = [(s.at_s - now, speed) for s, speed in zip(samples, smooth_speeds(samples), strict=True)]
         self.speed.set_points(speeds, None if plain is None else (tr("plain"), plain))
         self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])
@@ -243,7 +245,9 @@ class Inspector(QWidget):
         rate = samples[-1].disk_bytes_per_second if samples and streams else 0.0
         self.places.set_places(places, rate)
         self.places.setVisible(bool(places) or self._message is None)
-        self.accepted.set_shares(() if trace.timings is None else trace.timings.acceptance_by_position)
+        shares = () if trace.timings is None else trace.timings.acceptance_by_position
+        self.accepted.setVisible(bool(shares))
+        self.accepted.set_shares(shares)
 
     def _show_round(self, trace: ReplyTrace, number: int) -> None:
         record = trace.round(number)

@@ -85,6 +85,7 @@ class InstalledRow(RuledRow):
             tr("Being added")
             if not entry.ref
             else joined(
+                content.speed,
                 tr("built in, a very small model: quick, often wrong") if entry.bundled else "",
                 entry.type,
                 size,
@@ -97,7 +98,6 @@ class InstalledRow(RuledRow):
                 else tr("used in place")
                 if entry.in_place
                 else "",
-                content.speed,
             )
         )
         self.detail.setVisible(bool(self.detail.text()))

@@ -209,6 +209,8 @@ class ModelShelf:
         best = None if plan is None else plan.taken
         if best is None or best.tokens_per_second is None:
             return ""
+        if plan is not None and not plan.measured:
+            return joined(figures.speed(best.tokens_per_second), source_of("guess"))
         return speed_and_source(best)
 
     def _known(self, model: ListedModel) -> Prediction | None:
@@ -327,7 +329,7 @@ def _speed_words(prediction: Prediction | None) -> str:
     """Return a predicted speed and its source; empty where there is none."""
     if prediction is None or prediction.tokens_per_second is None:
         return ""
-    return joined(figures.speed(prediction.tokens_per_second), best_mode(prediction), source_of(prediction))
+    return joined(figures.speed(prediction.tokens_per_second), best_mode(prediction), source_of(prediction.basis))
 
 
 def _told(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -23,7 +23,7 @@ _SOURCES: dict[Basis, str] = {
     "busy": mark("predicted from measurements made while other programs were busy"),
     "rest": mark("predicted from measurements made here"),
 }
-# Half the width of the range around a predicted speed, as a share of it.
+# Half the width of the range around a predicted speed, as a share of it: chosen, not measured.
 _ERRORS: dict[Basis, float] = {"guess": 0.5, "busy": 0.3, "rest": 0.2}
 # 50 Mbit/s, in bytes.
 _USUAL_BYTES_PER_S = 6_250_000
@@ -113,9 +113,9 @@ def download_time(size_bytes: int, bytes_per_s: int) -> str:
     return tr("About {time} at {rate} (your connection is not measured yet)", time=time, rate=rate)
 
 
-def source_of(prediction: Prediction) -> str:
+def source_of(basis: Basis) -> str:
     """Say what a predicted speed comes from."""
-    return tr(_SOURCES[prediction.basis])
+    return tr(_SOURCES[basis])
 
 
 def best_mode(prediction: Prediction) -> str:

@@ -28,6 +28,7 @@ _FENCE = "```"
 _FOLDED_LINES, _WHOLE_LINES = 16, 24  # lines that are shown of a message with more than the second number
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
+_LEAST_SHARE = 0.6  # a bubble is not made narrower than this for the buttons beside it
 _ROW_GAP_PX = 2
 _BESIDE_GAP_PX = 6  # between the buttons and the bubble, where there is room at its left
 _BESIDE_UP_PX = 6
@@ -175,7 +176,10 @@ class OwnMessage(QWidget):
         self.fold.setText(tr("Show less") if self._unfolded else tr("Show all"))
         if self.message.content.count("\n") >= _WHOLE_LINES:
             inner = max(inner, self.fold.sizeHint().width())
-        inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
+        row = self.buttons.natural_size()
+        beside = width - row.width() - _BESIDE_GAP_PX  # what leaves the buttons their place at the left
+        most = min(int(width * _LARGEST_SHARE), beside if beside >= width * _LEAST_SHARE else width)
+        inner = min(inner, most - 2 * _PADDING_X_PX)
         top = _PADDING_Y_PX
         for label, name in zip(self._files, names, strict=True):
             label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
@@ -194,7 +198,6 @@ class OwnMessage(QWidget):
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
         place(self._bubble, width - outer, 0, outer, bottom, width)
-        row = self.buttons.natural_size()
         bottom = 0 if self._bubble.isHidden() else bottom
         beside = width - outer - row.width() - _BESIDE_GAP_PX
         if beside >= 0 and bottom:

@@ -77,3 +77,12 @@ def test_a_plan_needs_no_model_and_leaves_the_loaded_one(desk: Desk) -> None:
     desk.wait(lambda: bool(workspace.plans.problem(wanted)))
     assert len(desk.recorder.states) == states
     desk.answer(workspace, "say 2", chat)
+
+
+def test_plans_are_asked_for_again_once_other_drafts_fit(workspace: ScriptedWorkspace) -> None:
+    workspace.plans.ask_for_chosen()
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
+    asked = workspace.engine.last(MakePlan)
+    workspace.model_store.pairs_changed.emit()
+    assert workspace.engine.last(MakePlan) is not asked
+    assert workspace.plans.chosen == plan()  # which stays until the other comes

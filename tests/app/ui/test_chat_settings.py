@@ -104,7 +104,7 @@ def test_what_is_set_for_the_model_is_what_holds_where_the_chat_says_nothing(
 ) -> None:
     workspace.settings.temperature = 0.5
     workspace.settings.set_for_model("smollm2", "temperature", 0.9)
-    assert "In Settings: 0.9." in dialog(window).temperature.accessibleDescription()
+    assert "In Settings: 0.90." in dialog(window).temperature.accessibleDescription()
 
 
 def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
@@ -128,7 +128,7 @@ def test_the_temperature_of_the_settings_is_told_as_a_number(
     window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     told = dialog(window).temperature.accessibleDescription()
-    assert "In Settings: 0.6, as the model's makers advise." in told
+    assert "In Settings: 0.60, as the model's makers advise." in told
 
 
 def test_cancelling_changes_nothing(window: MainWindow, workspace: ScriptedWorkspace, chat: int) -> None:

@@ -60,3 +60,10 @@ def test_what_would_run_is_predicted_for_the_catalogue_and_for_results(desk: Des
     desk.wait(lambda: {"some/Odd-7b", "some/gone"} <= store.forecasts.known.keys())
     assert store.forecasts.sizes["some/Odd-7b"] == 5000 + len(config)
     assert store.forecasts.known["some/gone"].problem
+
+
+def test_drafts_of_what_is_installed_are_found_before_any_page_is_opened(desk: Desk, weights: bytes) -> None:
+    store = desk.open().model_store
+    store.offers.fetch(offer_of(desk, store, REPO))
+    desk.wait(lambda: bool(store.pairs))
+    assert not store.forecasts.known  # which the page Models would have asked for
