@@ -143,6 +143,7 @@ class BlockNetwork:
         turning = config.heads + config.kv_heads
         for index, layer in enumerate(weights.layers):
             check()
+            assert layer.qkv is not None
             mapped = layer.qkv(features).view(count, turning + config.kv_heads, config.head_dim)
             assert layer.key_norm is not None, "its blocks have Qwen3's norms"
             keys = rotate(layer.key_norm(mapped[:, config.heads : turning]), *rotation[:2])

@@ -39,7 +39,7 @@ class FamilyExperts:
     """Facts about a family's experts that config.json leaves out: names of their tensors, and their router."""
 
     router: str = "mlp.gate"  # module of the router
-    # Modules of an expert, with its number in braces: gate, up, down
+    # Modules of an expert, with its number in braces: gate, up, down; or up, down
     matrices: tuple[str, ...] = tuple(f"mlp.experts.{{}}.{name}" for name in NETWORK)
     # Modules of an expert in checkpoints that have gate and up in one; empty if none have
     fused: tuple[str, ...] = ()
@@ -47,6 +47,8 @@ class FamilyExperts:
     shared: str = ""  # beginning of the modules of the network that every token takes; empty for none
     shared_gate: str = ""  # module whose number's sigmoid multiplies that network's result; empty for none
     correction: str = ""  # tensor that is added to scores for the choice; empty for none
+    # Modules that map the rows that experts take, and what they give, if the config says that they work in a latent
+    latent: tuple[str, ...] = ()
     scores: Literal["softmax", "sigmoid"] = "softmax"  # function from the router's logits to scores
     group_scores: int = 2  # number of largest scores whose sum ranks groups of experts
     sum_floor: float = 0.0  # number added to the sum that weights are divided by
@@ -103,6 +105,8 @@ class Family:
     stacks: Mapping[str, Stack] = field(default_factory=dict, hash=False)
     # Tenon's names of modules of a layer, which are Llama's, with the family's own; and of the final norm
     names: tuple[tuple[str, str], ...] = ()
+    single: bool = False  # True if a layer is attention, a state, a network or experts alone, by ``layer_types``
+    gated_network: bool = True  # False if the feed-forward network and the experts have no gate
     # Type of the layers that have a short convolution in attention's place; empty if none have
     convolution: str = ""
     # Gated DeltaNet after that convolution, whose maps the checkpoint has apart, or joined by key heads; or Mamba-2,

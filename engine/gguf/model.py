@@ -70,7 +70,7 @@ _SINKS = dict.fromkeys(("attn_sinks.weight", "attn_sinks"), "self_attn.sinks")
 # Far beyond every existing number: a damaged one must not become a list of that many entries.
 _MOST_EXPERTS = 1 << 16
 #: Modules whose weight has so many dimensions, whatever the file says.
-_DIMENSIONS = {"conv.conv": 1, "attn.conv1d": 1, "mamba.conv1d": 1, "mamba.norm": 1, "mlp.shared_expert_gate": 2}
+_DIMENSIONS = {"conv.conv": 1, "conv1d": 1, "mamba.norm": 1, "mixer.norm": 1, "mlp.shared_expert_gate": 2}
 
 #: Tensors that hold frequencies, which the config has.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
@@ -108,7 +108,8 @@ def _naming(form: GgufForm, family: Family) -> tuple[dict[str, str], ...]:
     experts = family.experts
     if experts is not None:
         layer |= {"ffn_gate_inp": experts.router, "ffn_gate_inp_shexp": experts.shared_gate}
-        for kind, module, matrix in zip(("gate", "up", "down"), NETWORK, experts.matrices, strict=True):
+        for module, matrix in zip(NETWORK[-len(experts.matrices) :], experts.matrices, strict=True):
+            kind = module.removesuffix("_proj")
             stacks[f"ffn_{kind}_exps"] = matrix
             layer[f"ffn_{kind}_shexp"] = f"{experts.shared}{module}"
         if experts.fused:

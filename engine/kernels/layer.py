@@ -15,7 +15,7 @@ from engine.kernels.library import Matrix
 HEAD_DIM_MULTIPLE = 16
 TILE_TOKENS = 16  # of csrc/job.h
 CACHE_8_BITS = 1  # TENON_CACHE_8_BITS
-ACTIVATIONS = {"silu": 0, "gelu_tanh": 1, "gelu": 2, "clamped_swiglu": 3}  # TENON_SILU and so on
+ACTIVATIONS = {"silu": 0, "gelu_tanh": 1, "gelu": 2, "clamped_swiglu": 3, "relu2": 4}  # TENON_SILU and so on
 
 
 #: By whether keys and values are another layer's, and whether values are what keys were: TENON_OWN_KEYS and so on.

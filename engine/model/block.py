@@ -65,6 +65,8 @@ def attention(
     Returns:
         (n, h), before the residual sum.
     """
+    assert weights.qkv is not None
+    assert weights.output is not None
     if weights.convolution is not None:
         if config.delta is not None:
             return _remembered(config.delta, weights, weights.convolution, index, rows, texts)
@@ -107,6 +109,8 @@ def attention(
 
 def _convolved(weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]) -> Tensor:
     """Compute a gated short convolution."""
+    assert weights.qkv is not None
+    assert weights.output is not None
     gate, gate_out, inputs = weights.qkv(rows).chunk(3, -1)
     inputs = (gate * inputs).float()
     mixed = [span.convolve(inputs[own], kernel) for span, own in _spans(index, texts)]
@@ -118,7 +122,7 @@ def _remembered(
 ) -> Tensor:
     """Compute gated DeltaNet, or Mamba-2."""
     assert weights.memory_norm is not None
-    assert weights.decay is not None
+    assert weights.output is not None
     mapped, gate, writes, decays = _memory_inputs(delta, weights, rows)
     found = []
     for span, own in _spans(index, texts):
@@ -142,6 +146,7 @@ def _remembered(
 
 def _memory_inputs(delta: DeltaNet, weights: LayerWeights, rows: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the convolution's inputs, output gates, shares that are written, and logarithms of decays, float32."""
+    assert weights.qkv is not None
     assert weights.decay is not None
     assert weights.decay_bias is not None
     mapped = weights.qkv(rows).float()
@@ -202,6 +207,7 @@ def _attended(
 
 def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> Tensor:
     """Compute the feed-forward network of (n, h) rows of the residual stream, experts included, before the sum."""
+    assert weights.mlp_norm is not None
     rows = weights.mlp_norm(hidden)
 
     network = partial(gated, config)
@@ -225,25 +231,30 @@ def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> 
 
 
 def gated(config: ModelConfig, gate_up: LinearMap, down: LinearMap, rows: Tensor) -> Tensor:
-    """Compute the gated network of these matrices over some rows, (n, h) to (n, h)."""
+    """Compute the network of these matrices over some rows, (n, h) to (n, h), gated or not."""
+    if not config.family.gated_network:
+        return down(_activated(config, gate_up(rows)))
     gate, up = gate_up(rows).chunk(2, -1)
     return down(_through_gate(config, gate, up))
 
 
 def _through_gate(config: ModelConfig, gate: Tensor, up: Tensor) -> Tensor:
     """Multiply the gate's activation with the gated values; the gate's memory may be overwritten."""
+    if config.activation == "clamped_swiglu":
+        gate = gate.clamp(max=7.0)
+        return (gate * torch.sigmoid(1.702 * gate)).mul_(up.clamp(-7.0, 7.0) + 1.0)
+    return _activated(config, gate).mul_(up)
+
+
+def _activated(config: ModelConfig, rows: Tensor) -> Tensor:
     match config.activation:
-        case "clamped_swiglu":
-            gate = gate.clamp(max=7.0)
-            gate = gate * torch.sigmoid(1.702 * gate)
-            up = up.clamp(-7.0, 7.0) + 1.0
         case "silu":
-            gate = functional.silu(gate)
+            return functional.silu(rows)
         case "gelu_tanh":
-            gate = functional.gelu(gate, approximate="tanh")
-        case _:
-            gate = functional.gelu(gate)
-    return gate.mul_(up)
+            return functional.gelu(rows, approximate="tanh")
+        case "relu2":
+            return functional.relu(rows).square()
+    return functional.gelu(rows)
 
 
 def block(
@@ -256,7 +267,7 @@ def block(
     rows: Tensor | None = None,
     inputs: Tensor | None = None,
 ) -> Tensor:
-    """Compute a whole block: attention, then the feed-forward network, each added to the residual stream.
+    """Compute a whole block: attention, then the feed-forward network, each added to the residual stream; or one alone.
 
     Arguments are those of `attention`, but ``hidden`` (n, h) is the residual stream, and attention maps the
     normalised ``rows`` (n, in) if they are given. ``inputs`` (n, p) are the layer's own inputs, for models that
@@ -265,12 +276,15 @@ def block(
     Returns:
         (n, h).
     """
-    if rows is None:
-        rows = hidden if weights.attention_norm is None else weights.attention_norm(hidden)
-    mixed = attention(config, weights, index, rows, rotation, texts)
-    if weights.attention_end_norm is not None:
-        mixed = weights.attention_end_norm(mixed)
-    hidden = torch.add(hidden, mixed, alpha=config.residual_scale)
+    if weights.output is not None:
+        if rows is None:
+            rows = hidden if weights.attention_norm is None else weights.attention_norm(hidden)
+        mixed = attention(config, weights, index, rows, rotation, texts)
+        if weights.attention_end_norm is not None:
+            mixed = weights.attention_end_norm(mixed)
+        hidden = torch.add(hidden, mixed, alpha=config.residual_scale)
+    if weights.mlp_norm is None:
+        return hidden
     mapped = feed_forward(config, weights, hidden)
     if weights.mlp_end_norm is not None:
         mapped = weights.mlp_end_norm(mapped)

@@ -23,6 +23,11 @@ _MOST_PARTS = 1 << 16
 #: Constants of gpt-oss's activation.
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
+#: Those of networks without a gate.
+_UNGATED = {"relu2": "relu2"}
+
+#: Kinds of layers that have no attention, where a layer has only one part.
+_NETWORKS = {"mlp", "moe"}
 
 _BAD_VALUE = mark("A value in config.json is missing or of the wrong kind; correct it, or choose another model.")
 _BAD_VALUE_IN_GGUF = mark(
@@ -123,7 +128,7 @@ class ModelConfig:
     vocabulary_size: int  # rows of embedding and head, V
     context_length: int  # longest text, in tokens
     norm_epsilon: float  # epsilon of the RMS norms
-    activation: str  # ``silu``, ``gelu``, ``gelu_tanh`` or ``clamped_swiglu``
+    activation: str  # ``silu``, ``gelu``, ``gelu_tanh``, ``relu2`` or ``clamped_swiglu``
     attention_scale: float  # multiplies the scores
     attention_soft_cap: float | None  # tanh cap of the scores, or None for none
     logit_soft_cap: float | None  # tanh cap of the logits, or None for none
@@ -150,6 +155,8 @@ class ModelConfig:
     convolution: int = 0  # rows that a short convolution takes, its own included; 0 for none
     # True for each layer that has a convolution in attention's place; empty if none has
     convolutions: tuple[bool, ...] = ()
+    # True for each layer that is a network or experts alone, where the others have none; empty if each layer has both
+    networks: tuple[bool, ...] = ()
     delta: DeltaNet | None = None  # gated DeltaNet after these convolutions, or None for a gated convolution alone
     # Shape of each layer if they differ; empty if all are alike. See `of_layer`.
     shapes: tuple[LayerShape, ...] = ()
@@ -172,7 +179,9 @@ class ModelConfig:
         """Key-value heads and their width for each layer, the layer whose keys and values it reads, or None."""
         if not self.shapes:
             heads = self.kv_heads, self.head_dim
-            return tuple(None if self.convolves(layer) else heads for layer in range(self.layers))
+            return tuple(
+                None if self.convolves(layer) or not self.mixes(layer) else heads for layer in range(self.layers)
+            )
         return tuple(
             (shape.kv_heads, shape.head_dim) if shape.keys_of is None else shape.keys_of for shape in self.shapes
         )
@@ -200,6 +209,14 @@ class ModelConfig:
     def convolves(self, layer: int) -> bool:
         """Return whether a layer has a convolution in attention's place."""
         return bool(self.convolutions) and self.convolutions[layer]
+
+    def mixes(self, layer: int) -> bool:
+        """Return whether a layer has attention, or a convolution in its place."""
+        return not self.networks or not self.networks[layer]
+
+    def maps(self, layer: int) -> bool:
+        """Return whether a layer has a feed-forward network or experts."""
+        return not self.networks or self.networks[layer]
 
     @property
     def channels(self) -> int:
@@ -308,14 +325,14 @@ def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) 
 
 
 def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
-    activation = _activation_name(config)
-    if activation not in ACTIVATIONS:
+    activation, known_ones = _activation_name(config), ACTIVATIONS if family.gated_network else _UNGATED
+    if activation not in known_ones:
         raise UnsupportedModel(
             "Tenon has no activation {activation}; it has {names}.",
             activation=activation,
-            names=", ".join(ACTIVATIONS),
+            names=", ".join(known_ones),
         )
-    known_alone = {**(_CLAMPED if family.activation == "clamped_swiglu" else {})}
+    known_alone: dict[str, float | None] = {**(_CLAMPED if family.activation == "clamped_swiglu" else {})}
     if family.delta == "mamba":
         known_alone |= {"mamba_conv_bias": True, "mamba_proj_bias": False, "time_step_limit": None}
     for feature, known in known_alone.items():
@@ -343,6 +360,7 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
     if family.windows == "layer_types" or family.convolution:
         types = {"full_attention", family.convolution}
         types |= {"sliding_attention"} if family.windows == "layer_types" else set()
+        types |= _NETWORKS if family.single else set()
         unknown = set(config["layer_types"]) - types
         if unknown:
             raise UnsupportedModel(
@@ -369,7 +387,8 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
     kinds = config["layer_types"]
     convolutions = tuple(kinds[layer] == family.convolution for layer in range(layers))
     convolutions = convolutions if any(convolutions) else ()
-    if convolutions and all(convolutions):
+    networks = tuple(kinds[layer] in _NETWORKS for layer in range(layers)) if family.single else ()
+    if not any(kind not in (family.convolution, *_NETWORKS) for kind in kinds[:layers]):
         raise ValueError(f"none of {layers} layers has attention")
     prefix = _tensor_prefix(checkpoint, family)
     delta = _delta(checkpoint, config, family) if family.delta and convolutions else None
@@ -395,7 +414,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         vocabulary_size=int(config["vocab_size"]),
         context_length=int(config["max_position_embeddings"]),
         norm_epsilon=float(config["rms_norm_eps"]),
-        activation=family.activation or ACTIVATIONS[_activation_name(config)],
+        activation=family.activation or {**ACTIVATIONS, **_UNGATED}[_activation_name(config)],
         attention_scale=(1.0 if family.unit_scale else float(config["attention_multiplier"]) if multipliers else scale),
         attention_soft_cap=config["attn_logit_softcapping"] if family.soft_caps else None,
         logit_soft_cap=config["final_logit_softcapping"] if family.soft_caps else None,
@@ -417,6 +436,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         else _mixture(config, family.experts, layers, fused_experts(checkpoint.names, family.experts, prefix)),
         convolution=int(config["conv_L_cache" if delta is None else "linear_conv_kernel_dim"]) if convolutions else 0,
         convolutions=convolutions,
+        networks=networks,
         delta=delta,
         shapes=shapes,
         input_width=input_width,
@@ -516,6 +536,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
         experts=experts,
         chosen=chosen,
         width=int(config["moe_intermediate_size"]),
+        latent=int(config["moe_latent_size"] or 0) if family.latent else 0,
         layers=sparse,
         fused=fused,
         scores=family.scores,
@@ -586,6 +607,6 @@ def _ropes(
 
 def _tensor_prefix(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> str:
     for prefix in family.tensor_prefixes:
-        if f"{prefix}embed_tokens.weight" in checkpoint.names:
+        if f"{prefix}{family.named('embed_tokens')}.weight" in checkpoint.names:
             return prefix
     return family.tensor_prefixes[0]

@@ -42,6 +42,7 @@ def attend_latents(
     assert key_norm is not None, "the latent's"
     assert key_up is not None, "of latents"
     assert value_up is not None, "of latents"
+    assert weights.qkv is not None
     heads, mapped = config.heads, weights.qkv(rows)
     widths = [mapped.shape[1] - latent.width, latent.rank, latent.rotated]
     queries, kept, turning = torch.split(mapped, widths, -1)

@@ -24,9 +24,9 @@ class LayerWeights:
 
     # Norm before attention, or None if its input is taken unchanged (the first block of a draft)
     attention_norm: Norm | None
-    qkv: LinearMap  # map h -> q + 2 kv
-    output: LinearMap  # map q -> h
-    mlp_norm: Norm  # norm before the feed-forward network
+    qkv: LinearMap | None  # map h -> q + 2 kv; None if the layer has a network alone
+    output: LinearMap | None  # map q -> h, or None
+    mlp_norm: Norm | None  # norm before the feed-forward network; None if the layer has none
     gate_up: LinearMap | None  # map h -> 2 f, gate first; None if there are only experts
     down: LinearMap | None  # map f -> h, or None
     query_norm: Norm | None = None  # norm of each query head, or None

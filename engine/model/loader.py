@@ -197,10 +197,10 @@ def dress_layer(
             epsilon = LATENT_EPSILON
         elif field.endswith("end_norm") and config.end_norm_epsilon is not None:
             epsilon = config.end_norm_epsilon
-        if field != "memory_norm":
+        if field != "memory_norm" or config.delta is None:
             return Norm(vector(field), epsilon, config.family.norm_offset)
-        mamba = config.delta is not None and not config.delta.corrects
-        return Norm(vector(field).view(config.delta.key_heads, -1) if mamba else vector(field), epsilon)
+        groups = 1 if config.delta.corrects else config.delta.key_heads
+        return Norm(vector(field).view(groups, -1), epsilon)
 
     def head_norm(field: str, scale: float) -> Norm | None:
         if config.query_scale is None:
@@ -225,6 +225,8 @@ def dress_layer(
             shared_gate=matrix("shared_gate"),
             correction=vector("correction") if config.mixture.corrected else None,
             scale=vector("expert_scale") if config.mixture.scaled else None,
+            latent_in=matrix("latent_in"),
+            latent_out=matrix("latent_out"),
         )
 
     def decay() -> Tensor:
@@ -243,9 +245,9 @@ def dress_layer(
 
     return LayerWeights(
         attention_norm=optional("attention_norm"),
-        qkv=linear("qkv"),
-        output=linear("output"),
-        mlp_norm=norm("mlp_norm"),
+        qkv=matrix("qkv"),
+        output=matrix("output"),
+        mlp_norm=optional("mlp_norm"),
         gate_up=matrix("gate_up"),
         down=matrix("down"),
         query_norm=head_norm("query_norm", config.query_scale or 1.0),

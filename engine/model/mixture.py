@@ -32,6 +32,7 @@ class Mixture:
     chosen: int  # number that a token takes, k
     width: int  # intermediate size of an expert, f
     layers: tuple[bool, ...]  # True for each layer that has experts; the others have only a dense network
+    latent: int = 0  # width that experts map from and to, if it is not the residual stream's; 0 if it is
     fused: bool = False  # True if the checkpoint has an expert's gate and up in one tensor
     # Kind of scores that the router's logits become: shares of all, or each its sigmoid
     scores: Literal["softmax", "sigmoid"] = "softmax"
@@ -131,6 +132,9 @@ class Experts:
     scale: Tensor | None = None  # (E,) float32, or None
     # The layer's counts of a `Repeats` if the kernel library is to count, or None
     repeats: Tensor | None = None
+    # Maps of the rows that experts take to a latent, and of what they give from it, or None
+    latent_in: LinearMap | None = None
+    latent_out: LinearMap | None = None
     # Brings the experts that rows have chosen if they may be elsewhere; they stay until it is called again for a
     # layer. Returns those whose matrices lie at another place than before. Takes each row's k, the last row's
     # first. Raises to cancel.
@@ -147,8 +151,8 @@ class Experts:
     @property
     def matrices(self) -> tuple[LinearMap, ...]:
         """All matrices of the experts and their router."""
-        gate = () if self.shared_gate is None else (self.shared_gate,)
-        return (self.router, *gate, *self.gate_up, *self.down)
+        others = (self.shared_gate, self.latent_in, self.latent_out)
+        return (self.router, *(one for one in others if one is not None), *self.gate_up, *self.down)
 
     @property
     def size_bytes(self) -> int:
@@ -201,9 +205,13 @@ def mix(
         network: The gated network of an expert's matrices over some rows.
     """
     chosen, weights = choose(mixture, experts.router(routed), experts.correction, experts.scale)
+    if experts.latent_in is not None:
+        rows = experts.latent_in(rows)
     if experts.elsewhere is not None:
-        return experts.elsewhere(rows, chosen, weights)
-    return mixed(experts, rows, chosen, weights, network)
+        found = experts.elsewhere(rows, chosen, weights)
+    else:
+        found = mixed(experts, rows, chosen, weights, network)
+    return found if experts.latent_out is None else experts.latent_out(found)
 
 
 def mixed(

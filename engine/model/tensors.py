@@ -152,15 +152,18 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
         vector("dt_bias", "decay_bias", delta.heads)
         vector("norm.weight", "memory_norm", own)
 
-    norm("input_layernorm", "attention_norm")
+    if config.mixes(layer):
+        norm("input_layernorm", "attention_norm")
     if config.convolves(layer) and config.delta is not None:
         remember(config.delta)
     elif config.convolves(layer):
         linear("conv.in_proj", "qkv", 3 * hidden, hidden, 0, False)
         linear("conv.out_proj", "output", hidden, hidden, 0, False)
         slots.append(Slot(f"{prefix}conv.conv.weight", (hidden * config.convolution,), "convolution"))
-    else:
+    elif config.mixes(layer):
         attend()
+    if not config.maps(layer):
+        return tuple(slots)
     if config.family.sandwich_norm:
         norm("post_attention_layernorm", "attention_end_norm")
         norm("pre_feedforward_layernorm", "mlp_norm")
@@ -169,14 +172,19 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
         norm("post_attention_layernorm", "mlp_norm")
 
     def network(
-        modules: Sequence[str], width: int, field: Callable[[str], str] = str, bias: bool = config.mlp_bias
+        modules: Sequence[str],
+        width: int,
+        field: Callable[[str], str] = str,
+        bias: bool = config.mlp_bias,
+        outer: int = hidden,
     ) -> None:
         *inner, down = modules
-        rows = 2 * width // len(inner)
+        rows = (1 + config.family.gated_network) * width // len(inner)
         for index, module in enumerate(inner):
-            linear(module, field("gate_up"), rows, hidden, index * rows, bias)
-        linear(down, field("down"), hidden, width, 0, bias)
+            linear(module, field("gate_up"), rows, outer, index * rows, bias)
+        linear(down, field("down"), outer, width, 0, bias)
 
+    modules = NETWORK if config.family.gated_network else NETWORK[1:]
     mixture, names = config.mixture, config.family.experts
     if mixture is not None and names is not None and mixture.layers[layer]:
         linear(names.router, "router", mixture.experts, hidden, 0, names.biases)
@@ -189,18 +197,23 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             norm("pre_feedforward_layernorm_2", "experts_norm")
             norm("post_feedforward_layernorm_1", "network_end_norm")
             norm("post_feedforward_layernorm_2", "experts_end_norm")
-            network([f"mlp.{module}" for module in NETWORK], wide)
+            network([f"mlp.{module}" for module in modules], wide)
+        if mixture.latent:
+            taken, given = names.latent
+            linear(taken, "latent_in", mixture.latent, hidden, 0, config.mlp_bias)
+            linear(given, "latent_out", hidden, mixture.latent, 0, config.mlp_bias)
         for index in range(mixture.experts):
             own = [module.format(index) for module in (names.fused if mixture.fused else names.matrices)]
-            network(own, mixture.width, partial(expert_field, index), names.biases or config.mlp_bias)
+            bias, outer = names.biases or config.mlp_bias, mixture.latent or hidden
+            network(own, mixture.width, partial(expert_field, index), bias, outer)
         if mixture.shared_width:
-            network([f"{names.shared}{module}" for module in NETWORK], mixture.shared_width)
+            network([f"{names.shared}{module}" for module in modules], mixture.shared_width)
         if mixture.shared_gate:
             linear(names.shared_gate, "shared_gate", 1, hidden, 0, False)
     elif config.family.fused_projections:
         network(("mlp.gate_up_proj", "mlp.down_proj"), wide)
     else:
-        network([f"mlp.{module}" for module in NETWORK], wide)
+        network([f"mlp.{module}" for module in modules], wide)
     if config.input_width:
         linear("per_layer_input_gate", "input_gate", config.input_width, hidden, 0, False)
         linear("per_layer_projection", "input_projection", hidden, config.input_width, 0, False)
@@ -236,7 +249,7 @@ def input_embedding_slot(config: ModelConfig) -> Slot:
 def outer_slots(config: ModelConfig) -> list[Slot]:
     """Return the tensors outside the layers: embedding, final norm, and the head if it is not the embedding."""
     slots = [
-        replace(head_slot(config), name=f"{config.tensor_prefix}embed_tokens.weight", field="embedding"),
+        replace(head_slot(config), name=_embedding_name(config), field="embedding"),
         Slot(f"{config.tensor_prefix}{config.family.named('norm')}.weight", (config.hidden_size,), "final_norm"),
     ]
     return slots if config.tied else [*slots, head_slot(config)]
@@ -244,8 +257,12 @@ def outer_slots(config: ModelConfig) -> list[Slot]:
 
 def head_slot(config: ModelConfig) -> Slot:
     """Return the map from hidden states to logits, which may be the embedding's tensor."""
-    name = f"{config.tensor_prefix}embed_tokens.weight" if config.tied else head_name(config)
+    name = _embedding_name(config) if config.tied else head_name(config)
     return Slot(name, (config.vocabulary_size, config.hidden_size), "head", sensitive=True)
+
+
+def _embedding_name(config: ModelConfig) -> str:
+    return f"{config.tensor_prefix}{config.family.named('embed_tokens')}.weight"
 
 
 def _finer(layer: int, layers: int) -> bool:
@@ -256,8 +273,8 @@ def _finer(layer: int, layers: int) -> bool:
 
 def head_name(config: ModelConfig) -> str:
     """Return the name of the head in the checkpoint, which lies beside the decoder's prefix."""
-    outer = "" if config.tensor_prefix.startswith("model.") else config.tensor_prefix.removesuffix("model.")
-    return f"{outer}lm_head.weight"
+    outer, inner, _ = config.tensor_prefix.rpartition("model.")
+    return f"{outer if inner and not config.tensor_prefix.startswith('model.') else ''}lm_head.weight"
 
 
 def expected_tensors(config: ModelConfig) -> dict[str, tuple[int, ...]]:

@@ -181,8 +181,8 @@ class TextStates:
             self._describe()
 
     def address(self, layer: int) -> int | None:
-        """Return the address of a layer's frames for the library, which stays; None for a convolution alone."""
-        if self._delta is None:
+        """Return the address of a layer's frames for the library, which stays; None if there is no state."""
+        if self._delta is None or layer not in self._sizes:
             return None
         if not self._memories:
             self._memories = {layer: kernel.TextMemory() for layer in self._sizes}

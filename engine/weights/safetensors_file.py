@@ -183,8 +183,8 @@ class SafetensorsFile:
             kind, columns = part.index % len(part.stack.rows), self.entries[part.name].shape[1]
             rows = part.stack.rows[kind]
             return (rows, columns) if kind else (columns, rows)
-        shape = self.entries[part.name].shape
-        experts, *shape = (1, *shape) if part.stack.single else shape
+        whole = self.entries[part.name].shape
+        experts, *shape = (1, *whole) if part.stack.single else whole
         shape[0] = experts * shape[0] // part.count
         if part.stack.blocks:
             return shape[0], 2 * shape[1] * shape[2]

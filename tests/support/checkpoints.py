@@ -113,6 +113,24 @@ _MAMBA = {
     "mamba_d_state": 32,
 }
 
+_NEMOTRON = {
+    "head_dim": 32,
+    "layers_block_type": ["linear_attention", "mlp", "full_attention", "linear_attention", "mlp"],
+    "mamba_num_heads": 4,
+    "mamba_head_dim": 16,
+    "ssm_state_size": 32,
+    "n_groups": 2,
+}
+_NEMOTRON_EXPERTS = {
+    **_NEMOTRON,
+    "layers_block_type": ["moe", "linear_attention", "full_attention", "moe", "linear_attention", "mlp"],
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 3,
+    "moe_intermediate_size": 64,
+    "moe_shared_expert_intermediate_size": 96,
+    "routed_scaling_factor": 1.8,
+}
+
 #: Name of a variant -> (architecture, what its config has beyond `SIZES`).
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("LlamaForCausalLM", {}),
@@ -192,6 +210,12 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "granite-hybrid-attention": (
         "GraniteMoeHybridForCausalLM",
         {**_MAMBA, "layer_types": ["full_attention"] * 4, "position_embedding_type": "rope", "num_local_experts": 0},
+    ),
+    "nemotron-h": ("NemotronHForCausalLM", _NEMOTRON),
+    "nemotron-h-moe": ("NemotronHForCausalLM", _NEMOTRON_EXPERTS),
+    "nemotron-h-latent": (
+        "NemotronHForCausalLM",
+        {**_NEMOTRON_EXPERTS, "moe_latent_size": 32, "n_group": 2, "topk_group": 1},
     ),
     "granite-moe": (
         "GraniteMoeForCausalLM",
@@ -400,6 +424,8 @@ def randomize(model: Any, seed: int) -> None:
             noise = torch.randn(parameter.shape, generator=generator)
             if name.endswith("A_log"):  # some heads forget within a few tokens, and others within hundreds
                 parameter.copy_(noise - 4.0)
+            elif name.endswith("dt_bias"):  # transformers' prompts, but not its steps, have times of 0.001 at least
+                parameter.copy_(1.0 + 0.1 * noise)
             elif parameter.ndim == 1:
                 parameter.add_((1.0 if "sinks" in name else 0.1) * noise)
             else:

@@ -30,6 +30,7 @@ ARCHITECTURES = {
     "GraniteForCausalLM": "granite",
     "GraniteMoeForCausalLM": "granitemoe",
     "GraniteMoeHybridForCausalLM": "granitehybrid",
+    "NemotronHForCausalLM": "nemotron_h",
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
     "DeepseekV2ForCausalLM": "deepseek2",
@@ -110,6 +111,23 @@ _RENAMED = (
     ("mlp.down_proj", "ffn_down"),
     ("input_layernorm", "attn_norm"),
 )
+_NEMOTRON = (
+    ("model.embeddings", "token_embd"),
+    ("model.norm_f", "output_norm"),
+    ("mixer.experts.up_proj", "ffn_up_exps.weight"),
+    ("mixer.experts.down_proj", "ffn_down_exps.weight"),
+    ("mixer.shared_experts.up_proj", "ffn_up_shexp"),
+    ("mixer.shared_experts.down_proj", "ffn_down_shexp"),
+    ("mixer.fc1_latent_proj", "ffn_latent_down"),
+    ("mixer.fc2_latent_proj", "ffn_latent_up"),
+    ("mixer.gate.e_score_correction_bias", "exp_probs_b.bias"),
+    ("mixer.gate.", "ffn_gate_inp."),
+    *((f"mixer.{name}_proj", f"self_attn.{name}_proj") for name in "qkvo"),
+    *((f"mixer.{name}_proj", f"mlp.{name}_proj") for name in ("up", "down")),
+    ("mixer.", "mamba."),
+    (".norm.", ".attn_norm."),
+    ("mamba.attn_norm.", "mamba.norm."),
+)
 _GEMMA4 = (
     ("model.embed_tokens_per_layer", "per_layer_token_embd"),
     ("model.per_layer_model_projection", "per_layer_model_proj"),
@@ -164,13 +182,15 @@ def write_gguf(
     """
     config = model.config
     architecture = ARCHITECTURES[type(model).__name__]
+    if architecture == "nemotron_h" and "moe" in config.layers_block_type:
+        architecture = "nemotron_h_moe"
     writer = gguf.GGUFWriter(str(path), architecture, **options)
     _add_config(writer, config, architecture)
     if file_type is not None:
         writer.add_file_type(file_type)
     if tokenizer is not None:
         add_vocabulary(writer, tokenizer, pre, config.vocab_size)
-    if architecture != "gemma4":
+    if architecture != "gemma4" and not architecture.startswith("nemotron"):
         _add_frequencies(writer, config)
     kept: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
@@ -188,14 +208,15 @@ def write_gguf(
             continue
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
-        if ".mamba." in name and name.endswith(("A_log", ".D", ".norm.weight")):
+        if name.endswith(("A_log", ".D", "mamba.norm.weight", "mixer.norm.weight")):
             kept[name] = tensor.float()
             shaped = -kept[name].exp() if name.endswith("A_log") else kept[name]
-            rows = config.mamba_n_groups if name.endswith("weight") else len(shaped)
+            groups = config.n_groups if hasattr(config, "n_groups") else config.mamba_n_groups
+            rows = groups if name.endswith("weight") else len(shaped)
             writer.add_tensor(_renamed(name, architecture), shaped.view(rows, -1).numpy())
             continue
         values = tensor.float().numpy()
-        values = values.squeeze(1) if values.ndim == 3 else values
+        values = values.squeeze(1) if values.ndim == 3 and values.shape[1] == 1 else values
         renamed = _renamed(name, architecture)
         wanted = kind(renamed) if callable(kind) else kind
         if "ffn_gate_inp_shexp" in renamed:  # a row that the converter squeezes
@@ -396,7 +417,7 @@ def finish(writer: gguf.GGUFWriter) -> None:
 def _renamed(name: str, architecture: str) -> str:
     norms = _GEMMA_NORMS if architecture.startswith(("gemma", "muse")) else _NORMS
     norms = _GPT_OSS_NORMS if architecture in ("gpt-oss", "glm4moe", *_HYBRIDS) else norms
-    own = _GEMMA4 if architecture == "gemma4" else ()
+    own = _GEMMA4 if architecture == "gemma4" else _NEMOTRON if architecture.startswith("nemotron") else ()
     for theirs, ours in (*own, *_RENAMED, *norms):
         name = name.replace(theirs, ours)
     return name
@@ -513,10 +534,14 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_layer_norm_rms_eps(getattr(config, "rms_norm_eps", None) or config.norm_eps)
+    epsilons = (getattr(config, name, None) for name in ("rms_norm_eps", "norm_eps", "layer_norm_epsilon"))
+    writer.add_layer_norm_rms_eps(next(epsilon for epsilon in epsilons if epsilon))
     writer.add_vocab_size(config.vocab_size)
     if architecture == "gemma4":
         _add_gemma4(writer, config)
+        return
+    if architecture.startswith("nemotron"):
+        _add_nemotron(writer, config, architecture)
         return
     heads: Any = config.num_key_value_heads
     width = getattr(config, "intermediate_size", None) or config.moe_intermediate_size
@@ -615,6 +640,32 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         writer.add_expert_feed_forward_length(config.intermediate_size)
     elif architecture == "phi3":
         writer.add_sliding_window(config.sliding_window or 0)
+
+
+def _add_nemotron(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None:
+    experts, kinds = architecture == "nemotron_h_moe", config.layers_block_type
+    width = config.moe_intermediate_size if experts else config.intermediate_size
+    writer.add_feed_forward_length([width if kind in ("moe", "mlp") else 0 for kind in kinds])
+    writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds])
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.add_rope_scaling_finetuned(False)
+    writer.add_ssm_conv_kernel(config.conv_kernel)
+    writer.add_ssm_state_size(config.ssm_state_size)
+    writer.add_ssm_group_count(config.n_groups)
+    writer.add_ssm_time_step_rank(config.mamba_num_heads)
+    writer.add_ssm_inner_size(config.mamba_num_heads * config.mamba_head_dim)
+    if experts:
+        writer.add_expert_count(config.n_routed_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_shared_feed_forward_length(config.moe_shared_expert_intermediate_size)
+        writer.add_expert_shared_count(config.n_shared_experts)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_group_count(config.n_group)
+        if config.moe_latent_size is not None:
+            writer.add_moe_latent_size(config.moe_latent_size)
 
 
 def _add_frequencies(writer: gguf.GGUFWriter, config: Any) -> None:

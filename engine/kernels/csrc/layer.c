@@ -276,7 +276,10 @@ static void middle(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
     float *normed = r->normed + token * l->hidden;
-    add_residual(r, token, l->attention_end_norm);
+    if (l->output.n)
+        add_residual(r, token, l->attention_end_norm);
+    if (!l->mlp_norm)
+        return;
     r->rows->norm(r->hidden + token * l->hidden, l->router_norm ? l->router_norm : l->mlp_norm, l->norm_floor, l->hidden,
                   normed);
     products_prepare(l->router_norm ? &r->router_product : &r->gate_up_products, normed, token);
@@ -298,7 +301,7 @@ static void gate(const struct layer_run *r, int64_t token)
     r->rows->gate(gate, gate + width, width, r->layer->activation);
     products_prepare(&r->down_product, gate, token);
     if (r->mixture.mixture)
-        mixture_choose(&r->mixture, gate + 2 * width, token);
+        mixture_choose(&r->mixture, gate + r->layer->gate.n + r->layer->up.n, token);
     const struct tenon_layer *l = r->layer;
     if (l->experts_norm)        /* the network's rows are in form already */
         r->rows->norm(r->hidden + token * l->hidden, l->experts_norm, l->norm_floor, l->hidden,
@@ -450,7 +453,7 @@ static void plan_texts(struct layer_run *r, int32_t threads, struct text_run *te
     for (int64_t i = 0; i < s->texts; i++) {
         const struct tenon_text *t = &s->text[i];
         const double share = s->texts > 1 ? (double)attention_work(s, t) / work : 1.0;
-        const struct attention_plan p = r->layer->memory ? (struct attention_plan){0}
+        const struct attention_plan p = r->layer->memory || !r->layer->output.n ? (struct attention_plan){0}
             : attention_plan(r->layer, s, t, share, r->attention, threads);
         if (texts)
             texts[i] = (struct text_run){
@@ -501,7 +504,8 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     int64_t other = half + float_bytes(m * r->gate_up_width);
     if (l->mixture)
         other += mixture_lay_out(&r->mixture, base + other);
-    float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped, r->gate_up + 2 * l->down.k, r->gate_up, r->mapped};
+    float *const router = r->gate_up + l->gate.n + l->up.n;
+    float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped, router, r->gate_up, r->mapped};
     for (int i = 0; base && i < BOUND; i++)
         products_bind(stages_of[i], base, out[i], strides[i]);
     return at > other ? at : other;
@@ -534,7 +538,7 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     r->router_product = products_of(r->product + 6, (const struct tenon_matrix *[]){x ? &x->router : NULL}, apart, m);
     r->input_gate_product = products_of(r->product + 9, (const struct tenon_matrix *[]){&l->input_gate}, 1, m);
     r->input_projection_product = products_of(r->product + 10, (const struct tenon_matrix *[]){&l->input_projection}, 1, m);
-    r->shared_gate = 2 * l->down.k + (x ? x->experts : 0);
+    r->shared_gate = l->gate.n + l->up.n + (x ? x->experts : 0);
     r->gate_up_width = r->shared_gate + (x ? x->shared_gate.n : 0);
     if (r->gate_up_width < l->input_gate.n)
         r->gate_up_width = l->input_gate.n;
@@ -568,7 +572,7 @@ static const int32_t *run_stages(const struct tenon_layer *layer, const struct t
     r->memory.index = index;
     if (first == 0)
         memory_begin(&r->memory);
-    for (int64_t i = 0; i < step->texts && !layer->memory; i++) {
+    for (int64_t i = 0; i < step->texts && !layer->memory && layer->output.n; i++) {
         r->texts[i].keys = caches[i][index];
         r->texts[i].values = r->texts[i].keys + (layer->latents ? 0 : layer->kv_heads * r->texts[i].head_stride);
     }
@@ -578,13 +582,15 @@ static const int32_t *run_stages(const struct tenon_layer *layer, const struct t
     const int64_t m = step->m, pairs = r->mixture.pairs;
     const int64_t routed = products_items(&r->router_product) ? m : 0, given = layer->input_gate.n ? m : 0;
     const int64_t latents = layer->latents ? m : 0, parted = layer->gated || (layer->memory && layer->memory->joined) ? m : 0;
+    const int64_t mixes = layer->output.n ? m : 0, maps = layer->mlp_norm ? m : 0;
     const int64_t attended = layer->memory ? layer->memory->heads : r->attention_items;
-    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), latents + parted, products_items(&r->latents.query_up), m,
+    const int64_t counts[STAGES] = {mixes, products_items(&r->qkv_products), latents + parted,
+                                    products_items(&r->latents.query_up), mixes,
                                     head_products_items(&r->latents.key_up), attended, latents,
-                                    head_products_items(&r->latents.value_up), m, products_items(&r->output_product), m,
+                                    head_products_items(&r->latents.value_up), mixes, products_items(&r->output_product), m,
                                     products_items(&r->router_product), routed,
-                                    products_items(&r->gate_up_products), m,
-                                    products_items(&r->down_product), layer->mixture != NULL, pairs, 0, pairs, 0, m,
+                                    products_items(&r->gate_up_products), maps,
+                                    products_items(&r->down_product), layer->mixture != NULL, pairs, 0, pairs, 0, maps,
                                     products_items(&r->input_gate_product), given,
                                     products_items(&r->input_projection_product), given};
     r->shares = shared.shares;

@@ -15,7 +15,7 @@ struct row_operations {
     /* x = x * cosine + (x with its halves exchanged) * sine, times factor; the channels behind `rotated` only times
      * factor */
     void (*rotate)(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor);
-    /* gate = activation(gate) * up */
+    /* gate = activation(gate) * up, without `up` for TENON_RELU2 */
     void (*gate)(float *gate, const float *up, int64_t n, int32_t activation);
     /* out = silu(bias + sum of x[i] * taps[i]), taps (count, n) */
     void (*convolve)(const float *const *x, const float *taps, const float *bias, int64_t count, int64_t n, float *out);

@@ -82,9 +82,17 @@ static void gate_clamped(float *gate, const float *up, int64_t n)
     }
 }
 
+static void square_positive(float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = x[i] > 0.0f ? x[i] * x[i] : 0.0f;
+}
+
 static void gate(float *gate, const float *up, int64_t n, int32_t activation)
 {
-    if (activation == TENON_SILU)
+    if (activation == TENON_RELU2)
+        square_positive(gate, n);
+    else if (activation == TENON_SILU)
         gate_silu(gate, up, n);
     else if (activation == TENON_GELU_TANH)
         gate_gelu_tanh(gate, up, n);

@@ -110,7 +110,8 @@ TENON_API int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_
 enum { TENON_CACHE_BF16 = 0, TENON_CACHE_8_BITS = 1 };
 
 /* Clamped: min(gate, 7) * sigmoid(1.702 min(gate, 7)) * (up within -7 and 7, and 1 more), gpt-oss's. */
-enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2, TENON_CLAMPED_SWIGLU = 3 };
+enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2, TENON_CLAMPED_SWIGLU = 3,
+       TENON_RELU2 = 4 /* without a second map */ };
 
 enum { TENON_SOFTMAX = 0, TENON_SIGMOID = 1, TENON_MOST_GROUPS = 64 };
 

@@ -39,6 +39,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "granite-moe": {},
     "granite-hybrid": {},
     "granite-hybrid-moe": {},
+    "nemotron-h": {},
+    "nemotron-h-moe": {"layers_block_type": ["moe", "linear_attention", "full_attention", "moe"]},
+    "nemotron-h-latent": {
+        "layers_block_type": ["moe", "linear_attention", "full_attention", "linear_attention"],
+        "n_group": 1,
+    },
     "qwen2-moe": {"use_sliding_window": False},
     "qwen3-moe": {},
     "qwen3-moe-shares": {},

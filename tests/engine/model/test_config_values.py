@@ -110,6 +110,8 @@ def test_values_are_those_that_transformers_reads(model_type: str, raw: dict[str
     expected = {name: getattr(theirs, name, None) for name in FIELDS}
     if model_type.startswith("lfm2"):
         expected["rms_norm_eps"] = theirs.norm_eps
+    if model_type == "nemotron_h":
+        expected["rms_norm_eps"] = theirs.layer_norm_epsilon
     if model_type == "qwen3_5_moe_text":  # which has no networks but experts
         expected["intermediate_size"] = raw.get("intermediate_size", theirs.moe_intermediate_size)
     if model_type == "lfm2":  # whose networks are narrower than the config says
@@ -123,6 +125,9 @@ def test_values_are_those_that_transformers_reads(model_type: str, raw: dict[str
             assert ours[name] == (None if none else getattr(theirs, name)), name
     head_dim = getattr(theirs, "head_dim", None) or theirs.hidden_size // theirs.num_attention_heads
     assert ours["head_dim"] == head_dim
+    if model_type == "nemotron_h":  # which rotates nothing
+        assert ours["no_rope_layers"] == [0] * len(theirs.layer_types)
+        return
     nested = [key for key in ("full_attention", "sliding_attention") if key in theirs.rope_parameters]
     assert [key for key in ("full_attention", "sliding_attention") if key in ours["rope_parameters"]] == nested
     for layer_type in nested or [None]:

@@ -38,6 +38,8 @@ FAMILIES = (
         "lfm2-moe",
         "granite-hybrid",
         "granite-hybrid-moe",
+        "nemotron-h",
+        "nemotron-h-moe",
         "qwen35",
         "qwen35-moe",
         "qwen3-next",

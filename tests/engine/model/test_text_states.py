@@ -14,13 +14,15 @@ from engine.decoding.sequence import Target, TokenSequence
 from engine.model.decoder import Decoder, RowRuns
 from engine.model.text_states import CHUNK
 from engine.model.token_tree import Draft
+from tests.support import checkpoints
 from tests.support.decoders import greedy, load_decoder, load_reference, prefill, reference_greedy
 
-VARIANTS = ("granite-hybrid", "granite-hybrid-moe", "lfm2", "qwen35", "qwen35-moe", "qwen3-next")
+_LINES = "granite-h", "lfm2", "nemotron", "qwen35", "qwen3-n"
+VARIANTS = tuple(name for name in checkpoints.VARIANTS if name.startswith(_LINES))
 CAPACITY = 6000
 
 
-@pytest.fixture(params=["granite-hybrid", "lfm2", "qwen35"], scope="module")
+@pytest.fixture(params=["granite-hybrid", "lfm2", "nemotron-h-moe", "qwen35"], scope="module")
 def decoder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]) -> Decoder:
     return load_decoder(checkpoint_of(request.param))
 
