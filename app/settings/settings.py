@@ -155,6 +155,12 @@ class Settings(Remembered):
         mark("Most layers of the model in the GPU's memory; more is faster until it is full."),
         mark("Layers on the GPU"),
     )
+    readings_bytes = number(
+        8 * 10**9,
+        replace(_BUDGET, empty="", least_words=mark("Nothing")),
+        mark("What models have read of chats, so that these go on at once after a restart; it goes when a chat goes."),
+        mark("Readings of chats on the disk"),
+    )
     verify = choice(
         "sample-and-match",
         ("sample-and-match", "typical"),

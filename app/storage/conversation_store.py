@@ -20,6 +20,7 @@ from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
 from app.storage.backup import back_up, damaged_message, erase_copies
 from app.storage.ledger import Ledger
+from app.storage.readings import forget_other_readings, forget_reading
 from app.storage.rows import (
     CONVERSATION_CHANGES,
     CONVERSATION_COLUMNS,
@@ -249,6 +250,8 @@ class ConversationStore:
                 "UPDATE conversations SET deleted_at = ? WHERE id = ?",
                 (time.time() if deleted else None, conversation_id),
             )
+        if deleted:
+            self._forget_reading(conversation_id)
 
     def erase(self, conversation_id: int) -> None:
         """Erase a conversation that is in the trash and its messages; any other stays."""
@@ -256,14 +259,17 @@ class ConversationStore:
             self._connection.execute(
                 "DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL", (conversation_id,)
             )
+        self._forget_reading(conversation_id)  # again, should it have stood in the way before
 
     def clear_up(self) -> None:
         """After a start, when no other Tenon runs: finish what the last one left.
 
         Replies that were being written are marked as interrupted and keep their text; deleted messages are
         erased, and conversations that were in the trash for `TRASH_DAYS`, but none that is damaged. Writes nothing
-        when there is nothing to do.
+        when there is nothing to do. What was read of chats that are gone is deleted.
         """
+        if self._file:
+            forget_other_readings(self.folder, [conversation.id for conversation in self.conversations()])
         expired = time.time() - TRASH_DAYS * 86_400
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
         with storage_errors(self.folder):
@@ -347,6 +353,8 @@ class ConversationStore:
             self._connection.execute("DELETE FROM presets")
             search_index.give_up(self._connection)
         erase_copies(self.folder)
+        if self._file:
+            forget_other_readings(self.folder, ())
         with storage_errors(self.folder):
             search_index.prepare(self._connection)
             self._connection.execute("VACUUM")
@@ -391,6 +399,7 @@ class ConversationStore:
             if row is None:
                 continue
             conversation_id, parent_id = row
+            self._forget_reading(conversation_id)
             self._connection.execute(
                 "UPDATE messages SET parent_id = ? WHERE conversation_id = ? AND parent_id = ?",
                 (parent_id, conversation_id, message_id),
@@ -400,6 +409,10 @@ class ConversationStore:
                 (parent_id, conversation_id, message_id),
             )
             self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+
+    def _forget_reading(self, conversation_id: int) -> None:
+        if self._file:
+            forget_reading(self.folder, conversation_id)
 
     def _parts(self) -> dict[int, list[tuple[int, str]]]:
         """Additions to messages since they were saved: the place and the text of each."""

@@ -368,20 +368,37 @@ class TokenSequence:
         self.hidden_layers, self._hidden_from = hidden_layers, hidden_from
         self._last_hidden, self._in_place = None, False
         self._hidden.take()
-        shared = shared_tokens(self.token_ids, prompt[:-1])
         # first of the rows that are left; they go on to the last token
         first = len(self.token_ids) - (0 if left is None else len(left))
-        if hidden_layers and hidden_from < first:
-            shared = min(shared, hidden_from)
-        # The cache holds less than the text if a device failed to commit.
-        shared = min(shared, self._cache.length)
-        self._cache.truncate(shared)
-        kept = self._cache.begin(len(prompt))
+        kept = self._cut(prompt, hidden_from if hidden_layers and hidden_from < first else len(prompt))
         self._cache.expect(len(prompt))
-        del self.token_ids[kept:]
         if left is not None and kept > hidden_from >= first:
             self._hidden.add(left[hidden_from - first : kept - first])
         return kept
+
+    def _cut(self, prompt: Sequence[int], most: int) -> int:
+        shared = min(shared_tokens(self.token_ids, prompt[:-1]), most)
+        # The cache holds less than the text if a device failed to commit.
+        self._cache.truncate(min(shared, self._cache.length))
+        kept = self._cache.begin(len(prompt))
+        del self.token_ids[kept:]
+        return kept
+
+    def cut(self, prompt: Sequence[int]) -> KVCache:
+        """Keep what cache and prompt share, without hidden rows; return the cache, to put more of the prompt there."""
+        self.hidden_layers = ()
+        self._hidden.take()
+        self._cut(prompt, len(prompt))
+        return self._cache
+
+    def restored(self, tokens: Sequence[int]) -> None:
+        """Count rows that were put into the cache after `cut`.
+
+        Args:
+            tokens: Tokens of all rows, those that the text has already included.
+        """
+        kept = self._cache.restore(len(tokens))
+        self.token_ids = list(tokens[:kept])
 
     def prefill(
         self,
