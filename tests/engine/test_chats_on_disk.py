@@ -1,0 +1,117 @@
+"""A chat after a restart of the engine: what was read before is not read again, and replies are the same."""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.decoding import kept_on_disk
+from engine.engine import Engine
+from engine.loaded_model import LoadedModel
+from engine.messages import ChatMessage, KeptChat, Notice, Reply, Unload
+from tests.support.engine_client import engine_client
+
+ASKED = ChatMessage("user", "The quick brown fox jumps over the lazy dog. " * 12)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> KeptChat:
+    folder = tmp_path / "readings" / "7"
+    folder.mkdir(parents=True)
+    return KeptChat(str(folder), 1 << 40)
+
+
+@pytest.fixture(autouse=True)
+def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.engine._IDLE_S", 0.0)
+
+
+def wait_until_written(engine: Engine) -> None:
+    model = engine._model
+    assert isinstance(model, LoadedModel)
+    while model.sequences.unwritten:
+        time.sleep(0.005)
+
+
+def first_turn(model: Path, place: KeptChat, **values: object) -> list[ChatMessage]:
+    """Ask in an engine that ends; return the conversation with the next question."""
+    with engine_client() as client:
+        reply = client.answer([ASKED], model, max_tokens=12, kept=place, **values)
+        wait_until_written(client.engine)
+    return [ASKED, ChatMessage("assistant", reply.text), ChatMessage("user", "And the cat?")]
+
+
+def next_turn(turns: list[ChatMessage], model: Path, place: KeptChat | None, **values: object) -> Reply:
+    with engine_client() as client:
+        return client.answer(turns, model, max_tokens=16, kept=place, **values)
+
+
+@pytest.mark.parametrize("mode", ["plain", "lookup", "dovetail"])
+@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+def test_a_restart_reads_only_what_is_new(
+    llama_folder: Path, draft: Path, place: KeptChat, mode: str, weights: str
+) -> None:
+    values = {"mode": mode, "draft": draft if mode == "dovetail" else None, "weights": weights}
+    turns = first_turn(llama_folder, place, **values)
+    kept, fresh = (next_turn(turns, llama_folder, one, **values) for one in (place, None))
+    assert fresh.timings.cache_n == 0
+    assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.8
+    assert kept.timings.cache_n + kept.timings.prompt_n == len(kept.prompt_ids)
+    assert (kept.text, kept.token_ids) == (fresh.text, fresh.token_ids)
+
+
+def test_a_hybrid_goes_on_from_its_last_state(checkpoint_of: Callable[[str], Path], place: KeptChat) -> None:
+    model = checkpoint_of("qwen35")
+    turns = first_turn(model, place, mode="plain")
+    kept, fresh = (next_turn(turns, model, one, mode="plain") for one in (place, None))
+    assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.7
+    assert kept.token_ids == fresh.token_ids
+
+
+def test_other_cache_formats_and_requests_without_a_place_have_nothing(llama_folder: Path, place: KeptChat) -> None:
+    turns = first_turn(llama_folder, place, weights="fp32")
+    assert next_turn(turns, llama_folder, place, weights="bf16").timings.cache_n == 0
+    with engine_client() as client:
+        # The text that another request has taken over is not the chat's any more.
+        client.answer([ASKED], llama_folder, max_tokens=4, kept=place)
+        wait_until_written(client.engine)
+        before = sorted((path.name, path.stat().st_mtime_ns) for path in Path(place.folder).iterdir())
+        client.answer([ASKED, ChatMessage("assistant", "No."), ASKED], llama_folder, max_tokens=4)
+        wait_until_written(client.engine)
+    assert before == sorted((path.name, path.stat().st_mtime_ns) for path in Path(place.folder).iterdir())
+
+
+def test_a_chat_whose_folder_is_gone_is_answered_and_not_written(llama_folder: Path, place: KeptChat) -> None:
+    Path(place.folder).rmdir()
+    first_turn(llama_folder, place)
+    assert not Path(place.folder).exists()
+
+
+def test_a_full_disk_is_told_of_once(llama_folder: Path, place: KeptChat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, *rest: object, **named: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(kept_on_disk, "write_packed_file", refuse)
+    with engine_client() as client:
+        for turn in range(3):
+            client.answer([ASKED, ChatMessage("assistant", "No."), ChatMessage("user", f"{turn}?")], llama_folder,
+                          max_tokens=4, kept=place)  # fmt: skip
+            wait_until_written(client.engine)
+        told = [event.text for event in client.seen(Notice) if "No space left" in event.text]
+    assert len(told) == 1
+
+
+def test_a_model_that_leaves_the_memory_has_its_chats_written(
+    llama_folder: Path, place: KeptChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.engine._IDLE_S", 600.0)
+    monkeypatch.setattr("engine.engine._LAST_S", 60.0)
+    with engine_client() as client:
+        client.answer([ASKED], llama_folder, max_tokens=4, kept=place)
+        assert not list(Path(place.folder).iterdir())
+        client.engine.submit(Unload())
+    assert list(Path(place.folder).iterdir())
