@@ -13,7 +13,9 @@ from engine.decoding import kept_on_disk
 from engine.engine import Engine
 from engine.loaded_model import LoadedModel
 from engine.messages import ChatMessage, KeptChat, Notice, Reply, Unload
+from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import engine_client
+from tests.support.heads import make_head
 
 ASKED = ChatMessage("user", "The quick brown fox jumps over the lazy dog. " * 12)
 
@@ -62,6 +64,20 @@ def test_a_restart_reads_only_what_is_new(
     assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.8
     assert kept.timings.cache_n + kept.timings.prompt_n == len(kept.prompt_ids)
     assert (kept.text, kept.token_ids) == (fresh.text, fresh.token_ids)
+
+
+@pytest.mark.parametrize(("layout", "mode"), [("eagle", "dovetail"), ("eagle3", "dovetail"), ("medusa", "ghidorah")])
+def test_heads_go_on_without_the_rows_that_were_not_kept(
+    place: KeptChat, tmp_path: Path, layout: str, mode: str
+) -> None:
+    target = write_checkpoint(tmp_path / "llama", num_hidden_layers=6)
+    head = make_head(layout).write(tmp_path / layout, safetensors=True)
+    values = {"mode": mode, "draft": head, "weights": "fp32"}
+    turns = first_turn(target, place, **values)
+    kept, fresh = (next_turn(turns, target, one, **values) for one in (place, None))
+    assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.8
+    assert kept.token_ids == fresh.token_ids
+    assert kept.timings.draft_n > 0
 
 
 def test_a_hybrid_goes_on_from_its_last_state(checkpoint_of: Callable[[str], Path], place: KeptChat) -> None:
