@@ -125,7 +125,7 @@ PAGES = (
             Row("vram_budget_bytes", advanced=True, per_model=True),
             Row("readings_bytes"),
         ),
-        _section(mark("How drafts grow"), of_modes=True),
+        _section(mark("How far it guesses ahead"), of_modes=True),
     ),
     _page(
         "style",

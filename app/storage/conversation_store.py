@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from app.chat.attachment import Unsent
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
 from app.chat.exchange.chat_files import ConversationRecord
-from app.chat.library import TRASH_DAYS
+from app.chat.library import TRASH_DAYS, Deleted
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
 from app.storage.backup import back_up, damaged_message, erase_copies
@@ -27,6 +29,7 @@ from app.storage.rows import (
     MESSAGE_CHANGES,
     MESSAGE_COLUMNS,
     conversation_of,
+    erase_messages,
     message_of,
     read_unsent,
     row_of,
@@ -42,6 +45,7 @@ from engine.messages import Attachment
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.
 ID_BLOCK = 10_000
+_BEGINNING = 2_000  # characters of a deleted message that its line in the trash is made of
 
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
@@ -198,19 +202,35 @@ class ConversationStore:
         with storage_errors(self.folder):
             empty_log(self._connection)
 
-    def set_messages_deleted(self, message_ids: Iterable[int], deleted: bool) -> None:
-        """Mark messages as deleted, or take that mark away."""
-        deleted_at = time.time() if deleted else None
+    def deleted_messages(self) -> list[Deleted]:
+        """Return the deleted messages, those of one deletion together, the latest last."""
+        with storage_errors(self.folder):
+            rows = self._connection.execute(
+                "SELECT conversation_id, deleted_at, id, created_at, substr(content, 1, ?) FROM messages"
+                f" WHERE deleted_at IS NOT NULL AND {intact('messages')} ORDER BY deleted_at, conversation_id, id",
+                (_BEGINNING,),
+            ).fetchall()
+        found = []
+        for (chat, deleted_at), group in groupby(rows, itemgetter(0, 1)):
+            together = list(group)
+            found.append(Deleted.messages(chat, deleted_at, [row[2:4] for row in together], together[0][4]))
+        return found
+
+    def set_messages_deleted(self, message_ids: Collection[int], deleted_at: float | None) -> None:
+        """Mark messages as deleted at a time in seconds since 1970, or (None) take that mark away."""
         with self._transaction():
             self._connection.executemany(
                 "UPDATE messages SET deleted_at = ? WHERE id = ?",
                 [(deleted_at, message_id) for message_id in message_ids],
             )
+        if deleted_at is not None:
+            self._forget_readings_with(message_ids)
 
-    def erase_messages(self, message_ids: Iterable[int]) -> None:
+    def erase_messages(self, message_ids: Collection[int]) -> None:
         """Erase messages; what followed one follows its parent."""
+        self._forget_readings_with(message_ids)
         with self._transaction():
-            self._erase_messages(message_ids)
+            erase_messages(self._connection, message_ids)
 
     def unsent(self, conversation_id: int | None) -> Unsent:
         """Unsent text of a conversation; None for the chat that has no message yet."""
@@ -264,9 +284,9 @@ class ConversationStore:
     def clear_up(self) -> None:
         """After a start, when no other Tenon runs: finish what the last one left.
 
-        Replies that were being written are marked as interrupted and keep their text; deleted messages are
-        erased, and conversations that were in the trash for `TRASH_DAYS`, but none that is damaged. Writes nothing
-        when there is nothing to do. What was read of chats that are gone is deleted.
+        Replies that were being written are marked as interrupted and keep their text; what was in the trash for
+        `TRASH_DAYS` is erased, but nothing that is damaged. Writes nothing when there is nothing to do.
+        What was read of chats that are gone is deleted.
         """
         if self._file:
             forget_other_readings(self.folder, [conversation.id for conversation in self.conversations()])
@@ -276,8 +296,8 @@ class ConversationStore:
             left = self._connection.execute(
                 f"SELECT EXISTS (SELECT 1 FROM messages WHERE state IN ({states}))"
                 " OR EXISTS (SELECT 1 FROM reply_parts)"
-                " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at < ?)"
-                " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at IS NOT NULL)",
+                " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at < ?1)"
+                " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at < ?1)",
                 (expired,),
             ).fetchone()[0]
         if not left:
@@ -287,9 +307,9 @@ class ConversationStore:
                 f"DELETE FROM conversations WHERE deleted_at < ? AND {intact('conversations')}", (expired,)
             )
             deleted = self._connection.execute(
-                f"SELECT id FROM messages WHERE deleted_at IS NOT NULL AND {intact('messages')}"
+                f"SELECT id FROM messages WHERE deleted_at < ? AND {intact('messages')}", (expired,)
             )
-            self._erase_messages([row[0] for row in deleted.fetchall()])
+            erase_messages(self._connection, [row[0] for row in deleted.fetchall()])
             for message_id, parts in self._parts().items():
                 row = self._connection.execute(
                     f"SELECT content FROM messages WHERE id = ? AND {intact('messages')}", (message_id,)
@@ -340,10 +360,10 @@ class ConversationStore:
         """Make the day's backup unless there is one."""
         back_up(self._connection, self.folder, today)
 
-    def begun(self) -> frozenset[tuple[int, float]]:
-        """Ids of the conversations that are here, those in the trash too, each with the moment it was begun at."""
+    def begun(self, table: str) -> frozenset[tuple[int, float]]:
+        """Ids of the conversations or messages that are here, those in the trash too, each with its `created_at`."""
         with storage_errors(self.folder):
-            return frozenset(self._connection.execute("SELECT id, created_at FROM conversations").fetchall())
+            return frozenset(self._connection.execute(f"SELECT id, created_at FROM {table}").fetchall())
 
     def erase_everything(self) -> None:
         """Erase all conversations, presets, backups and damaged files, and what is left of them in the file."""
@@ -391,24 +411,15 @@ class ConversationStore:
         self._connection.execute("UPDATE id_blocks SET next_id = ?", (first + count,))
         return first
 
-    def _erase_messages(self, message_ids: Iterable[int]) -> None:
+    def _forget_readings_with(self, message_ids: Iterable[int]) -> None:
+        """Delete what was read of the chats that have some messages."""
         for message_id in message_ids:
-            row = self._connection.execute(
-                "SELECT conversation_id, parent_id FROM messages WHERE id = ?", (message_id,)
-            ).fetchone()
-            if row is None:
-                continue
-            conversation_id, parent_id = row
-            self._forget_reading(conversation_id)
-            self._connection.execute(
-                "UPDATE messages SET parent_id = ? WHERE conversation_id = ? AND parent_id = ?",
-                (parent_id, conversation_id, message_id),
-            )
-            self._connection.execute(
-                "UPDATE conversations SET leaf_id = ? WHERE id = ? AND leaf_id = ?",
-                (parent_id, conversation_id, message_id),
-            )
-            self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+            with storage_errors(self.folder):
+                row = self._connection.execute(
+                    "SELECT conversation_id FROM messages WHERE id = ?", (message_id,)
+                ).fetchone()
+            if row is not None:
+                self._forget_reading(row[0])
 
     def _forget_reading(self, conversation_id: int) -> None:
         if self._file:

@@ -74,8 +74,8 @@ def attention(
     heads, kv_heads = config.heads, config.kv_heads
     qkv, gate = weights.qkv(rows).view(len(rows), -1, config.head_dim), None
     if config.family.output_gate == "queries":
-        queries, gate = qkv[:, : 2 * heads].unflatten(1, (heads, 2)).unbind(2)
-        qkv, gate = torch.cat((queries, qkv[:, 2 * heads :]), 1), gate.flatten(1)
+        gate = qkv[:, 1 : 2 * heads : 2].flatten(1)
+        qkv = torch.cat((qkv[:, : 2 * heads : 2], qkv[:, 2 * heads :]), 1)
     parts = [qkv[:, :heads], qkv[:, heads : heads + kv_heads]]  # no keys if another layer's are read
     values = parts[1] if config.values_are_keys else qkv[:, heads + kv_heads :]
     turned = qkv[:, : heads + kv_heads]
@@ -99,7 +99,10 @@ def attention(
     together = _joined(mixed).to(rows.dtype)
     if weights.attention_gate is not None:
         gate = weights.attention_gate(rows)
-    return weights.output(together if gate is None else together * gate.sigmoid())
+    if gate is not None:
+        gate = gate.sigmoid()  # of channels or of heads
+        together = (together.view(*gate.shape, -1) * gate[..., None]).flatten(1)
+    return weights.output(together)
 
 
 def _convolved(weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]) -> Tensor:
@@ -121,10 +124,9 @@ def _remembered(
     mapped, gates = weights.qkv(rows).float(), weights.memory_gates(rows).float()
     if weights.attention_gate is None:  # joined by heads of keys
         each = [delta.key_dim, delta.key_dim, *2 * [delta.values // delta.key_heads]]
-        *parts, gate = (
-            part.reshape(len(rows), -1) for part in mapped.view(len(rows), delta.key_heads, -1).split(each, -1)
-        )
-        mapped = torch.cat(parts, -1)
+        parts = torch.split(mapped.view(len(rows), delta.key_heads, -1), each, -1)
+        *inputs, gate = (part.reshape(len(rows), -1) for part in parts)
+        mapped = torch.cat(inputs, -1)
     else:
         gate = weights.attention_gate(rows).float()
     if delta.paired:
@@ -134,10 +136,10 @@ def _remembered(
     found = []
     for span, own in _spans(index, texts):
         mixed = functional.silu(span.convolve(mapped[own], kernel))
-        queries, keys, values = mixed.split((delta.keys, delta.keys, delta.values), -1)
-        by_head = (queries.unflatten(-1, (-1, delta.key_dim)), keys.unflatten(-1, (-1, delta.key_dim)))
-        new = NewRows(*by_head, values.unflatten(-1, (-1, delta.value_dim)), writes[own], decays[own])
-        found.append(span.remember(new.normed()))
+        both, values = mixed[:, : 2 * delta.keys], mixed[:, 2 * delta.keys :]
+        queries, keys = both.view(len(both), 2, delta.key_heads, delta.key_dim).unbind(1)
+        values = values.view(len(values), delta.heads, delta.value_dim)
+        found.append(span.remember(NewRows(queries, keys, values, writes[own], decays[own]).normed()))
     result = weights.memory_norm(_joined(found)).flatten(1) * functional.silu(gate)
     return weights.output(result.to(rows.dtype))
 

@@ -25,8 +25,7 @@ def read(desk: Desk, workspace: Workspace, watching: Watching, text: str = "say 
 
 
 def delete_message(workspace: Workspace, chat: int) -> None:
-    workspace.turns.delete(chat, workspace.library.messages(chat)[0].id)
-    workspace.turns.erase_deleted()
+    assert workspace.shelf.delete_message(chat, workspace.library.messages(chat)[0].id)
 
 
 @pytest.mark.parametrize(
