@@ -163,8 +163,8 @@ class Settings(Remembered):
     readings_bytes = number(
         8 * 10**9,
         replace(_BUDGET, empty="", least_words=mark("Nothing")),
-        mark("What models have read of chats, so that these go on at once after a restart; it goes when a chat goes."),
-        mark("Readings of chats on the disk"),
+        mark("Most of the disk for what models have read of chats, which then go on at once after a restart."),
+        mark("Kept readings of chats"),
     )
     verify = choice(
         "sample-and-match",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import queue
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +12,25 @@ import pytest
 
 from engine.decoding import kept_on_disk
 from engine.engine import Engine
+from engine.engine_process import EngineProcess, run_engine
 from engine.loaded_model import LoadedModel
-from engine.messages import ChatMessage, KeptChat, Notice, Reply, Unload
+from engine.messages import (
+    ChatMessage,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    KeptChat,
+    LoadOptions,
+    Notice,
+    Reply,
+    SamplingOptions,
+    Unload,
+)
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import engine_client
 from tests.support.heads import make_head
+from tests.support.stand_in import use_gpu
 
 ASKED = ChatMessage("user", "The quick brown fox jumps over the lazy dog. " * 12)
 
@@ -66,6 +81,31 @@ def test_a_restart_reads_only_what_is_new(
     assert (kept.text, kept.token_ids) == (fresh.text, fresh.token_ids)
 
 
+@pytest.mark.slow
+def test_another_process_goes_on(llama_folder: Path, place: KeptChat) -> None:
+    options = LoadOptions(str(llama_folder), ("lookup",), weights="q8_0", threads=1)
+
+    def answer(turns: list[ChatMessage], kept: KeptChat | None) -> Reply:
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        process = EngineProcess(run_engine, events.put, lambda code: None)
+        try:
+            sampling = SamplingOptions(temperature=0.0)
+            process.send(Generate("one", options, tuple(turns), max_tokens=12, sampling=sampling, kept=kept))
+            while not isinstance(event := events.get(timeout=300), Finished):
+                assert not isinstance(event, Failed)
+            while kept is not None and not list(Path(kept.folder).glob("*.rows")):
+                time.sleep(0.05)
+        finally:
+            process.close()
+        return event.reply
+
+    first = answer([ASKED], place)
+    turns = [ASKED, ChatMessage("assistant", first.text), ChatMessage("user", "And the cat?")]
+    kept, fresh = answer(turns, place), answer(turns, None)
+    assert (kept.timings.cache_n > 0.8 * len(kept.prompt_ids), fresh.timings.cache_n) == (True, 0)
+    assert kept.token_ids == fresh.token_ids
+
+
 @pytest.mark.parametrize(("layout", "mode"), [("eagle", "dovetail"), ("eagle3", "dovetail"), ("medusa", "ghidorah")])
 def test_heads_go_on_without_the_rows_that_were_not_kept(
     place: KeptChat, tmp_path: Path, layout: str, mode: str
@@ -86,6 +126,19 @@ def test_a_hybrid_goes_on_from_its_last_state(checkpoint_of: Callable[[str], Pat
     kept, fresh = (next_turn(turns, model, one, mode="plain") for one in (place, None))
     assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.7
     assert kept.token_ids == fresh.token_ids
+
+
+def test_layers_on_a_gpu_get_their_rows_back(
+    checkpoint_of: Callable[[str], Path], place: KeptChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_gpu(monkeypatch)
+    for model in (checkpoint_of("llama"), checkpoint_of("qwen35")):
+        values = {"mode": "plain", "weights": "fp32", "gpu_layers": 1, "memory": "gpu"}
+        turns = first_turn(model, place, **values)
+        kept, fresh = (next_turn(turns, model, one, **values) for one in (place, None))
+        assert "cpu:0" in str(kept.devices["target"])
+        assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.7
+        assert kept.token_ids == fresh.token_ids
 
 
 def test_other_cache_formats_and_requests_without_a_place_have_nothing(llama_folder: Path, place: KeptChat) -> None:
