@@ -111,6 +111,7 @@ def _blocks(target: ModelConfig, start: str, checkpoint: Checkpoint) -> ModelCon
         layer_ropes=(None if rope is None else 0,),
         convolutions=(),
         convolution=0,
+        delta=None,
         mixture=mixture,
     )
 

@@ -28,6 +28,7 @@ class Stack:
     interleaved: bool = False  # True if its rows are those of two matrices by turns
     blocks: bool = False  # True if its rows are blocks of MXFP4 without their scales, in two dimensions
     flat: bool = False  # True if it is one vector, whatever its dimensions
+    single: bool = False  # True if it is of one network, and has no dimension for experts
     # Rows of each of ``names``, if a head has so many of each and the heads lie one after the other in two
     # dimensions; the first one's columns are wanted as its rows
     rows: tuple[int, ...] = ()
@@ -104,16 +105,17 @@ class Family:
     names: tuple[tuple[str, str], ...] = ()
     # Type of the layers that have a short convolution in attention's place; empty if none have
     convolution: str = ""
-    # Gated DeltaNet after that convolution, whose maps the checkpoint has apart, or joined by key heads; empty for
-    # a gated convolution alone
-    delta: Literal["", "apart", "joined"] = ""
+    # Gated DeltaNet after that convolution, whose maps the checkpoint has apart, or joined by key heads; or Mamba-2,
+    # which has one map; empty for a gated convolution alone
+    delta: Literal["", "apart", "joined", "mamba"] = ""
     # True if layers have no keys and values and read those of the model that this one drafts for
     query_only: bool = False
     experts: FamilyExperts | None = None  # facts about the experts that its layers may have
     latent: bool = False  # True if keys and values are maps of a latent, which is cached in their place
-    # True if the sigmoid of a map of attention's input multiplies attention's output; ``heads`` if that map has a
-    # number for each head, and not for each channel; ``queries`` if each head's rows of it follow those of its query
-    output_gate: bool | Literal["heads", "queries"] = False
+    # True if the sigmoid of a map of attention's input multiplies attention's output; ``queries`` if each head's
+    # rows of that map follow those of its query, ``heads`` if the map has a number for each head and not for each
+    # channel
+    output_gate: bool | Literal["queries", "heads"] = False
     normed_embedding: bool = False  # True for an RMS norm without weights on the embedding
     # True if the final norm's weight is stored as it is, whatever ``norm_offset`` says
     plain_final_norm: bool = False

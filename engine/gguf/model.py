@@ -70,7 +70,7 @@ _SINKS = dict.fromkeys(("attn_sinks.weight", "attn_sinks"), "self_attn.sinks")
 # Far beyond every existing number: a damaged one must not become a list of that many entries.
 _MOST_EXPERTS = 1 << 16
 #: Modules whose weight has so many dimensions, whatever the file says.
-_DIMENSIONS = {"conv.conv": 1, "attn.conv1d": 1, "mlp.shared_expert_gate": 2}
+_DIMENSIONS = {"conv.conv": 1, "attn.conv1d": 1, "mamba.conv1d": 1, "mamba.norm": 1, "mlp.shared_expert_gate": 2}
 
 #: Tensors that hold frequencies, which the config has.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
@@ -141,7 +141,7 @@ def sources(shapes: Mapping[str, tuple[int, ...]], architecture: str, heads: int
         if not layer:
             translated = outer_modules.get(module)
         elif own in whole:
-            found[prefix + whole[own]] = Source(name)
+            found[prefix + whole[own]] = Source(name, dimensions=1)
             continue
         elif module in stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
             for part in range(shape[0]):

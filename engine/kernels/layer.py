@@ -54,7 +54,7 @@ class Memory(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("key_heads", "heads", "key_dim", "value_dim", "width")),
-        *((name, ctypes.c_void_p) for name in ("kernel", "gains", "decay", "decay_bias", "norm")),
+        *((name, ctypes.c_void_p) for name in ("kernel", "bias", "gains", "decay", "decay_bias", "skip", "norm")),
         ("norm_floor", ctypes.c_float),
         ("more", Matrix),
         *((name, ctypes.c_int32) for name in ("tiled", "joined", "paired")),

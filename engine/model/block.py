@@ -116,12 +116,40 @@ def _convolved(weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, 
 def _remembered(
     delta: DeltaNet, weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]
 ) -> Tensor:
-    """Compute gated DeltaNet."""
-    assert weights.memory_gates is not None
+    """Compute gated DeltaNet, or Mamba-2."""
     assert weights.memory_norm is not None
     assert weights.decay is not None
+    mapped, gate, writes, decays = _memory_inputs(delta, weights, rows)
+    found = []
+    for span, own in _spans(index, texts):
+        mixed = span.convolve(mapped[own], kernel)
+        if weights.convolution_bias is not None:
+            mixed = mixed + weights.convolution_bias
+        parts = functional.silu(mixed).split((delta.keys, delta.keys, delta.values)[:: 1 if delta.corrects else -1], -1)
+        queries, keys, values = parts if delta.corrects else reversed(parts)
+        by_head = (queries.unflatten(-1, (-1, delta.key_dim)), keys.unflatten(-1, (-1, delta.key_dim)))
+        new = NewRows(*by_head, values.unflatten(-1, (-1, delta.value_dim)), writes[own], decays[own])
+        result = span.remember(new.normed() if delta.corrects else new)
+        found.append(result if weights.skip is None else result + weights.skip[:, None] * new.values)
+    result = _joined(found)
+    if delta.corrects:
+        result = weights.memory_norm(result).flatten(1) * functional.silu(gate)
+    else:
+        gated_result = result.flatten(1) * functional.silu(gate)
+        result = weights.memory_norm(gated_result.unflatten(1, (delta.key_heads, -1))).flatten(1)
+    return weights.output(result.to(rows.dtype))
+
+
+def _memory_inputs(delta: DeltaNet, weights: LayerWeights, rows: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the convolution's inputs, output gates, shares that are written, and logarithms of decays, float32."""
+    assert weights.decay is not None
     assert weights.decay_bias is not None
-    mapped, gates = weights.qkv(rows).float(), weights.memory_gates(rows).float()
+    mapped = weights.qkv(rows).float()
+    if weights.memory_gates is None:
+        gate, mapped, times = mapped.split((delta.values, delta.channels, delta.heads), -1)
+        times = functional.softplus(times + weights.decay_bias)
+        return mapped, gate, times, weights.decay * times
+    gates = weights.memory_gates(rows).float()
     if weights.attention_gate is None:  # joined by heads of keys
         each = [delta.key_dim, delta.key_dim, *2 * [delta.values // delta.key_heads]]
         parts = torch.split(mapped.view(len(rows), delta.key_heads, -1), each, -1)
@@ -132,16 +160,7 @@ def _remembered(
     if delta.paired:
         gates = gates.view(len(rows), delta.key_heads, 2, -1).transpose(1, 2).reshape(len(rows), -1)
     writes, decays = gates.chunk(2, -1)
-    writes, decays = writes.sigmoid(), weights.decay * functional.softplus(decays + weights.decay_bias)
-    found = []
-    for span, own in _spans(index, texts):
-        mixed = functional.silu(span.convolve(mapped[own], kernel))
-        both, values = mixed[:, : 2 * delta.keys], mixed[:, 2 * delta.keys :]
-        queries, keys = both.view(len(both), 2, delta.key_heads, delta.key_dim).unbind(1)
-        values = values.view(len(values), delta.heads, delta.value_dim)
-        found.append(span.remember(NewRows(queries, keys, values, writes[own], decays[own]).normed()))
-    result = weights.memory_norm(_joined(found)).flatten(1) * functional.silu(gate)
-    return weights.output(result.to(rows.dtype))
+    return mapped, gate, writes.sigmoid(), weights.decay * functional.softplus(decays + weights.decay_bias)
 
 
 def _spans(index: int, texts: Sequence[SeenRows]) -> Iterator[tuple[Span, slice]]:

@@ -65,7 +65,7 @@ class Latent:
 
 @dataclass(frozen=True)
 class DeltaNet:
-    """Sizes of gated DeltaNet."""
+    """Sizes of gated DeltaNet; or of Mamba-2, whose B, C and x are keys, queries and values here."""
 
     key_heads: int  # heads of queries and keys
     heads: int  # heads of values; a multiple of ``key_heads``
@@ -76,6 +76,9 @@ class DeltaNet:
     joined: bool = False  # True if the checkpoint has queries, keys, values and output gates joined by key heads
     paired: bool = False  # True if it has the gates of writing and of decay joined by key heads
     decays: bool = False  # True if it has the decays themselves, and not the logarithms of their absolute values
+    # True if what the state has for a key is taken off before a value is written. Mamba-2 takes nothing off, norms no
+    # queries and keys, and norms results together for each head of keys, after their gates.
+    corrects: bool = True
 
     @property
     def keys(self) -> int:
@@ -89,7 +92,7 @@ class DeltaNet:
 
     @property
     def channels(self) -> int:
-        """Channels of the convolution: queries, keys and values."""
+        """Channels of the convolution: queries, keys and values, or the same in the opposite order for Mamba-2."""
         return 2 * self.keys + self.values
 
 
@@ -312,7 +315,10 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
             activation=activation,
             names=", ".join(ACTIVATIONS),
         )
-    for feature, known in _CLAMPED.items() if family.activation == "clamped_swiglu" else ():
+    known_alone = {**(_CLAMPED if family.activation == "clamped_swiglu" else {})}
+    if family.delta == "mamba":
+        known_alone |= {"mamba_conv_bias": True, "mamba_proj_bias": False, "time_step_limit": None}
+    for feature, known in known_alone.items():
         if config[feature] != known:
             raise UnsupportedModel(
                 "Tenon knows {feature} as {known} alone, and this model has {found}; choose another model.",
@@ -335,9 +341,8 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
     if family.convolution and config.get("conv_bias"):
         raise UnsupportedModel("Tenon has no convolutions with a bias (conv_bias); choose another model.")
     if family.windows == "layer_types" or family.convolution:
-        types = {"full_attention"}
+        types = {"full_attention", family.convolution}
         types |= {"sliding_attention"} if family.windows == "layer_types" else set()
-        types |= {family.convolution} if family.convolution else set()
         unknown = set(config["layer_types"]) - types
         if unknown:
             raise UnsupportedModel(
@@ -362,11 +367,12 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}")
     layers = int(config["num_hidden_layers"])
     kinds = config["layer_types"]
-    convolutions = tuple(kinds[layer] == family.convolution for layer in range(layers)) if family.convolution else ()
+    convolutions = tuple(kinds[layer] == family.convolution for layer in range(layers))
+    convolutions = convolutions if any(convolutions) else ()
     if convolutions and all(convolutions):
         raise ValueError(f"none of {layers} layers has attention")
     prefix = _tensor_prefix(checkpoint, family)
-    delta = _delta(checkpoint, config, family) if family.delta else None
+    delta = _delta(checkpoint, config, family) if family.delta and convolutions else None
     windows = _windows(config, family, layers)
     shapes = _shapes(config, layers, family.query_only) if family.global_heads else ()
     ropes, layer_ropes = _ropes(config, family, shapes, layers)
@@ -541,6 +547,7 @@ def _delta(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any]
         joined=joined("linear_attn.in_proj_qkv"),
         paired=joined("linear_attn.in_proj_b"),
         decays=bool(config.get("linear_decays")),
+        corrects=family.delta != "mamba",
     )
     if delta.heads % delta.key_heads:
         raise ValueError(f"{delta.heads} heads of values, {delta.key_heads} of keys")

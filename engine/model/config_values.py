@@ -45,8 +45,9 @@ _RANGES: dict[str, tuple[float, float]] = {
         (
             1,
             1 << 16,
-            "num_global_key_value_heads num_experts num_experts_per_tok kv_lora_rank qk_nope_head_dim",
+            "num_global_key_value_heads kv_lora_rank qk_nope_head_dim",
         ),
+        (0, 1 << 16, "num_experts num_experts_per_tok"),
         (2, 1 << 16, "qk_rope_head_dim"),
         (1, 1 << 20, "hidden_size q_lora_rank block_multiple_of"),
         (0, 1 << 20, "hidden_size_per_layer_input"),
@@ -58,6 +59,9 @@ _RANGES: dict[str, tuple[float, float]] = {
         (1, 1 << 31, "max_position_embeddings sliding_window"),
         (2, 64, "conv_L_cache linear_conv_kernel_dim"),
         (1, 1 << 13, "linear_key_head_dim linear_value_head_dim linear_num_key_heads linear_num_value_heads"),
+        (2, 64, "mamba_d_conv"),
+        (1, 1 << 13, "mamba_n_heads mamba_n_groups mamba_d_state"),
+        (1, 64, "mamba_expand"),
         (1, 10_000, "full_attention_interval"),
         (0.0, 1.0, "rms_norm_eps post_norm_eps"),
         (1e-3, 1.0, "partial_rotary_factor"),
@@ -168,7 +172,7 @@ def _slides(values: Mapping[str, Any], family: Values, layer: int) -> bool:
 
 def _has_experts(values: Mapping[str, Any], layer: int) -> bool:
     """Return whether a layer has experts if ``mlp_layer_types`` does not say it."""
-    if not values.get("enable_moe_block", True):
+    if not values.get("enable_moe_block", True) or values["num_experts"] == 0:
         return False
     if layer in (values.get("mlp_only_layers") or ()) or layer < values.get(
         "num_dense_layers", values.get("first_k_dense_replace", 0)

@@ -1,6 +1,7 @@
-"""Gated DeltaNet: the rows of a chunk, given its state, by torch's operators.
+"""Gated DeltaNet and Mamba-2: the rows of a chunk, given its state, by torch's operators.
 
-Source: Yang et al. 2024, "Gated delta networks" (arXiv 2412.06464), section 3.3; chunks are paths of a tree here.
+Source: Yang et al. 2024, "Gated delta networks" (arXiv 2412.06464), section 3.3, and Dao and Gu 2024, "Transformers
+are SSMs" (arXiv 2405.21060), section 6; chunks are paths of a tree here.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def solved(delta: DeltaNet, state: Tensor, earlier: ChunkRows, new: NewRows, sig
         delta: Sizes.
         state: (heads, key_dim, value_dim) at the chunk's beginning.
         earlier: Rows of the chunk that are known.
-        new: New rows, parents before children, from `NewRows.normed`.
+        new: New rows, parents before children, from `NewRows.normed` unless they are Mamba-2's.
         sight: Rows that each of them sees.
 
     Returns:
@@ -96,12 +97,14 @@ def solved(delta: DeltaNet, state: Tensor, earlier: ChunkRows, new: NewRows, sig
     stays = (decays.t()[:, :, None] - all_decays[:, None]).masked_fill_(hidden, -torch.inf).exp_()
     since = decays.t().exp()[..., None]
     writes = new.writes.t()[..., None]
-    overlap = torch.bmm(keys, all_keys.transpose(1, 2)) * stays * writes
-    known = earlier.values.transpose(0, 1)
-    wanted = new.values.transpose(0, 1) - since * torch.bmm(keys, state)
-    wanted = writes * wanted - torch.bmm(overlap[..., :before], known)
-    # The row's own overlap is on the diagonal, which is not read.
-    values = torch.linalg.solve_triangular(overlap[..., before:], wanted, upper=False, unitriangular=True)
+    known, values = earlier.values.transpose(0, 1), new.values.transpose(0, 1)
+    if delta.corrects:
+        overlap = torch.bmm(keys, all_keys.transpose(1, 2)) * stays * writes
+        wanted = writes * (values - since * torch.bmm(keys, state)) - torch.bmm(overlap[..., :before], known)
+        # The row's own overlap is on the diagonal, which is not read.
+        values = torch.linalg.solve_triangular(overlap[..., before:], wanted, upper=False, unitriangular=True)
+    else:
+        values = writes * values
     attended = torch.bmm(queries, all_keys.transpose(1, 2)) * stays
     results = since * torch.bmm(queries, state) + torch.bmm(attended, torch.cat((known, values), 1))
     return results.transpose(0, 1), ChunkRows(new.keys, values.transpose(0, 1), decays)

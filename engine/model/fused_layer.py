@@ -127,7 +127,7 @@ class FusedLatents:
 
 
 class FusedMemory:
-    """A layer's gated DeltaNet for the kernel library, all its matrices packed."""
+    """A layer's gated DeltaNet, or Mamba-2, for the kernel library, all its matrices packed."""
 
     def __init__(self, delta: DeltaNet, weights: LayerWeights, more: Matrix, epsilon: float) -> None:
         kernel_, norm = weights.convolution, weights.memory_norm
@@ -137,7 +137,8 @@ class FusedMemory:
         assert weights.decay_bias is not None
         taps, gains = kernel_.t().contiguous(), torch.ones(2, delta.key_dim)
         gains[0] *= delta.key_dim**-0.5
-        self._held = taps, gains  # the structure holds addresses only
+        bias = torch.zeros(delta.channels) if weights.convolution_bias is None else weights.convolution_bias
+        self._held = taps, bias, gains  # the structure holds addresses only
         # Structure for the library
         self.structure = kernel.Memory(
             key_heads=delta.key_heads,
@@ -146,11 +147,13 @@ class FusedMemory:
             value_dim=delta.value_dim,
             width=len(taps) - 1,
             kernel=taps.data_ptr(),
+            bias=bias.data_ptr(),
             gains=gains.data_ptr(),
             decay=weights.decay.data_ptr(),
             decay_bias=weights.decay_bias.data_ptr(),
+            skip=None if weights.skip is None else weights.skip.data_ptr(),
             norm=norm.gain.data_ptr(),
-            norm_floor=delta.value_dim * epsilon,
+            norm_floor=norm.gain.shape[-1] * epsilon,
             more=more,
             tiled=delta.tiled,
             joined=delta.joined,
@@ -166,7 +169,7 @@ class FusedLayer:
         mixture = None if experts is None or config.mixture is None else FusedMixture(config.mixture, experts)
         latents = None if config.latent is None else FusedLatents(config.latent, weights)
         more, memory = matrices.pop("more", Matrix()), None
-        if weights.memory_gates is not None and config.delta is not None:
+        if weights.decay is not None and config.delta is not None:
             memory = FusedMemory(config.delta, weights, more, config.norm_epsilon)
         self._held = weights, mixture, latents, memory  # the structure holds addresses only
         self._bring = None if mixture is None else mixture.bring
@@ -363,7 +366,7 @@ def _gain(norm: Norm | None) -> int | None:
 def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
     """Return the layer's matrices by the kernel's names, or None if one is dense; a fused one's first has all rows."""
     found: dict[str, Matrix] = {}
-    remembers = weights.memory_gates is not None
+    remembers = weights.decay is not None
     for names, linear in (
         (("q", "k", "v")[: 1 if remembers else 3], weights.qkv),
         (("k",), weights.attention_gate if remembers else None),

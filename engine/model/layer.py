@@ -38,8 +38,9 @@ class LayerWeights:
     sinks: Tensor | None = None
     # (c, k) float32 kernel of a short convolution in attention's place, or None for attention. A gated one has h -> 3
     # h in ``qkv`` and h -> h in ``output``; one before gated DeltaNet has h -> queries, keys and values, perhaps
-    # with output gates, and values -> h.
+    # with output gates, and values -> h; Mamba-2 has h -> output gates, values, keys, queries and times.
     convolution: Tensor | None = None
+    convolution_bias: Tensor | None = None  # (c,) float32, or None
     value_norm: Norm | None = None  # norm of each value head, or None
     # Norm of the residual stream before the router, or None if the router maps the network's input
     router_norm: Norm | None = None
@@ -65,7 +66,9 @@ class LayerWeights:
     memory_gates: LinearMap | None = None
     decay: Tensor | None = None  # (heads,) float32 factors of how much goes, below 0, or None
     decay_bias: Tensor | None = None  # (heads,) float32, added before that, or None
-    memory_norm: Norm | None = None  # norm of each head's result, or None
+    skip: Tensor | None = None  # (heads,) float32 share of a value that each head of Mamba-2 gives itself, or None
+    # Norm of each head's result; or (key heads, values of each) for Mamba-2; or None
+    memory_norm: Norm | None = None
 
     def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:
         """Yield every norm, matrix and vector of the layer, and the experts as one part."""

@@ -171,7 +171,7 @@ class Norm:
     quotient, two thirds of the time of `torch.nn.functional.rms_norm` on a CPU.
 
     Args:
-        weight: (s,) as stored.
+        weight: (s,) as stored, or (g, s) for rows of g vectors.
         epsilon: eps.
         offset: Number added to the stored weight (Gemma: 1).
         scale: Factor of the result.

@@ -197,7 +197,10 @@ def dress_layer(
             epsilon = LATENT_EPSILON
         elif field.endswith("end_norm") and config.end_norm_epsilon is not None:
             epsilon = config.end_norm_epsilon
-        return Norm(vector(field), epsilon, 0.0 if field == "memory_norm" else config.family.norm_offset)
+        if field != "memory_norm":
+            return Norm(vector(field), epsilon, config.family.norm_offset)
+        mamba = config.delta is not None and not config.delta.corrects
+        return Norm(vector(field).view(config.delta.key_heads, -1) if mamba else vector(field), epsilon)
 
     def head_norm(field: str, scale: float) -> Norm | None:
         if config.query_scale is None:
@@ -252,6 +255,7 @@ def dress_layer(
         experts=experts(),
         sinks=vector("sinks") if config.family.sinks else None,
         convolution=(vector("convolution").view(-1, config.convolution) if "convolution" in present else None),
+        convolution_bias=vector("convolution_bias") if "convolution_bias" in present else None,
         value_norm=value_norm(),
         router_norm=router_norm() if "router_norm" in present else None,
         experts_norm=optional("experts_norm"),
@@ -268,5 +272,6 @@ def dress_layer(
         memory_gates=matrix("memory_gates"),
         decay=decay() if "decay" in present else None,
         decay_bias=vector("decay_bias") if "decay" in present else None,
+        skip=vector("skip") if "skip" in present else None,
         memory_norm=optional("memory_norm"),
     )

@@ -72,6 +72,7 @@ class NextRows:
         self._join_norms = join_norms
         given, hidden = torch.empty(most, model.given), torch.empty(most, model.hidden)
         normed, logits = torch.empty(most, model.hidden), torch.empty(most, model.vocabulary)
+        self._memory = given, hidden, normed, logits  # the structure below holds addresses only
         self._joins = model.given > model.hidden
         embedded = given[:, : model.hidden] if self._joins else hidden
         self._features = given[:, model.hidden :]

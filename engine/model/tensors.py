@@ -49,8 +49,8 @@ class Slot:
     def exact(self) -> bool:
         """True for a vector that is float32 whatever the others are."""
         return self.field in (
-            *("correction", "expert_scale", "scalar", "sinks", "convolution"),
-            *("decay", "decay_bias", "memory_norm"),
+            *("correction", "expert_scale", "scalar", "sinks", "convolution", "convolution_bias"),
+            *("decay", "decay_bias", "skip", "memory_norm"),
         )
 
     @property
@@ -118,7 +118,7 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             norm("self_attn.q_norm", "query_norm", config.head_dim)
             if config.keys_of is None:
                 norm("self_attn.k_norm", "key_norm", config.head_dim)
-        if config.family.output_gate not in (False, "queries"):
+        if config.family.output_gate in (True, "heads"):
             gates = config.heads if config.family.output_gate == "heads" else queries
             linear("self_attn.gate_proj", "attention_gate", gates, hidden, 0, False)
         linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
@@ -126,20 +126,31 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             slots.append(Slot(f"{prefix}self_attn.sinks", (config.heads,), "sinks"))
 
     def remember(delta: DeltaNet) -> None:
-        if delta.joined:
+        module, own = ("linear_attn", delta.value_dim) if delta.corrects else ("mamba", delta.values)
+        module = config.family.named(module)
+
+        def vector(name: str, field: str, size: int) -> None:
+            slots.append(Slot(f"{prefix}{module}.{name}", (size,), field))
+
+        if not delta.corrects:
+            inner = delta.values + delta.channels + delta.heads
+            linear(f"{module}.in_proj", "qkv", inner, hidden, 0, False)
+            vector("conv1d.bias", "convolution_bias", delta.channels)
+            vector("D", "skip", delta.heads)
+        elif delta.joined:
             linear("linear_attn.in_proj_qkvz", "qkv", delta.channels + delta.values, hidden, 0, False)
         else:
             linear("linear_attn.in_proj_qkv", "qkv", delta.channels, hidden, 0, False)
             linear("linear_attn.in_proj_z", "attention_gate", delta.values, hidden, 0, False)
-        for at, part in enumerate(("ba",) if delta.paired else ("b", "a")):
+        for at, part in enumerate(("ba",) if delta.paired else ("b", "a") if delta.corrects else ()):
             linear(
                 f"linear_attn.in_proj_{part}", "memory_gates", len(part) * delta.heads, hidden, at * delta.heads, False
             )
-        linear("linear_attn.out_proj", "output", hidden, delta.values, 0, False)
-        slots.append(Slot(f"{prefix}linear_attn.conv1d.weight", (delta.channels * config.convolution,), "convolution"))
-        slots.append(Slot(f"{prefix}linear_attn.A_log", (delta.heads,), "decay"))
-        slots.append(Slot(f"{prefix}linear_attn.dt_bias", (delta.heads,), "decay_bias"))
-        norm("linear_attn.norm", "memory_norm", delta.value_dim)
+        linear(f"{module}.out_proj", "output", hidden, delta.values, 0, False)
+        vector("conv1d.weight", "convolution", delta.channels * config.convolution)
+        vector("A_log", "decay", delta.heads)
+        vector("dt_bias", "decay_bias", delta.heads)
+        vector("norm.weight", "memory_norm", own)
 
     norm("input_layernorm", "attention_norm")
     if config.convolves(layer) and config.delta is not None:

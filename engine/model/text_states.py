@@ -1,4 +1,6 @@
-"""What layers with a convolution keep of a text in place of keys and values: its inputs, and gated DeltaNet's state.
+"""What layers with a convolution keep of a text in place of keys and values: its inputs, and perhaps a state.
+
+Gated DeltaNet and Mamba-2 have one.
 
 A state is kept at a boundary, each `CHUNK` tokens, and of the tokens after it what they will add. So a row is
 computed from its chunk's boundary and its own path after it alone, whatever else is in a forward, and the nodes of a
@@ -478,7 +480,7 @@ class Span:
         return mixed
 
     def remember(self, new: NewRows) -> Tensor:
-        """Return the (n, heads, value_dim) results of new rows from `NewRows.normed`, which are kept."""
+        """Return the (n, heads, value_dim) results of new rows, as `solved` takes them, which are kept."""
         delta, state, kept = self.sizes.delta, self.source.state, self.source.rows
         assert delta is not None
         assert state is not None

@@ -163,10 +163,10 @@ class SafetensorsFile:
             len(shape) != dimensions
             or len(shape) < 2
             or shape[0] > _MOST_EXPERTS
-            or (shape[1] % len(stack.names) and not stack.rows)
+            or (shape[0 if stack.single else 1] % len(stack.names) and not stack.rows)
         ):
             return
-        heads = shape[0] // sum(stack.rows) if stack.rows else shape[0]
+        heads = 1 if stack.single else shape[0] // sum(stack.rows) if stack.rows else shape[0]
         count = 1 if stack.flat else heads * len(stack.names)
         for index in range(count):
             expert, own = divmod(index, len(stack.names))
@@ -183,7 +183,8 @@ class SafetensorsFile:
             kind, columns = part.index % len(part.stack.rows), self.entries[part.name].shape[1]
             rows = part.stack.rows[kind]
             return (rows, columns) if kind else (columns, rows)
-        experts, *shape = self.entries[part.name].shape
+        shape = self.entries[part.name].shape
+        experts, *shape = (1, *shape) if part.stack.single else shape
         shape[0] = experts * shape[0] // part.count
         if part.stack.blocks:
             return shape[0], 2 * shape[1] * shape[2]

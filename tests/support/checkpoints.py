@@ -103,6 +103,16 @@ _GRANITE = {
     "logits_scaling": 2.5,
 }
 
+_MAMBA = {
+    **_GRANITE,
+    "num_hidden_layers": 4,
+    "layer_types": ["linear_attention", "linear_attention", "full_attention", "linear_attention"],
+    "shared_intermediate_size": 96,
+    "mamba_n_heads": 8,
+    "mamba_n_groups": 2,
+    "mamba_d_state": 32,
+}
+
 #: Name of a variant -> (architecture, what its config has beyond `SIZES`).
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("LlamaForCausalLM", {}),
@@ -171,6 +181,18 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "qwen35": ("Qwen3_5ForCausalLM", {**_HYBRID, "tie_word_embeddings": True}),
     "qwen35-moe": ("Qwen3_5MoeForCausalLM", {**_HYBRID, **_HYBRID_EXPERTS, "linear_num_value_heads": 6}),
     "granite": ("GraniteForCausalLM", _GRANITE),
+    "granite-hybrid": (
+        "GraniteMoeHybridForCausalLM",
+        {**_MAMBA, "num_local_experts": 0, "num_experts_per_tok": 0, "tie_word_embeddings": True},
+    ),
+    "granite-hybrid-moe": (
+        "GraniteMoeHybridForCausalLM",
+        {**_MAMBA, "intermediate_size": 64, "num_local_experts": 8, "num_experts_per_tok": 3, "mamba_n_groups": 1},
+    ),
+    "granite-hybrid-attention": (
+        "GraniteMoeHybridForCausalLM",
+        {**_MAMBA, "layer_types": ["full_attention"] * 4, "position_embedding_type": "rope", "num_local_experts": 0},
+    ),
     "granite-moe": (
         "GraniteMoeForCausalLM",
         {**_GRANITE, "num_local_experts": 9, "num_experts_per_tok": 2, "tie_word_embeddings": True},

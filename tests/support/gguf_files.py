@@ -29,6 +29,7 @@ ARCHITECTURES = {
     "Qwen3_5MoeForCausalLM": "qwen35moe",
     "GraniteForCausalLM": "granite",
     "GraniteMoeForCausalLM": "granitemoe",
+    "GraniteMoeHybridForCausalLM": "granitehybrid",
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
     "DeepseekV2ForCausalLM": "deepseek2",
@@ -94,6 +95,13 @@ _RENAMED = (
     ("linear_attn.out_proj", "ssm_out"),
     ("linear_attn.dt_bias", "ssm_dt.bias"),
     ("linear_attn.A_log", "ssm_a"),
+    ("mamba.in_proj", "ssm_in"),
+    ("mamba.conv1d", "ssm_conv1d"),
+    ("mamba.norm", "ssm_norm"),
+    ("mamba.out_proj", "ssm_out"),
+    ("mamba.dt_bias", "ssm_dt.bias"),
+    ("mamba.A_log", "ssm_a"),
+    ("mamba.D", "ssm_d"),
     ("conv.in_proj", "shortconv.in_proj"),
     ("conv.out_proj", "shortconv.out_proj"),
     ("conv.conv", "shortconv.conv"),
@@ -118,7 +126,7 @@ _GEMMA4 = (
     ("post_per_layer_input_norm", "post_norm"),
 )
 _STACKED = tuple(f".experts.{name}{end}" for name in ("gate_up_proj", "down_proj") for end in ("", "_bias"))
-_INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "muse-glimmer")
+_INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "granitehybrid", "muse-glimmer")
 _NORMS = (("post_attention_layernorm", "ffn_norm"),)
 _GPT_OSS_NORMS = (("post_attention_layernorm", "post_attention_norm"),)
 _HYBRIDS = ("qwen35", "qwen35moe", "qwen3next")
@@ -175,7 +183,16 @@ def write_gguf(
         if "linear_attn." in name:
             kept[name] = _write_recurrent(writer, config, name, tensor, kind, architecture)
             continue
+        if "shared_mlp." in name:
+            kept[name] = _write_shared(writer, config, name, tensor, kind, architecture)
+            continue
         if name == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        if ".mamba." in name and name.endswith(("A_log", ".D", ".norm.weight")):
+            kept[name] = tensor.float()
+            shaped = -kept[name].exp() if name.endswith("A_log") else kept[name]
+            rows = config.mamba_n_groups if name.endswith("weight") else len(shaped)
+            writer.add_tensor(_renamed(name, architecture), shaped.view(rows, -1).numpy())
             continue
         values = tensor.float().numpy()
         values = values.squeeze(1) if values.ndim == 3 else values
@@ -184,7 +201,7 @@ def write_gguf(
         if "ffn_gate_inp_shexp" in renamed:  # a row that the converter squeezes
             values = values[0]
         # The converter leaves routers as floats.
-        exact = values.ndim < 2 or "ffn_gate_inp" in renamed or "shortconv.conv" in renamed
+        exact = values.ndim < 2 or any(part in renamed for part in ("ffn_gate_inp", "shortconv.conv", "ssm_conv1d"))
         stored = Kind.F32 if exact else wanted
         if blocks_of is not None and stored not in _WRITTEN:
             writer.add_tensor(renamed, blocks_of(values), raw_dtype=stored)
@@ -244,6 +261,26 @@ def _write_heads(
         writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
         kept.append(torch.from_numpy(dequantized(numbers, stored)))
     return torch.cat((kept[0].transpose(1, 2), kept[1]), 1).reshape(tensor.shape)
+
+
+def _write_shared(
+    writer: gguf.GGUFWriter,
+    config: Any,
+    name: str,
+    tensor: Tensor,
+    kind: Kind | Callable[[str], Kind],
+    architecture: str,
+) -> Tensor:
+    """A matrix of Granite's network for all tokens, gate and up apart; the values that it stands for."""
+    both, end = "input_linear" in name, "_shexp" if config.num_local_experts else ""
+    kept = []
+    for part, own in zip(tensor.float().chunk(1 + both), ("gate", "up") if both else ("down",), strict=True):
+        renamed = f"blk.{_renamed(name, architecture).split('.')[1]}.ffn_{own}{end}.weight"
+        stored = kind(renamed) if callable(kind) else kind
+        values = np.ascontiguousarray(part.numpy())
+        writer.add_tensor(renamed, quantized(values, stored), raw_dtype=stored)
+        kept.append(torch.from_numpy(dequantized(values, stored)))
+    return torch.cat(kept)
 
 
 def _write_recurrent(
@@ -488,6 +525,9 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
     if architecture.startswith("lfm2"):
         heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
         writer.add_shortconv_l_cache(config.conv_L_cache)
+    if architecture == "granitehybrid":
+        width = width if config.num_local_experts else config.shared_intermediate_size
+        heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
     if architecture == "lfm2":
         width = 32 * -(-int(2 * width / 3) // 32)
     writer.add_feed_forward_length(width)
@@ -520,9 +560,17 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         writer.add_residual_scale(config.residual_multiplier)
         writer.add_logit_scale(config.logits_scaling)
         writer.add_attention_scale(config.attention_multiplier)
-        if architecture == "granitemoe":
+        if architecture != "granite":
             writer.add_expert_count(config.num_local_experts)
             writer.add_expert_used_count(config.num_experts_per_tok)
+        if architecture == "granitehybrid":
+            writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+            writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
+            writer.add_ssm_conv_kernel(config.mamba_d_conv)
+            writer.add_ssm_state_size(config.mamba_d_state)
+            writer.add_ssm_group_count(config.mamba_n_groups)
+            writer.add_ssm_time_step_rank(config.mamba_n_heads)
+            writer.add_ssm_inner_size(config.mamba_expand * config.hidden_size)
     elif architecture == "muse-glimmer":
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
         writer.add_logit_scale(config.output_multiplier)

@@ -23,6 +23,27 @@ static int64_t channels_of(const struct tenon_memory *x)
     return 2 * x->key_heads * x->key_dim + x->heads * x->value_dim;
 }
 
+static int64_t values_of(const struct tenon_memory *x)
+{
+    return x->heads * x->value_dim;
+}
+
+/* The places of queries, keys and values among the channels. */
+static int64_t queries_at(const struct tenon_memory *x)
+{
+    return x->skip ? values_of(x) + x->key_heads * x->key_dim : 0;
+}
+
+static int64_t keys_at(const struct tenon_memory *x)
+{
+    return x->skip ? values_of(x) : x->key_heads * x->key_dim;
+}
+
+static int64_t values_at(const struct tenon_memory *x)
+{
+    return x->skip ? 0 : 2 * x->key_heads * x->key_dim;
+}
+
 static struct text_frames frames_of(const struct memory_run *r, int64_t text, int64_t first_row)
 {
     struct text_frames f = {.text = &r->step->text[text], .memory = r->caches[text][r->index], .first_row = first_row};
@@ -118,7 +139,10 @@ void memory_gather(const struct memory_run *r, int64_t token)
 
 static const float *inputs_of(const struct memory_run *r, int64_t token)
 {
-    return r->inputs ? r->inputs + token * channels_of(r->memory) : r->mapped + token * r->mapped_stride;
+    const struct tenon_memory *x = r->memory;
+    if (r->inputs)
+        return r->inputs + token * channels_of(x);
+    return r->mapped + token * r->mapped_stride + (x->skip ? values_of(x) : 0);
 }
 
 /* The convolution's input `back` places before a new row on its path. */
@@ -166,13 +190,18 @@ void memory_take(const struct memory_run *r, int64_t token)
     float *mixed = r->mixed + token * channels;
     for (int64_t i = 0; i <= x->width; i++)
         before[i] = input_before(r, &f, row, x->width - i);
-    r->rows->convolve(before, x->kernel, x->width + 1, channels, mixed);
-    for (int64_t h = 0; h < 2 * x->key_heads; h++)
+    r->rows->convolve(before, x->kernel, x->bias, x->width + 1, channels, mixed);
+    for (int64_t h = 0; !x->skip && h < 2 * x->key_heads; h++)
         r->rows->norm(mixed + h * x->key_dim, x->gains + (h < x->key_heads ? 0 : x->key_dim), 1e-6f, x->key_dim,
                       mixed + h * x->key_dim);
     const float *gates = r->mapped + token * r->mapped_stride + channels + x->heads * x->value_dim;
     const int64_t each = x->heads / x->key_heads;
-    for (int64_t h = 0; h < x->heads; h++) {
+    for (int64_t h = 0; x->skip && h < x->heads; h++) {
+        const float time = softplus(gates[h] + x->decay_bias[h]);
+        r->writes[token * x->heads + h] = time;
+        r->decays[token * x->heads + h] = x->decay[h] * time;
+    }
+    for (int64_t h = 0; !x->skip && h < x->heads; h++) {
         const int64_t write = x->paired ? h / each * 2 * each + h % each : h, decay = write + (x->paired ? each : x->heads);
         r->writes[token * x->heads + h] = 1.0f / (1.0f + expf(-gates[write]));
         r->decays[token * x->heads + h] = x->decay[h] * softplus(gates[decay] + x->decay_bias[h]);
@@ -180,7 +209,7 @@ void memory_take(const struct memory_run *r, int64_t token)
     if (!f.memory->is_long) {
         const int64_t place = f.before + row;
         memcpy(f.target->inputs + (x->width + place) * channels, inputs_of(r, token), (size_t)channels * sizeof *mixed);
-        memcpy(f.target->keys + place * keys, mixed + keys, (size_t)keys * sizeof *mixed);
+        memcpy(f.target->keys + place * keys, mixed + keys_at(x), (size_t)keys * sizeof *mixed);
         return;
     }
     if (!row)                   /* what the text has before */
@@ -190,7 +219,7 @@ void memory_take(const struct memory_run *r, int64_t token)
                 keep_key(r, &f, f.source->base + place, f.source->keys + place * keys);
         }
     keep_input(r, &f, f.source->base + f.before + row, inputs_of(r, token));
-    keep_key(r, &f, f.source->base + f.before + row, mixed + keys);
+    keep_key(r, &f, f.source->base + f.before + row, mixed + keys_at(x));
 }
 
 const float *memory_give(const struct memory_run *r, int64_t token)
@@ -199,6 +228,13 @@ const float *memory_give(const struct memory_run *r, int64_t token)
     const int64_t each = x->heads / x->key_heads, group = 2 * x->key_dim + 2 * each * x->value_dim;
     float *results = r->results + token * x->heads * x->value_dim;
     float *mapped = (float *)r->mapped + token * r->mapped_stride;
+    if (x->skip) {
+        const int64_t width = each * x->value_dim;
+        r->rows->gate(mapped, results, values_of(x), TENON_SILU);
+        for (int64_t at = 0; at < values_of(x); at += width)
+            r->rows->norm(mapped + at, x->norm + at, x->norm_floor, width, results + at);
+        return results;
+    }
     for (int64_t h = 0; h < x->heads; h++) {
         float *result = results + h * x->value_dim;
         float *gate = x->joined ? mapped + h / each * group + 2 * x->key_dim + (each + h % each) * x->value_dim
@@ -240,26 +276,31 @@ static void advance(const struct head *w, const float *state, const struct chunk
     w->run->rows->remember(state, expf(last), c->keys, c->values, factors, c->count, x->key_dim, x->value_dim, out);
 }
 
-/* Computes a new row behind the others of its chunk; projected: the state's products with its key and its query. */
+/* Computes a new row behind the others of its chunk; projected: the state's products with its key and its query.
+ * Mamba-2 takes nothing off what it writes. */
 static void solve(const struct head *w, const struct chunk *c, const float *key, const float *query, const float *value,
                   float write, float decay, const float *projected_key, const float *projected_query, float *kept,
                   float *result)
 {
     const struct row_operations *rows = w->run->rows;
-    const int64_t inner = w->run->memory->key_dim, n = w->run->memory->value_dim;
+    const struct tenon_memory *x = w->run->memory;
+    const int64_t inner = x->key_dim, n = x->value_dim;
     const float since = expf(decay);
     for (int64_t i = 0; i < n; i++) {
-        kept[i] = since * projected_key[i];
+        kept[i] = x->skip ? 0.0f : since * projected_key[i];
         result[i] = since * projected_query[i];
     }
     for (int64_t j = 0; j < c->count; j++) {
         const float stays = expf(decay - c->decays[j]);
-        rows->add_scaled(kept, c->values[j], stays * rows->dot(key, c->keys[j], inner), n);
+        if (!x->skip)
+            rows->add_scaled(kept, c->values[j], stays * rows->dot(key, c->keys[j], inner), n);
         rows->add_scaled(result, c->values[j], stays * rows->dot(query, c->keys[j], inner), n);
     }
     for (int64_t i = 0; i < n; i++)
         kept[i] = write * (value[i] - kept[i]);
     rows->add_scaled(result, kept, rows->dot(query, key, inner), n);
+    if (x->skip)
+        rows->add_scaled(result, value, x->skip[w->head], n);
 }
 
 static const float *key_of(const struct head *w, const struct tenon_frame *f, int64_t place)
@@ -323,28 +364,32 @@ static const float *mixed_of(const struct head *w, const struct text_frames *f, 
     return w->run->mixed + (f->first_row + row) * channels_of(w->run->memory);
 }
 
-/* Multiplies a state with the keys and the queries of new rows. */
+/* Multiplies a state with the keys and the queries of new rows, or with Mamba-2's queries alone. */
 static void project(const struct head *w, const struct text_frames *f, const float *state, int64_t row, int64_t count)
 {
     const struct tenon_memory *x = w->run->memory;
     const float *rows[2 * CHUNK_TOKENS];
+    int64_t all = 0;
     for (int64_t i = 0; i < count; i++) {
-        rows[2 * i + 1] = mixed_of(w, f, row + i) + w->key_head * x->key_dim;
-        rows[2 * i] = rows[2 * i + 1] + x->key_heads * x->key_dim;
+        const float *mixed = mixed_of(w, f, row + i) + w->key_head * x->key_dim;
+        if (!x->skip)
+            rows[all++] = mixed + keys_at(x);
+        rows[all++] = mixed + queries_at(x);
     }
-    w->run->rows->project(state, rows, 2 * count, x->key_dim, x->value_dim, w->projected);
+    w->run->rows->project(state, rows, all, x->key_dim, x->value_dim, w->projected);
 }
 
 static void solve_row(const struct head *w, const struct text_frames *f, const struct chunk *c, int64_t row, int64_t at,
                       float *kept, float *decay)
 {
     const struct tenon_memory *x = w->run->memory;
-    const float *mixed = mixed_of(w, f, row), *query = mixed + w->key_head * x->key_dim;
+    const float *mixed = mixed_of(w, f, row), *of_head = mixed + w->key_head * x->key_dim;
+    const float *projected = w->projected + (x->skip ? at : 2 * at + 1) * x->value_dim;
     const int64_t token = f->first_row + row, place = token * x->heads + w->head;
     *decay = w->run->decays[place] + (c->count ? c->decays[c->count - 1] : 0.0f);
-    solve(w, c, query + x->key_heads * x->key_dim, query, mixed + 2 * x->key_heads * x->key_dim + w->head * x->value_dim,
-          w->run->writes[place], *decay, w->projected + 2 * at * x->value_dim, w->projected + (2 * at + 1) * x->value_dim,
-          kept, w->run->results + place * x->value_dim);
+    solve(w, c, of_head + keys_at(x), of_head + queries_at(x), mixed + values_at(x) + w->head * x->value_dim,
+          w->run->writes[place], *decay, x->skip ? NULL : projected - x->value_dim, projected, kept,
+          w->run->results + place * x->value_dim);
 }
 
 static void head_of_draft(struct head *w, const struct text_frames *f)
@@ -395,7 +440,7 @@ static void head_of_prompt(struct head *w, const struct text_frames *f)
         for (int64_t i = 0; i < count; i++, row++) {
             float *kept = w->values + c.count * x->value_dim;
             solve_row(w, f, &c, row, i, kept, &c.decays[c.count]);
-            c.keys[c.count] = mixed_of(w, f, row) + (x->key_heads + w->key_head) * x->key_dim;
+            c.keys[c.count] = mixed_of(w, f, row) + keys_at(x) + w->key_head * x->key_dim;
             c.values[c.count++] = kept;
         }
     }

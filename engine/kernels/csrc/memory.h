@@ -1,4 +1,4 @@
-/* Gated DeltaNet in pieces that any thread can take: a token's convolution, norms and gates, then a head's states and
+/* Gated DeltaNet, or Mamba-2, in pieces that any thread can take: a token's convolution, norms and gates, then a head's states and
  * rows, then a token's norm and gate. */
 #ifndef TENON_MEMORY_H
 #define TENON_MEMORY_H

@@ -1,11 +1,11 @@
-/* What gated DeltaNet does to rows and states, in the compiler's vectors; included by rows_template.h. Each result's
+/* What gated DeltaNet and Mamba-2 do to rows and states, in the compiler's vectors; included by rows_template.h. Each result's
  * terms are added in one order, however many are computed at once. */
 
-static void convolve(const float *const *x, const float *taps, int64_t count, int64_t n, float *out)
+static void convolve(const float *const *x, const float *taps, const float *bias, int64_t count, int64_t n, float *out)
 {
     for (int64_t i = 0; i < n; i++) {
-        float sum = x[0][i] * taps[i];
-        for (int64_t j = 1; j < count; j++)
+        float sum = bias[i];
+        for (int64_t j = 0; j < count; j++)
             sum += x[j][i] * taps[j * n + i];
         out[i] = sum / (1.0f + exponential(sum < -80.0f ? 80.0f : -sum));
     }

@@ -17,8 +17,8 @@ struct row_operations {
     void (*rotate)(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor);
     /* gate = activation(gate) * up */
     void (*gate)(float *gate, const float *up, int64_t n, int32_t activation);
-    /* out = silu(sum of x[i] * taps[i]), taps (count, n) */
-    void (*convolve)(const float *const *x, const float *taps, int64_t count, int64_t n, float *out);
+    /* out = silu(bias + sum of x[i] * taps[i]), taps (count, n) */
+    void (*convolve)(const float *const *x, const float *taps, const float *bias, int64_t count, int64_t n, float *out);
     float (*dot)(const float *x, const float *y, int64_t n);
     /* out (count, n) = x * state (inner, n) */
     void (*project)(const float *state, const float *const *x, int64_t count, int64_t inner, int64_t n, float *out);

@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 18, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 19, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -149,16 +149,19 @@ struct tenon_latents {
 };
 
 /* Gated DeltaNet. The layer's q maps to queries, keys and values, and its k to output gates, or its q to both, joined by
- * key heads; its v and `more` map to gates of writing and of decay, v to both if they are paired by key heads. Widths
- * are multiples of 16. */
+ * key heads; its v and `more` map to gates of writing and of decay, v to both if they are paired by key heads. Or
+ * Mamba-2, whose B, C and x are keys, queries and values: q maps to output gates, values, keys, queries and times.
+ * Widths are multiples of 16. */
 enum { TENON_MEMORY_CHUNK = 16, TENON_MOST_TAPS = 64, TENON_MOST_MARKS = 8 };
 struct tenon_memory {
     int64_t key_heads, heads, key_dim, value_dim;
     int64_t width;              /* inputs of the convolution before a row's own */
     const float *kernel;        /* (width + 1, channels), the row's own last */
+    const float *bias;          /* (channels) */
     const float *gains;         /* (2, key_dim): of queries and of keys */
     const float *decay, *decay_bias;    /* (heads) */
-    const float *norm;          /* (value_dim): a gain, as a layer's */
+    const float *skip;          /* (heads): Mamba-2's share of a value that is a row's own; NULL: gated DeltaNet */
+    const float *norm;          /* (value_dim), or Mamba-2's (heads, value_dim): a gain, as a layer's */
     float norm_floor;
     struct tenon_matrix more;
     int32_t tiled;              /* head h of values has the queries and keys of head h modulo key_heads */

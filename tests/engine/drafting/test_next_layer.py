@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from gguf import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 
 from engine.decoding.worth import Worth
+from engine.drafting.eagle import ChainDraft
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TensorMismatch, UnsupportedModel
 from engine.model.token_tree import DraftShape
@@ -57,23 +59,30 @@ def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: s
         assert list(draft.propose(DraftShape(64)).tokens) == reference.chain([*PROMPT, ROOT], rows, 5)
 
 
+def always_drafts(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    """Draft so many nodes however busy the machine is: the schedule goes by measured times, and might draft nothing."""
+    propose = ChainDraft.propose
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: nodes)
+    monkeypatch.setattr(ChainDraft, "_pays", lambda chain, worth: True)
+    monkeypatch.setattr(ChainDraft, "propose", lambda chain, shape: propose(chain, replace(shape, step_worth=0.0)))
+
+
 @pytest.mark.usefixtures("no_gpu")
 @pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
 def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
-    monkeypatch.setattr(Worth, "_choose", lambda schedule: 7)
+    always_drafts(monkeypatch, 7)
     target = tmp_path / "target"
     write_with_next_layer(target, variant, **all_experts(variant))
     settings = {"weights": "fp32", "max_tokens": 40}
     plain = client.answer(TEXT, target, mode="plain", **settings)
     reply = client.answer(TEXT, target, draft="mtp", mode="dovetail", **settings)
     assert reply.token_ids == plain.token_ids
-    assert reply.timings.draft_n > 0
     assert list(reply.token_ids) == reference_greedy(load_reference(target), reply.prompt_ids, 40)
     trees = client.answer(TEXT, target, draft="mtp", mode="dovetail", draft_width=4, **settings)
     assert trees.token_ids == plain.token_ids
+    assert trees.timings.draft_n > 0
     following = client.answer(TEXT + reply.text, target, draft="mtp", mode="dovetail", **settings)
     assert following.timings.cache_n > 0
 
@@ -95,7 +104,7 @@ def test_guesses_of_a_model_that_it_knows_hold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All of them in a tree of one branch; in a chain each has another one beside it that does not."""
-    monkeypatch.setattr(Worth, "_choose", lambda schedule: 4)
+    always_drafts(monkeypatch, 4)
     write_with_next_layer(tmp_path / "target", variant, copies=True)
     settings = {"mode": "dovetail", "weights": weights, "max_tokens": 41, **options}
     reply = client.answer(TEXT, tmp_path / "target", draft="mtp", **settings)

@@ -37,6 +37,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "qwen3": {},
     "granite": {},
     "granite-moe": {},
+    "granite-hybrid": {},
+    "granite-hybrid-moe": {},
     "qwen2-moe": {"use_sliding_window": False},
     "qwen3-moe": {},
     "qwen3-moe-shares": {},

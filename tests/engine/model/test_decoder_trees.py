@@ -36,6 +36,8 @@ FAMILIES = (
         "qwen3-moe",
         "gpt-oss",
         "lfm2-moe",
+        "granite-hybrid",
+        "granite-hybrid-moe",
         "qwen35",
         "qwen35-moe",
         "qwen3-next",

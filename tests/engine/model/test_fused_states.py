@@ -31,7 +31,7 @@ def packed(folder: Path) -> Decoder:
     return Decoder(config, Resident(load_packed(checkpoint, config, weight_format("q8_0"))))
 
 
-@pytest.fixture(params=["qwen35", "qwen35-moe", "qwen3-next"], scope="module")
+@pytest.fixture(params=["granite-hybrid", "granite-hybrid-moe", "qwen35", "qwen35-moe", "qwen3-next"], scope="module")
 def folder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]) -> Path:
     return checkpoint_of(request.param)
 

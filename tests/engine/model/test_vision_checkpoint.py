@@ -68,6 +68,12 @@ def mistral3(tied: bool) -> Any:
     return transformers.Mistral3ForConditionalGeneration._from_config(config, attn_implementation="eager")
 
 
+def lfm3() -> Any:
+    vision = {**VISION, "head_dim": 8, "num_key_value_heads": 1}
+    config = transformers.Lfm3VlConfig(text_config={**SIZES, **VARIANTS["lfm3"][1]}, vision_config=vision)
+    return transformers.Lfm3VlForConditionalGeneration._from_config(config, attn_implementation="eager")
+
+
 @pytest.mark.parametrize(("name", "variant"), [("Qwen3_5", "qwen35"), ("Qwen3_5Moe", "qwen35-moe")])
 def test_qwen_without_its_encoder_and_its_own_guesses_gives_the_logits_of_transformers(
     tmp_path: Path, name: str, variant: str
@@ -89,12 +95,6 @@ def test_qwen_without_its_encoder_and_its_own_guesses_gives_the_logits_of_transf
     ours = decoder.forward(tokens, torch.arange(40), decoder.new_cache(40)).logits
     with torch.no_grad():
         torch.testing.assert_close(ours, model(tokens[None]).logits[0], atol=1e-4, rtol=0)
-
-
-def lfm3() -> Any:
-    vision = {**VISION, "head_dim": 8, "num_key_value_heads": 1}
-    config = transformers.Lfm3VlConfig(text_config={**SIZES, **VARIANTS["lfm3"][1]}, vision_config=vision)
-    return transformers.Lfm3VlForConditionalGeneration._from_config(config, attn_implementation="eager")
 
 
 @pytest.mark.parametrize(
