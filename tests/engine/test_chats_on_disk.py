@@ -120,10 +120,14 @@ def test_heads_go_on_without_the_rows_that_were_not_kept(
     assert kept.timings.draft_n > 0
 
 
-def test_a_hybrid_goes_on_from_its_last_state(checkpoint_of: Callable[[str], Path], place: KeptChat) -> None:
-    model = checkpoint_of("qwen35")
-    turns = first_turn(model, place, mode="plain")
-    kept, fresh = (next_turn(turns, model, one, mode="plain") for one in (place, None))
+@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+@pytest.mark.parametrize("variant", ["qwen35", "granite-hybrid"])
+def test_a_hybrid_goes_on_from_its_last_state(
+    checkpoint_of: Callable[[str], Path], place: KeptChat, variant: str, weights: str
+) -> None:
+    model, values = checkpoint_of(variant), {"mode": "lookup", "weights": weights}
+    turns = first_turn(model, place, **values)
+    kept, fresh = (next_turn(turns, model, one, **values) for one in (place, None))
     assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.7
     assert kept.token_ids == fresh.token_ids
 

@@ -51,7 +51,7 @@ def _decoder(folder: Path, packed: bool) -> Decoder:
 
 @pytest.fixture(
     params=chosen(
-        ["llama", "gemma3", "deepseek-v2", "phi3-longrope", "lfm2", "qwen35", "qwen3-next", "8 bits"],
+        ["llama", "gemma3", "deepseek-v2", "phi3-longrope", "lfm2", "qwen35", "qwen3-next", "granite-hybrid", "8 bits"],
         ("gemma3", "deepseek-v2", "qwen35", "8 bits"),
     ),
     scope="module",
