@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from importlib import metadata
+from math import inf
 from os import getpid
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from engine.files import file_trouble
 from engine.freed_memory import give_back_memory
 from engine.hub.endpoints import is_remote
 from engine.kernels import layer, sampling
-from engine.loaded_model import LoadedModel, load_model
+from engine.loaded_model import LoadedModel, load_model, version
 from engine.model_file import open_model
 from engine.placement.device import is_full
 from engine.planning.hardware import (
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
+# Rest after which chats are written to the disk, and the time for that before a model leaves the memory
+_IDLE_S, _LAST_S = 2.0, 0.2
 # Questions about files, which need no turn: they are answered while a model is loaded or replies.
 _ABOUT_FILES = messages.CheckDrafts | messages.FindPairs
 
@@ -112,13 +114,14 @@ class Engine:
 
     def _run(self) -> None:
         # The GPU itself is not asked: that would take memory on it before anything runs there.
-        self._on_event(messages.EngineReady(getpid(), _version(), str(find_gpu() or "")))
+        self._on_event(messages.EngineReady(getpid(), version(), str(find_gpu() or "")))
         while True:
             command = self._due()
             if command is None:
                 self._step()
             elif isinstance(command, messages.Shutdown):
                 if self._model is not None:
+                    self._write_chats(_LAST_S)
                     self._model.release()
                 self._model = None
                 self._looking.shutdown()
@@ -139,13 +142,33 @@ class Engine:
         while not self._commands.empty() or not (self._waiting or open_):
             if self._commands.empty():
                 self._answer_pings()
-            self._line_up(self._commands.get())
+            self._line_up(self._next())
         # If a reply has ended since, there may be room now.
         if open_ and (not self._waiting or self._refused_beside == open_ or not self._joins(self._waiting[0])):
             self._refused_beside = open_
             return None
         self._refused_beside = 0
         return self._waiting.pop(0)
+
+    def _next(self) -> messages.Command:
+        """Wait for a command; when none comes for a while, write what chats have been read to the disk."""
+        while isinstance(self._model, LoadedModel) and self._model.sequences.unwritten:
+            with suppress(queue.Empty):
+                return self._commands.get(timeout=_IDLE_S)
+            self._write_chats(inf)
+        return self._commands.get()
+
+    def _write_chats(self, seconds: float) -> None:
+        """Write what was read of chats to the disk, until the time is over or a command comes."""
+        ends = time.monotonic() + seconds
+
+        def check() -> None:
+            if time.monotonic() > ends or not self._commands.empty():
+                raise Cancelled("")
+
+        if isinstance(self._model, LoadedModel):
+            with suppress(Cancelled):
+                self._model.sequences.write(check)
 
     def _line_up(self, command: messages.Command) -> None:
         """Put a command after those that came before it, but before requests that let others go first."""
@@ -363,6 +386,7 @@ class Engine:
 
     def _unload(self) -> None:
         if self._model is not None:
+            self._write_chats(_LAST_S)
             self._model.release()
             self._model = None
             self._scheduler.end_drafting()
@@ -426,10 +450,3 @@ def _traceback(error: Exception) -> str:
     """Return the place of a bug. The error's own text is left out: it may quote the chat."""
     frames = traceback.extract_tb(error.__traceback__)
     return "".join([*traceback.format_list(frames), type(error).__name__])
-
-
-def _version() -> str:
-    try:
-        return metadata.version("tenon")
-    except (metadata.PackageNotFoundError, OSError):  # not installed, or no file can be opened now
-        return "unknown"

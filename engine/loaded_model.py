@@ -10,12 +10,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
+from importlib import metadata
 from math import inf
 
 import torch
 
 from engine.advice import model_advice
 from engine.decoding.costs import Costs
+from engine.decoding.kept_on_disk import ChatOnDisk
 from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
@@ -29,7 +31,7 @@ from engine.hub.model_folders import is_others
 from engine.hub.model_head import read_head
 from engine.hub.titles import title_of_model
 from engine.kernels import library
-from engine.messages import LoadOptions, ModelReport
+from engine.messages import KeptChat, LoadOptions, ModelReport
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
@@ -191,6 +193,7 @@ class LoadedModel:
         self.drafts = tuple(loaded)  # drafts that were loaded with it
         self._said_without_pipeline = False
         self.sequences = KeptSequences(self._new_sequence, self.has_room)  # sequences with its texts
+        self._digest = opened.digest
         streamed = self.placement.streamed_bytes > 0
         step = sum(draft.read_elements for draft in drafts) / placed.parameters
         # Costs of earlier replies' rounds by `Mode.drafting_name`, so that a reply need not measure them
@@ -282,6 +285,13 @@ class LoadedModel:
             return ""
         return say(_WITHOUT_PIPELINE, device=self.drafts[0].link.device)
 
+    def chat_on_disk(self, place: KeptChat | None) -> ChatOnDisk | None:
+        """Return the files of a chat for this model as it computes now; None without a place, or if it has no name."""
+        if place is None or not self._digest:
+            return None
+        facts = (version(), self.plan.weights.name, library.available(), self.target_devices)
+        return ChatOnDisk(place, self._digest, repr(facts))
+
     def _new_sequence(self) -> TokenSequence:
         return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])
 
@@ -354,6 +364,14 @@ def load_model(
         again = settle(replace(options, vram_budget_bytes=0)).load
     note = say(_LOADED_ANEW[full], reason=reason, summary=again.summary)
     return LoadedModel(run, replace(again, notes=(note, *again.notes)), progress, check)
+
+
+def version() -> str:
+    """Return Tenon's version, or ``unknown``."""
+    try:
+        return metadata.version("tenon")
+    except (metadata.PackageNotFoundError, OSError):  # not installed, or no file can be opened now
+        return "unknown"
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:

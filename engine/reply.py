@@ -119,8 +119,8 @@ class ReplyRun:
         self._others = OtherWork()
         self._busy = False
 
-    def run(self, alone: bool = True) -> Generator[AskedRows | Future[Ready], None, None]:
-        """Run the loop, a piece of the prompt or a round for each step; end with `Finished`, also when cancelled.
+    def run(self, alone: bool = True) -> Generator[AskedRows | Future[Ready] | None, None, None]:
+        """Run the loop, a file, a piece of the prompt or a round a step; end with `Finished`, also when cancelled.
 
         The caller computes the rows of each step before the next one, and waits for the preparation of the request.
 
@@ -153,11 +153,16 @@ class ReplyRun:
         self._clock.plain_share = self._planner.plain_share(self._model.plan)
         self._clock.recalled_plain_s = self._plain_s(cost)
         self._chances = self._model.match_chances.of_another_reply()
-        sequence = self._model.sequences.open(self._prompt)
-        drafters = self._drafters(sequence, values)
-        recipe = mode.recipe(self._verifier(), drafters, values, cost, self._model.committee, self._chances)
-        hooks = Hooks(self._check, self._prefilled, self._emitted)
+        chat = self._model.chat_on_disk(self._request.kept)
+        sequence = self._model.sequences.open(self._prompt, chat)
         try:
+            if chat is not None:
+                if trouble := self._model.sequences.trouble():
+                    self._notice(trouble)
+                yield from chat.read(sequence, self._prompt)
+            drafters = self._drafters(sequence, values)
+            recipe = mode.recipe(self._verifier(), drafters, values, cost, self._model.committee, self._chances)
+            hooks = Hooks(self._check, self._prefilled, self._emitted)
             decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
             while (asked := decoding.ask()) is not None:
                 yield asked

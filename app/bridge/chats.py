@@ -373,6 +373,7 @@ class Titles(QObject):
         self._shelf = shelf
         self._settings = settings
         self._client = client
+        self._replies = replies
         self._model = model
         self._question: Question | None = None
         replies.completed.connect(self._consider)
@@ -410,6 +411,7 @@ class Titles(QObject):
                 max_tokens=_MAX_TOKENS,
                 sampling=SamplingOptions(temperature=0.0),
                 thinking=Thinking(on=False),
+                kept=self._replies.kept(conversation.id, options.model),
             )
         ).done(lambda finished: self._give(conversation, finished))
 

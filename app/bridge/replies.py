@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -23,6 +24,7 @@ from engine.messages import (
     Failed,
     Finished,
     Generate,
+    KeptChat,
     PrefillProgress,
     SamplingOptions,
     TextDrafted,
@@ -58,6 +60,7 @@ class Replies(QObject):
         settings: Settings,
         client: EngineClient,
         model: ModelInEngine,
+        kept: Callable[[int, str], KeptChat | None] = lambda conversation_id, model: None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -66,6 +69,7 @@ class Replies(QObject):
         self._settings = settings
         self._client = client
         self._model = model
+        self.kept = kept  # place of what a model reads of a conversation; None for none
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
         self._question: Question | None = None  # the request that the engine works on
@@ -179,6 +183,7 @@ class Replies(QObject):
             raw_prompt=text_for(ticket.reply_id, messages) if own.continues else None,
             max_tokens=options.max_tokens,
             sampling=sampling,
+            kept=self.kept(ticket.conversation_id, model),
             verify=options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
             round_texts=True,  # the inspector may be opened when the reply is long done

@@ -38,6 +38,7 @@ from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.kept_values import KeptChoice
+from app.storage.readings import forget_other_readings, reading_folder
 from app.words import tr
 from engine.errors import StorageError
 from engine.freed_memory import give_back_memory
@@ -45,7 +46,7 @@ from engine.hub.endpoints import is_remote
 from engine.hub.model_folders import data_folder as usual_data_folder
 from engine.hub.model_move import finish_switch
 from engine.hub.titles import title_of_model
-from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
+from engine.messages import DEFAULT_MODEL, ErrorReport, KeptChat, ModelAdvice
 
 _INTERVAL_MS = 500
 _FULL_EVERY = 120  # rounds; a full collection takes tens of milliseconds
@@ -166,7 +167,7 @@ class Workspace(QObject):
     def _answer_prompts(self) -> None:
         """Make what changes conversations and has the engine reply."""
         library, settings, journal, model = self.library, self.settings, self._journal, self.model
-        self.replies = Replies(library, journal, settings, self._client, model, self)
+        self.replies = Replies(library, journal, settings, self._client, model, self._kept, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
         self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self)
         self.turns = Turns(
@@ -304,6 +305,8 @@ class Workspace(QObject):
     def settings_applied(self) -> None:
         """Load again what the settings now ask for otherwise than it is in memory, after the running reply."""
         self.model.bring_in(lambda: self.replies.busy)
+        if not self.settings.readings_bytes and self._database.presence is not None:
+            self._writer.run(lambda: forget_other_readings(self._data_folder, ()))
 
     def draft(self) -> tuple[str, ...]:
         """Return the drafts of the chat that is shown: its own, or those of the settings."""
@@ -413,6 +416,16 @@ class Workspace(QObject):
             return self._database.reader.messages(conversation_id)
         except StorageError as error:
             self.notice.emit(error.message)
+            return None
+
+    def _kept(self, conversation_id: int, model: str) -> KeptChat | None:
+        """Return the place of what a model reads of a chat; None if nothing of it is kept on the disk."""
+        most = self.settings.readings_bytes
+        if not most or is_remote(model) or self._database.presence is None:
+            return None
+        try:
+            return KeptChat(str(reading_folder(self._data_folder, conversation_id)), most)
+        except OSError:
             return None
 
     def _read_trace(self, message_id: int) -> bytes:

@@ -123,6 +123,7 @@ PAGES = (
             mark("Limits"),
             Row("ram_budget_bytes", per_model=True),
             Row("vram_budget_bytes", advanced=True, per_model=True),
+            Row("readings_bytes"),
         ),
         _section(mark("How far it guesses ahead"), of_modes=True),
     ),

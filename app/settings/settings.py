@@ -160,6 +160,12 @@ class Settings(Remembered):
         mark("Most layers of the model in the GPU's memory; more is faster until it is full."),
         mark("Layers on the GPU"),
     )
+    readings_bytes = number(
+        8 * 10**9,
+        replace(_BUDGET, empty="", least_words=mark("Nothing")),
+        mark("Most of the disk for what models have read of chats, which then go on at once after a restart."),
+        mark("Kept readings of chats"),
+    )
     verify = choice(
         "sample-and-match",
         ("sample-and-match", "typical"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date
@@ -22,6 +22,7 @@ from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
 from app.storage.backup import back_up, damaged_message, erase_copies
 from app.storage.ledger import Ledger
+from app.storage.readings import forget_other_readings, forget_reading
 from app.storage.rows import (
     CONVERSATION_CHANGES,
     CONVERSATION_COLUMNS,
@@ -215,16 +216,19 @@ class ConversationStore:
             found.append(Deleted.messages(chat, deleted_at, [row[2:4] for row in together], together[0][4]))
         return found
 
-    def set_messages_deleted(self, message_ids: Iterable[int], deleted_at: float | None) -> None:
+    def set_messages_deleted(self, message_ids: Collection[int], deleted_at: float | None) -> None:
         """Mark messages as deleted at a time in seconds since 1970, or (None) take that mark away."""
         with self._transaction():
             self._connection.executemany(
                 "UPDATE messages SET deleted_at = ? WHERE id = ?",
                 [(deleted_at, message_id) for message_id in message_ids],
             )
+        if deleted_at is not None:
+            self._forget_readings_with(message_ids)
 
-    def erase_messages(self, message_ids: Iterable[int]) -> None:
+    def erase_messages(self, message_ids: Collection[int]) -> None:
         """Erase messages; what followed one follows its parent."""
+        self._forget_readings_with(message_ids)
         with self._transaction():
             erase_messages(self._connection, message_ids)
 
@@ -266,6 +270,8 @@ class ConversationStore:
                 "UPDATE conversations SET deleted_at = ? WHERE id = ?",
                 (time.time() if deleted else None, conversation_id),
             )
+        if deleted:
+            self._forget_reading(conversation_id)
 
     def erase(self, conversation_id: int) -> None:
         """Erase a conversation that is in the trash and its messages; any other stays."""
@@ -273,13 +279,17 @@ class ConversationStore:
             self._connection.execute(
                 "DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL", (conversation_id,)
             )
+        self._forget_reading(conversation_id)  # again, should it have stood in the way before
 
     def clear_up(self) -> None:
         """After a start, when no other Tenon runs: finish what the last one left.
 
         Replies that were being written are marked as interrupted and keep their text; what was in the trash for
         `TRASH_DAYS` is erased, but nothing that is damaged. Writes nothing when there is nothing to do.
+        What was read of chats that are gone is deleted.
         """
+        if self._file:
+            forget_other_readings(self.folder, [conversation.id for conversation in self.conversations()])
         expired = time.time() - TRASH_DAYS * 86_400
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
         with storage_errors(self.folder):
@@ -363,6 +373,8 @@ class ConversationStore:
             self._connection.execute("DELETE FROM presets")
             search_index.give_up(self._connection)
         erase_copies(self.folder)
+        if self._file:
+            forget_other_readings(self.folder, ())
         with storage_errors(self.folder):
             search_index.prepare(self._connection)
             self._connection.execute("VACUUM")
@@ -398,6 +410,20 @@ class ConversationStore:
         )
         self._connection.execute("UPDATE id_blocks SET next_id = ?", (first + count,))
         return first
+
+    def _forget_readings_with(self, message_ids: Iterable[int]) -> None:
+        """Delete what was read of the chats that have some messages."""
+        for message_id in message_ids:
+            with storage_errors(self.folder):
+                row = self._connection.execute(
+                    "SELECT conversation_id FROM messages WHERE id = ?", (message_id,)
+                ).fetchone()
+            if row is not None:
+                self._forget_reading(row[0])
+
+    def _forget_reading(self, conversation_id: int) -> None:
+        if self._file:
+            forget_reading(self.folder, conversation_id)
 
     def _parts(self) -> dict[int, list[tuple[int, str]]]:
         """Additions to messages since they were saved: the place and the text of each."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from weakref import WeakKeyDictionary
 
+from engine.decoding.kept_on_disk import ChatOnDisk
 from engine.decoding.sequence import TokenSequence
 from engine.model.kv_cache import shared_tokens
 
@@ -24,13 +26,15 @@ class KeptSequences:
         self._has_room = has_room
         self._kept = [new()]  # the one that was used last is at the end
         self._in_use: list[TokenSequence] = []
+        self._on_disk: WeakKeyDictionary[TokenSequence, ChatOnDisk] = WeakKeyDictionary()
+        self._trouble: str | None = ""  # why the disk refused a text; None once it was said
 
     @property
     def bytes(self) -> int:
         """Bytes that the caches of all sequences take now."""
         return sum(sequence.cache_bytes for sequence in (*self._kept, *self._in_use))
 
-    def open(self, prompt: Sequence[int] = ()) -> TokenSequence:
+    def open(self, prompt: Sequence[int] = (), chat: ChatOnDisk | None = None) -> TokenSequence:
         """Return the sequence that serves a prompt with the least loss.
 
         It is the kept one that shares most with the prompt, if that is half of its text or more. Else the text may
@@ -39,6 +43,7 @@ class KeptSequences:
 
         Args:
             prompt: Token ids.
+            chat: Files of the chat that it belongs to, which have this text from now on; None for no files.
         """
         best = max(self._kept, key=lambda kept: shared_tokens(kept.token_ids, prompt), default=None)
         if best is not None and 2 * shared_tokens(best.token_ids, prompt) < len(best.token_ids):
@@ -49,6 +54,13 @@ class KeptSequences:
         else:
             self._kept.remove(best)
         self._in_use.append(best)
+        before = self._on_disk.pop(best, None)
+        if chat is not None:
+            chat.in_memory = before is not None and before.folder == chat.folder
+            for other, known in list(self._on_disk.items()):
+                if known.folder == chat.folder:
+                    del self._on_disk[other]
+            self._on_disk[best] = chat
         while self._kept and not self._has_room_beside_kept(len(self._in_use) - 1):
             del self._kept[0]
         return best
@@ -60,5 +72,36 @@ class KeptSequences:
         """Keep a sequence whose reply has ended; drop the oldest ones if there are too many or memory is short."""
         self._in_use.remove(sequence)
         self._kept.append(sequence)
+        if (chat := self._on_disk.get(sequence)) is not None:
+            chat.written = False
         while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0, 0)):
             del self._kept[0]
+
+    def _unwritten(self) -> Iterator[tuple[TokenSequence, ChatOnDisk]]:
+        for sequence in self._kept:
+            chat = self._on_disk.get(sequence)
+            if chat is not None and not chat.written:
+                yield sequence, chat
+
+    @property
+    def unwritten(self) -> bool:
+        """True if texts of chats are not on the disk as they are."""
+        return any(self._unwritten())
+
+    def write(self, check: Callable[[], None]) -> None:
+        """Write texts of chats to the disk.
+
+        Args:
+            check: Called often; raises to stop, and the next call goes on.
+        """
+        for sequence, chat in list(self._unwritten()):
+            said = chat.write(sequence, check)
+            if self._trouble is not None:
+                self._trouble = said or self._trouble
+
+    def trouble(self) -> str:
+        """Return a sentence for the user, once, if the disk has refused a text; else an empty text."""
+        if not self._trouble:
+            return ""
+        said, self._trouble = self._trouble, None
+        return said

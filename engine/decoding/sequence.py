@@ -314,6 +314,7 @@ class TokenSequence:
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
         self._hidden = HiddenRows(target.config.hidden_size)
+        self._restored = 0  # tokens whose rows came from the disk, as long as nothing followed them
         self._in_place = False  # True if the last forward's hidden rows are where they would be kept
         self._verified_rows: Tensor | None = None
 
@@ -356,7 +357,8 @@ class TokenSequence:
         """Keep the longest prefix that the cache and the prompt share, cut the rest, and return its length.
 
         The prompt's last token is never taken from the cache, since its logits are needed. Nor are tokens whose
-        hidden rows are wanted but were not left here by the reply before.
+        hidden rows are wanted but were not left here by the reply before; of tokens that came from the disk they are
+        zeros, with which a head guesses worse, and no token changes.
 
         Args:
             prompt: Token ids.
@@ -368,20 +370,42 @@ class TokenSequence:
         self.hidden_layers, self._hidden_from = hidden_layers, hidden_from
         self._last_hidden, self._in_place = None, False
         self._hidden.take()
-        shared = shared_tokens(self.token_ids, prompt[:-1])
         # first of the rows that are left; they go on to the last token
         first = len(self.token_ids) - (0 if left is None else len(left))
-        if hidden_layers and hidden_from < first:
-            shared = min(shared, hidden_from)
-        # The cache holds less than the text if a device failed to commit.
-        shared = min(shared, self._cache.length)
-        self._cache.truncate(shared)
-        kept = self._cache.begin(len(prompt))
+        lacking, restored = hidden_layers and hidden_from < first, self._restored == first
+        self._restored = 0
+        kept = self._cut(prompt, hidden_from if lacking and not restored else len(prompt))
         self._cache.expect(len(prompt))
-        del self.token_ids[kept:]
-        if left is not None and kept > hidden_from >= first:
+        if lacking and kept > hidden_from:
+            self._hidden.add(self._hidden_rows(kept - hidden_from))
+        elif left is not None and kept > hidden_from >= first:
             self._hidden.add(left[hidden_from - first : kept - first])
         return kept
+
+    def _cut(self, prompt: Sequence[int], most: int) -> int:
+        shared = min(shared_tokens(self.token_ids, prompt[:-1]), most)
+        # The cache holds less than the text if a device failed to commit.
+        self._cache.truncate(min(shared, self._cache.length))
+        kept = self._cache.begin(len(prompt))
+        del self.token_ids[kept:]
+        return kept
+
+    def cut(self, prompt: Sequence[int]) -> KVCache:
+        """Keep what cache and prompt share, without hidden rows; return the cache, to put more of the prompt there."""
+        self.hidden_layers = ()
+        self._hidden.take()
+        self._cut(prompt, len(prompt))
+        return self._cache
+
+    def restored(self, tokens: Sequence[int]) -> None:
+        """Count rows that were put into the cache after `cut`.
+
+        Args:
+            tokens: Tokens of all rows, those that the text has already included.
+        """
+        kept = self._cache.restore(len(tokens))
+        self.token_ids = list(tokens[:kept])
+        self._restored = kept
 
     def prefill(
         self,
@@ -503,9 +527,12 @@ class TokenSequence:
         taken = self._hidden.take()
         if taken:
             return taken[0] if len(taken) == 1 else torch.cat(taken)
+        return self._hidden_rows(0)
+
+    def _hidden_rows(self, count: int) -> Tensor:
         source = self._decoder.source
         width = len(self.hidden_layers) * self._decoder.config.hidden_size
-        return torch.empty(0, width, dtype=source.dtype, device=source.device)
+        return torch.zeros(count, width, dtype=source.dtype, device=source.device)
 
     def seconds_of_forward(self, rows: int, all_logits: bool = True) -> float:
         """Run a forward over some rows after the committed ones, keep none of them, and return its seconds.

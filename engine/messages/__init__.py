@@ -20,6 +20,7 @@ from engine.messages.commands import (
     Effort,
     FindPairs,
     Generate,
+    KeptChat,
     Load,
     LoadOptions,
     MakePlan,

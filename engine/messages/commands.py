@@ -219,6 +219,14 @@ class Load:
     options: LoadOptions
 
 
+@dataclass(frozen=True)
+class KeptChat:
+    """The place on the disk of what is read of a chat, so that it is not read again after a restart."""
+
+    folder: str  # the chat's own; the engine never makes it: without it the chat is gone
+    most_bytes: int  # of all such folders, which lie beside each other
+
+
 #: Messages and calls of a request together: each takes time on its way through the pipe, which holds Python's lock.
 MOST_PARTS = 16_384
 
@@ -262,6 +270,7 @@ class Generate:
     # Log-probabilities of the tokens are wanted, and of so many likeliest ones at each place; with the
     # default rule of verification alone
     logprobs: int | None = None
+    kept: KeptChat | None = None  # None keeps nothing of it on the disk
     lets_others_first: bool = False  # requests that do not say so go before it while it waits
 
     @property

@@ -407,6 +407,28 @@ class KVCache:
             self.far_rows.truncate(self.length)
         return self.length
 
+    def rows(self, first: int, last: int) -> list[Tensor]:
+        """Return rows of all layers that have some, to copy them from here or to here; `restore` counts new ones.
+
+        Args:
+            first: First row.
+            last: Row after the last one, for which room is made.
+
+        Returns:
+            Views (parts, kv_heads, last - first, width), each on the device of its layer.
+
+        Raises:
+            ValueError: There are more rows than the capacity.
+        """
+        self._reserve(0, max(0, last - self.length))
+        return [layer[:, :, first:last] for layer in self._layers]
+
+    def restore(self, length: int) -> int:
+        """Count rows that were written from outside as committed, as far as states follow; return their number."""
+        self._forget_uncommitted()
+        self.length = length if self.states is None else self.states.restore(length)
+        return self.length
+
     def expect(self, prompt_length: int) -> None:
         """Keep states from which other texts go on: where this one ends now, and near the end of its next prompt."""
         if self.states is not None:

@@ -373,19 +373,44 @@ class TextStates:
         for position in [position for position in self._snapshots if position > length]:
             del self._snapshots[position]
         if length < self._base:
-            self._changed = True
-            length = self._base = max((position for position in self._snapshots), default=0)
-            kept = self._snapshots.get(length)
-            for layer, frame in self._frames.items():
-                frame.base = length
-                if kept is None:
-                    frame.inputs.zero_()
-                    frame.state = None if frame.state is None else torch.zeros_like(frame.state)
-                else:
-                    frame.inputs[: self._width] = kept[layer].inputs
-                    frame.state = kept[layer].state  # a state is never changed, only replaced
+            length = self._go_to_last()
         self._length = length
         return length
+
+    def _go_to_last(self) -> int:
+        """Make the last kept state the present one, or the empty text's; return its position."""
+        self._changed = True
+        position = self._base = max(self._snapshots, default=0)
+        kept = self._snapshots.get(position)
+        for layer, frame in self._frames.items():
+            frame.base = position
+            if kept is None:
+                frame.inputs.zero_()
+                frame.state = None if frame.state is None else torch.zeros_like(frame.state)
+            else:
+                frame.inputs[: self._width] = kept[layer].inputs
+                frame.state = kept[layer].state  # a state is never changed, only replaced
+        return position
+
+    def kept(self) -> dict[int, list[Tensor]]:
+        """Return what each kept state consists of, and the one at the last boundary, by their positions."""
+        present = {self._base: self._copied(0)} if self._base else {}
+        return {at: _whole(frames) for at, frames in sorted({**present, **self._snapshots}.items())}
+
+    def put(self, position: int, fill: Callable[[list[Tensor]], None]) -> None:
+        """Keep a state that a function fills, in tensors as `kept` has them; `restore` goes on from it."""
+        frames = {layer: sizes.frame(position, 0) for layer, sizes in self._sizes.items()}
+        fill(_whole(frames))
+        self._keep(position, frames)
+
+    @torch.inference_mode()
+    def restore(self, length: int) -> int:
+        """Go on from the last kept state up to some tokens, if it is later than the text's end; return that end."""
+        self._forget_pending()
+        self._snapshots = {position: frames for position, frames in self._snapshots.items() if position <= length}
+        if max(self._snapshots, default=0) > self._length:
+            self._length = self._go_to_last()
+        return self._length
 
     def expect(self, prompt_length: int) -> None:
         """Keep states from which texts go on that begin like the present one, or like a prompt of so many tokens."""
@@ -494,6 +519,11 @@ class Span:
         for target, own in zip(_parts(self.target), _fields(earlier), strict=True):
             target[: len(own)] = own
         return torch.cat(results)
+
+
+def _whole(frames: dict[int, Frame]) -> list[Tensor]:
+    """Return inputs and states of all layers at a boundary."""
+    return [part for frame in frames.values() for part in (frame.inputs, frame.state) if part is not None]
 
 
 def _fields(rows: ChunkRows) -> tuple[Tensor, Tensor, Tensor]:

@@ -142,6 +142,7 @@ def write_packed_file(
     source: str,
     weights: str,
     sections: Iterable[tuple[str, Tensor, dict[str, Any]]],
+    synced: bool = True,
 ) -> None:
     """Write a packed file section by section; the tensors are taken one at a time, so one is in memory.
 
@@ -150,11 +151,11 @@ def write_packed_file(
         source: Digest of the checkpoint.
         weights: The format's name.
         sections: Name, contiguous tensor of any element type, layout.
+        synced: Wait until the disk has it.
 
     Raises:
-        OSError: There is no room, or the folder cannot be written to; no file is left behind.
+        OSError: There is no room, or the folder is not there or cannot be written to; no file is left behind.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = unfinished_file(path)
     try:
         with unfinished.open("wb") as handle:
@@ -171,7 +172,8 @@ def write_packed_file(
             trailer = _TRAILER.pack(handle.tell(), len(encoded), zlib.crc32(encoded), _MAGIC)
             handle.write(encoded + trailer)
             handle.flush()
-            os.fsync(handle.fileno())
+            if synced:
+                os.fsync(handle.fileno())
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -25,7 +25,8 @@ def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "new folder" / "model.packed"
+    path = tmp_path / "folder" / "model.packed"
+    path.parent.mkdir()
     write_packed_file(path, "digest", "q8_0", sections())
     return path
 
