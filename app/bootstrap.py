@@ -84,6 +84,7 @@ def _qt() -> QApplication:
     qt.setApplicationName("Tenon")
     qt.setDesktopFileName("tenon")
     qt.setApplicationDisplayName("Tenon")
+    qt.setAttribute(Qt.ApplicationAttribute.AA_DontShowIconsInMenus)  # the desktop's, beside words that have none
     return qt
 
 

@@ -81,6 +81,7 @@ class Benchmark:
         modes: The model with the draft and the memory of each mode, by its name; or why it cannot run.
         submit: Takes commands for an engine.
         on_event: Takes `BenchmarkProgress`, a `BenchmarkRow` after each mode and `BenchmarkFinished` once.
+        predicted: Tokens per second of each mode as the plan has them.
         prompts: By kind.
         max_tokens: Of each reply.
     """
@@ -90,6 +91,7 @@ class Benchmark:
         modes: Mapping[str, messages.LoadOptions | str],
         submit: Callable[[messages.Generate | messages.Cancel], None],
         on_event: Callable[[BenchmarkEvent], None],
+        predicted: Mapping[str, float | None],
         prompts: Mapping[messages.PromptKind, Sequence[str]] = STANDARD_PROMPTS,
         max_tokens: int = 64,
     ) -> None:
@@ -106,7 +108,7 @@ class Benchmark:
         self._at = 0
         self._rows: list[messages.BenchmarkRow] = []
         self._replies: list[tuple[messages.PromptKind, messages.Reply]] = []
-        self._predicted: float | None = None
+        self._predicted = predicted
         self._cancelled = False
         self._over = False
 
@@ -172,14 +174,11 @@ class Benchmark:
             self._next()
             return
         step = self._step
-        if step.kind is None:
-            # Later predictions know the measurements of this mode here.
-            self._predicted = reply.plan.predicted_per_second
-        else:
+        if step.kind is not None:
             self._replies.append((step.kind, reply))
         self._at += 1
         if self._at % self._each == 0:
-            self._add(_row(step.mode, self._replies, self._predicted))
+            self._add(_row(step.mode, self._replies, self._predicted.get(step.mode)))
         self._next()
 
     def _failed(self, sentence: str) -> None:

@@ -9,6 +9,8 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from importlib import metadata
 from os import getpid
@@ -25,6 +27,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.model_file import open_model
 from engine.placement.device import is_full
 from engine.planning.hardware import (
+    expect_documents,
     find_gpu,
     give_back_device_memory,
     held_bytes,
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
 
 _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
+# Questions about files, which need no turn: they are answered while a model is loaded or replies.
+_ABOUT_FILES = messages.CheckDrafts | messages.FindPairs
 
 
 class Engine:
@@ -57,7 +62,8 @@ class Engine:
         """Start the owner thread.
 
         Args:
-            on_event: Called with each event, one at a time: from the owner thread, or the one that drafts beside it.
+            on_event: Called with each event, one at a time: from the owner thread, or those that draft or read files
+                beside it.
         """
         one_at_a_time = threading.Lock()
 
@@ -70,6 +76,7 @@ class Engine:
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
         self._scheduler = Scheduler(self._check_stop, self._go_on)
+        self._looking = ThreadPoolExecutor(1, "tenon-files")
         self._steps = 0  # layers, pieces of a load and other steps of work
         self._waiting: list[messages.Command] = []
         self._pings: list[messages.Ping] = []
@@ -87,13 +94,21 @@ class Engine:
             return
         if isinstance(command, messages.Shutdown):
             self._closing.set()
-        self._commands.put(command)
+        if isinstance(command, _ABOUT_FILES) and not self._closing.is_set():
+            self._looking.submit(self._look, command)
+        else:
+            self._commands.put(command)
 
     def close(self) -> None:
         """Cancel the running requests, end the owner thread and wait for it."""
         self.submit(messages.Shutdown())
         if threading.current_thread() is not self._thread:
             self._thread.join()
+
+    def _look(self, command: messages.CheckDrafts | messages.FindPairs) -> None:
+        self._scheduler.running = command.request_id
+        for _ in self._serve(command):
+            pass
 
     def _run(self) -> None:
         # The GPU itself is not asked: that would take memory on it before anything runs there.
@@ -106,6 +121,7 @@ class Engine:
                 if self._model is not None:
                     self._model.release()
                 self._model = None
+                self._looking.shutdown()
                 return
             elif isinstance(command, messages.Unload):
                 self._unload()
@@ -210,7 +226,8 @@ class Engine:
                 self._on_event(messages.TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
-                model, run, load_ms = self._load(command.request_id, command.options)
+                documents = any(message.attachments for message in command.messages)
+                model, run, load_ms = self._load(command.request_id, command.options, documents)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
                     self._on_event(messages.Notice(command.request_id, why))
                 if load_ms is not None:
@@ -219,7 +236,8 @@ class Engine:
                 yield from reply.run(alone=len(self._scheduler) == 1)
         except TenonError as error:
             self._fail(command, error)
-            if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:
+            alone = len(self._scheduler) == 1 and not isinstance(command, _ABOUT_FILES)
+            if alone and isinstance(error, WeightsUnreadable):
                 self._unload()  # the next request begins with a load, which finds or makes a complete file
         except MemoryError as error:
             message = say("The machine ran out of memory: close other programs, or choose a smaller model or context.")
@@ -310,11 +328,19 @@ class Engine:
         except TenonError:
             return False
 
-    def _load(self, request_id: str, options: messages.LoadOptions) -> tuple[LoadedModel, Run, float | None]:
-        """Return the model for these options, their run, and the time of loading it if that was needed."""
+    def _load(
+        self, request_id: str, options: messages.LoadOptions, documents: bool = False
+    ) -> tuple[LoadedModel, Run, float | None]:
+        """Return the model for these options, their run, and the time of loading it if that was needed.
+
+        Documents count in the model's memory from their first request on, until another model is loaded.
+        """
         check(options)
         if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
+            if documents:
+                expect_documents(True)
             return self._model, run, None
+        expect_documents(documents)
         self._on_event(messages.LoadProgress(request_id, 0, 0))
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
@@ -369,11 +395,26 @@ class Engine:
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         elif isinstance(error, PromptTooLong) and error.allowed is not None:
-            longest = self._model.target.config.context_length if isinstance(self._model, LoadedModel) else 0
-            needed = error.allowed.value
-            tokens = min(1 << (needed - 1).bit_length(), longest)
-            report = replace(report, allowed=replace(error.allowed, value=tokens) if needed <= longest else None)
+            tokens = self._context_for(error.allowed.value)
+            report = replace(report, allowed=replace(error.allowed, value=tokens) if tokens else None)
         self._on_event(messages.Failed(command.request_id, report))
+
+    def _context_for(self, needed: int) -> int:
+        """Return a context that holds so many tokens, as the model and memory have it; 0 if there is none.
+
+        A model that is in memory is not read from the disk for the sake of a longer context.
+        """
+        if not isinstance(self._model, LoadedModel):
+            return 0
+        own, streams = self._model.target.config.context_length, self._model.plan.placement.streams
+        for tokens in sorted({min(1 << (needed - 1).bit_length(), own), needed}, reverse=True):
+            if needed <= tokens <= own:
+                with suppress(TenonError):  # the files may have gone since
+                    options = replace(self._model.run.options, context=tokens)
+                    taken = forecast(options, held_bytes() - self._bare_bytes).taken
+                    if taken is not None and (streams or not taken.disk_bytes_per_round):
+                        return tokens
+        return 0
 
 
 def _lets_others_first(command: messages.Command) -> bool:

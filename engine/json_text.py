@@ -120,8 +120,7 @@ def _whole(value: Any) -> Any:
 def from_plain(kind: type[_T], data: object, patient: bool = False) -> _T:
     """Make a dataclass of what `dataclasses.asdict` and JSON made of one.
 
-    Fields may be dataclasses, tuples of one type, dicts with text keys, literals, unions with None, Any, and what JSON
-    has.
+    Fields may be dataclasses, tuples of one type, dicts with text keys, literals, unions, Any, and what JSON has.
     Unknown keys are left out, so that a newer version's file can be read.
 
     Args:
@@ -155,7 +154,11 @@ def _value(hint: Any, data: object, name: str, patient: bool) -> Any:
     if origin in (types.UnionType, typing.Union):
         if data is None and type(None) in inner:
             return None
-        return _value(next(one for one in inner if one is not type(None)), data, name, patient)
+        *others, last = (one for one in inner if one is not type(None))
+        for one in others:
+            with suppress(ValueError):
+                return _value(one, data, name, patient)
+        return _value(last, data, name, patient)
     if hint is Any:
         return data
     if is_dataclass(hint):

@@ -24,8 +24,10 @@ from engine.drafting.kind import DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
 from engine.drafting.lookup import MatchChances
 from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
-from engine.hub.installed import cache_folder, model_name
+from engine.hub.installed import cache_folder
 from engine.hub.model_folders import is_others
+from engine.hub.model_head import read_head
+from engine.hub.titles import title_of_model
 from engine.kernels import library
 from engine.messages import LoadOptions, ModelReport
 from engine.model.decoder import Decoder
@@ -35,12 +37,12 @@ from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
 from engine.placement.source import TargetSource
 from engine.planning.hardware import (
-    PREPARERS_BYTES,
     available_memory_bytes,
     free_device_bytes,
     give_back_device_memory,
     held_bytes,
     held_device_bytes,
+    preparers_bytes,
     read_host_memory,
 )
 from engine.planning.kernel_table import prefer_fastest
@@ -185,8 +187,7 @@ class LoadedModel:
                 loaded.append(LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter()))
             draft.opened.forget_head()
             self.notes += loaded[-1].notes
-            whole, weights_alone = (draft.size_bytes(place.weights, tokens) for tokens in (plan.context, 0))
-            self._draft_text_bytes[place.on_gpu] += whole - weights_alone
+            self._draft_text_bytes[place.on_gpu] += place.text_bytes
         self.drafts = tuple(loaded)  # drafts that were loaded with it
         self._said_without_pipeline = False
         self.sequences = KeptSequences(self._new_sequence, self.has_room)  # sequences with its texts
@@ -205,7 +206,7 @@ class LoadedModel:
         self.generation_config = opened.generation_config
         # Report on the load
         self.report = ModelReport(
-            name=model_name(options.model, opened.place),
+            name=title_of_model(options.model),
             folder=str(opened.place),
             architecture=config.architecture,
             parameters=placed.parameters,
@@ -218,7 +219,7 @@ class LoadedModel:
             threads=torch.get_num_threads(),
             advice=model_advice(self.generation_config, self.tokenizer.template),
             template_note=self.tokenizer.template_note,
-            only_continues=self.tokenizer.template is None,
+            only_continues=self.tokenizer.template is None or read_head(opened.place).only_continues,
         )
 
     def serves(self, options: LoadOptions) -> Run | None:
@@ -244,17 +245,23 @@ class LoadedModel:
         used = not self.is_apart(self.link) or any(draft.link.device == device for draft in self.drafts)
         return not used or answers(device)
 
-    def has_room(self, sequences: int) -> bool:
-        """Return whether memory holds so many sequences and one more, each grown to the whole context."""
+    def has_room(self, sequences: int, kept_bytes: int = 0) -> bool:
+        """Return whether memory holds so many sequences and one more, each grown to the whole context.
+
+        Args:
+            sequences: Number of sequences that may grow.
+            kept_bytes: Bytes of the present sequences that stay as they are beside these.
+        """
         options, plan, device = self.run.options, self.plan, self.link.device
         sizes = plan.sizes(self.target.config)
         here, there = plan.placement.host(sizes).cache, plan.placement.device(sizes).cache
         # The memory that the present sequences have taken already is theirs.
-        held_here, held_there = (self.sequences.bytes * part // (here + there) for part in (here, there))
+        growing_bytes = self.sequences.bytes - kept_bytes
+        held_here, held_there = (growing_bytes * part // (here + there) for part in (here, there))
         here, there = here + self._draft_text_bytes[0], there + self._draft_text_bytes[1]
         free = available_memory_bytes()
         if options.ram_budget_bytes is not None:
-            free = min(free, options.ram_budget_bytes - held_bytes() - PREPARERS_BYTES)
+            free = min(free, options.ram_budget_bytes - held_bytes() - preparers_bytes())
         if (sequences + 1) * here > free + held_here:
             return False
         if not there:

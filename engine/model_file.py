@@ -12,12 +12,14 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from engine.errors import WeightsMissing
+from engine.errors import CheckpointError, DraftMismatch, WeightsMissing
 from engine.gguf.header import read_header
-from engine.gguf.parts import find_gguf
+from engine.gguf.parts import find_gguf, find_head
 from engine.gguf.tokenizer import Vocabulary
 from engine.hub.installed import cache_folder, find_model
+from engine.messages import OWN_HEAD
 from engine.model.config import ModelConfig, read_config
+from engine.model.tensors import NextNames
 from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
 from engine.weights.draft_kind import HeadKind, head_kind
@@ -26,6 +28,9 @@ from engine.weights.watched_file import identity
 
 # Ends of the names of files that are read; Tenon itself writes others beside them.
 _READ = (".bin", ".gguf", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
+
+# Keys of config.json that count the layers that draft, and the end of GGUF's.
+_PROMISES, _PROMISE_IN_GGUF = ("num_nextn_predict_layers", "mtp_num_hidden_layers"), ".nextn_predict_layers"
 
 
 class OpenedModel:
@@ -55,7 +60,40 @@ class OpenedModel:
     @cached_property
     def checkpoint(self) -> Checkpoint:
         """Its weights, which must be here."""
-        return Checkpoint(self.place)
+        return Checkpoint(self.place, self.head_kind == "mtp")
+
+    @cached_property
+    def own_head(self) -> OpenedModel | None:
+        """The layer that it comes with to guess a token further (MTP), in its own files or beside them; None for none.
+
+        Raises:
+            DraftMismatch: The config names one, and it is not there.
+        """
+        checkpoint = self.checkpoint
+        if NextNames.of(checkpoint.names, self.config) is not None:
+            head = OpenedModel(OWN_HEAD, self.place)
+            vars(head).update(head_kind="mtp", checkpoint=checkpoint)
+            return head
+        gguf = find_gguf(self.place)
+        beside = None if gguf is None else find_head(gguf)
+        if beside is not None:
+            return OpenedModel(OWN_HEAD, beside)
+        text = checkpoint.config.get("text_config") or {}
+        said = any(own.get(key) for own in (checkpoint.config, text) for key in _PROMISES)
+        if said or any(key.endswith(_PROMISE_IN_GGUF) and count for key, count in (self.metadata or {}).items()):
+            raise DraftMismatch(
+                "The model's config names a layer that drafts (MTP), and its files have none: download a copy that has "
+                "it, or choose another draft."
+            )
+        return None
+
+    @property
+    def has_own_head(self) -> bool:
+        """True if it comes with a layer that drafts (MTP); files that cannot be read have none."""
+        try:
+            return self.own_head is not None
+        except CheckpointError:
+            return False
 
     @cached_property
     def outline(self) -> Checkpoint | CheckpointOutline:
@@ -147,3 +185,16 @@ def open_model(reference: str, find: Callable[[str], Path] = find_model) -> Open
     if opened is None or opened.changed:
         opened = _opened[reference, place] = OpenedModel(reference, place)
     return opened
+
+
+def open_draft(reference: str, target: OpenedModel, find: Callable[[str], Path] = find_model) -> OpenedModel:
+    """Return the draft of a name for a model: the one that the model comes with, or what `open_model` returns.
+
+    Raises:
+        CheckpointError: There is no such draft.
+    """
+    if reference != OWN_HEAD:
+        return open_model(reference, find)
+    if target.own_head is None:
+        raise DraftMismatch("The model comes without a layer that drafts (MTP): choose another draft.")
+    return target.own_head

@@ -238,7 +238,7 @@ class Preparer:
 
 #: For what is small, and for all else: a small question never waits behind a large one.
 QUICK = Preparer("tenon-prepare", 5.0, 512 << 20, 256 << 20)
-# With a vocabulary of 262,144 tokens the second one holds 210 MiB, a few more after each long text, and 100 after a
+# With a vocabulary of 262,144 tokens the second one holds 210 MiB, a few more after each long text, and 126 after a
 # question about a file that does not fit (`engine/text/meaning.py`).
 SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 448 << 20, idle_s=60.0, nice=5)
 

@@ -150,8 +150,8 @@ class ReplyRun:
         mode = self._mode
         values = self._values()
         cost = self._recalled_cost(mode.drafting_name(values))
-        self._clock.recalled_plain_s = self._plain_s(cost)
         self._clock.plain_share = self._planner.plain_share(self._model.plan)
+        self._clock.recalled_plain_s = self._plain_s(cost)
         self._chances = self._model.match_chances.of_another_reply()
         sequence = self._model.sequences.open(self._prompt)
         drafters = self._drafters(sequence, values)
@@ -240,8 +240,11 @@ class ReplyRun:
         known = cost.mean_plain_s()
         if known is not None:
             return known
-        profile = self._planner.profile(self._model.report.weights)
-        return profile.plain_seconds(self._model.plan.placement, len(self._prompt))
+        profile, position = self._planner.profile(self._model.report.weights), len(self._prompt)
+        here = profile.plain_seconds(self._model.plan.placement, position)
+        if here is not None or (there := self._planner.plain_seconds(position)) is None:
+            return here
+        return there / self._clock.plain_share
 
     def _drafters(self, sequence: TokenSequence, values: Values) -> list[Member]:
         """Return the drafters of the loaded drafts that the mode uses; if one fails, the user is told once."""

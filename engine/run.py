@@ -12,7 +12,8 @@ from engine.drafting.kind import DraftKind
 from engine.errors import InvalidOption
 from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model
-from engine.messages import LoadOptions, MachineReport, Plan, PlanReport
+from engine.hub.titles import title_of_model
+from engine.messages import OWN_HEAD, LoadOptions, MachineReport, Plan, PlanReport
 from engine.messages.machine import Gpu
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, mode_of, named_drafts
 from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
@@ -20,11 +21,12 @@ from engine.planning.hardware import held_device_bytes, read_report
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan
 from engine.planning.planner import Find, ModelPlanner, model_planner
-from engine.sentences import either, mark, say
+from engine.sentences import either, figure, mark, paragraph, say
 
 # Modes without any draft, by memory.
 _WITHOUT_DRAFT = {mode.memory: mode for mode in (PLAIN, OFFLOAD, LAYER_OFFLOAD)}
 _NOT_LOADED = mark("The mode in memory goes on: another one is not faster by as much as loading it is worth.")
+_LEFT = mark("The draft {draft} is not used: with it, {mode} is {source} at {times} times the usual speed.")
 _ALONE = mark("The draft {draft} cannot guess together with others: name it alone.")
 # A mode that ``auto`` would have to load anew must be faster than the one in memory by more than this.
 _LOADING_AGAIN = 1.15
@@ -39,6 +41,7 @@ class Run:
     planner: ModelPlanner  # planner of the model with its drafts
     mode: Mode
     drafts: tuple[DraftKind, ...] = ()  # drafts that guess
+    left: str = ""  # why drafts that were named do not guess; empty if they do
 
     @cached_property
     def load(self) -> LoadPlan:
@@ -47,7 +50,8 @@ class Run:
         Raises:
             OutOfMemory: The model cannot be loaded; the error names the least memory that would do.
         """
-        return self.planner.load_plan(self.mode, self.drafts)
+        plan = self.planner.load_plan(self.mode, self.drafts)
+        return replace(plan, notes=(*plan.notes, self.left)) if self.left else plan
 
     def settled(self, options: LoadOptions) -> Run | None:
         """Return what other options run with if all of it is in memory for this run, in the same place, else None.
@@ -56,11 +60,12 @@ class Run:
         choice is not known after drafts were named, since it planned with these.
         """
         own, options, held = self.options, _with_draft(options), {draft.name for draft in self.drafts}
-        alike = replace(options, drafts=own.drafts, memory=own.memory, mode_options=own.mode_options)
+        settled = {name: getattr(own, name) for name in ("drafts", "insists", "memory", "mode_options")}
         planned = options.drafts or not named_drafts(own.drafts)
-        if alike != own or not planned or not held.issuperset(named_drafts(options.drafts)):
+        known = options.drafts == own.drafts or held.issuperset(named_drafts(options.drafts))
+        if replace(options, **settled) != own or not planned or not known:
             return None
-        auto = not options.drafts
+        auto = not options.drafts or _may_leave(options)
         if auto and self.planner.outdated:
             self.planner.renew()
         run = settle(options, self.planner)
@@ -95,7 +100,8 @@ def check(options: LoadOptions, find: Find = find_model) -> None:
     if OFF in options.drafts and len(options.drafts) > 1:
         raise InvalidOption(_ALONE, draft=OFF)
     for draft in named_drafts(options.drafts):
-        find(draft)
+        if draft != OWN_HEAD:  # which the model's files decide
+            find(draft)
 
 
 def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find = find_model) -> Run:
@@ -114,10 +120,11 @@ def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find
     options = _with_draft(options)
     planner = planner or model_planner(options)
     plan = planner.plan
-    if not options.drafts:
+    left = _left(options, planner)
+    if not options.drafts or left:
         mode = MODES[plan.chosen or "lookup"]  # loading says why none can run
-        chosen = Plan(mode.name, plan.reason, _predicted(plan, mode.name))
-        return Run(options, chosen, planner, mode, planner.drafts_of(mode))
+        chosen = Plan(mode.name, paragraph(left, plan.reason), _predicted(plan, mode.name))
+        return Run(options, chosen, planner, mode, planner.drafts_of(mode), left)
     by_name = {draft.name: draft for draft in planner.drafts}
     drafts = tuple(by_name[name] for name in named_drafts(options.drafts))
     mode = _mode(options, drafts, plan)
@@ -132,6 +139,29 @@ def _with_draft(options: LoadOptions) -> LoadOptions:
     ahead = MODES["llmcad"]
     shipped = paired_drafts(options.model, ahead.drafts) if options.memory == ahead.memory else ()
     return replace(options, drafts=shipped or ("lookup",))
+
+
+def _may_leave(options: LoadOptions) -> bool:
+    """Return whether drafts that were named are left where they gain nothing."""
+    return bool(named_drafts(options.drafts)) and options.memory == AUTO and not options.insists
+
+
+def _left(options: LoadOptions, planner: ModelPlanner) -> str:
+    """Return a sentence if the model is faster without the drafts that were named, or an empty text."""
+    plan, taken = planner.plan, planner.plan.taken
+    if not _may_leave(options) or not plan.measured or taken is None or taken.drafts:
+        return ""
+    best = plan.drafted(several=len(planner.drafts) > 1)
+    times = None if best is None else plan.times_plain(best)
+    if best is None or times is None:
+        return ""
+    return say(
+        _LEFT,
+        draft=", ".join(title_of_model(draft.name) for draft in planner.drafts),
+        mode=say(MODES[best.mode].title),
+        source=say("measured") if best.measured else say("predicted"),
+        times=figure(times, ".2g"),
+    )
 
 
 def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) -> Mode:

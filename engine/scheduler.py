@@ -78,6 +78,10 @@ class Scheduler:
         found: str = getattr(self._turns, "running", "")
         return found
 
+    @running.setter
+    def running(self, request_id: str) -> None:
+        self._turns.running = request_id
+
     def add(self, request_id: str, steps: Steps) -> None:
         """Let a request begin with the next turn."""
         self._open.append(_Open(request_id, steps))
@@ -198,7 +202,7 @@ class Scheduler:
             self._drafting = ThreadPoolExecutor(1, "tenon-drafts")
 
         def run() -> Result:
-            self._turns.running = one.request_id
+            self.running = one.request_id
             with torch.inference_mode():
                 return work()
 
@@ -225,7 +229,7 @@ class Scheduler:
             other.waits = False
 
     def _advance(self, one: _Open) -> None:
-        self._turns.running = one.request_id
+        self.running = one.request_id
         try:
             self._put(one, next(one.steps))
         except StopIteration:
@@ -240,7 +244,7 @@ class Scheduler:
             self._end(one, error)
 
     def _end(self, one: _Open, error: Exception) -> None:
-        self._turns.running = one.request_id
+        self.running = one.request_id
         self._computing = [other for other in self._computing if other is not one]
         if one.draft is not None and not one.draft.cancel():
             wait([one.draft])  # its text is another reply's next
@@ -252,7 +256,7 @@ class Scheduler:
 
     def _check_one(self, one: _Open) -> None:
         """End a request that is to stop."""
-        self._turns.running = one.request_id
+        self.running = one.request_id
         try:
             self._check()
         except Cancelled as error:

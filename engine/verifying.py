@@ -141,7 +141,7 @@ DEFAULT_RULE = "sample-and-match"
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
-        Rule(DEFAULT_RULE, "Sample and match", True, SampleAndMatch),
+        Rule(DEFAULT_RULE, "Exact (sample and match)", True, SampleAndMatch),
         Rule("typical", "Typical acceptance (lossy)", False, TypicalAcceptance),
     )
 }

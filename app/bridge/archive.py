@@ -17,9 +17,10 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.worker import Result, Worker, outcome
 from app.chat.conversation import Conversation
 from app.chat.exchange.chat_files import ConversationRecord, to_json, to_markdown
+from app.chat.library import Deleted
 from app.settings.settings import Settings
 from app.storage import outside_chats
-from app.storage.backup import Backup, Chats, copies_with, erase_in_copies
+from app.storage.backup import Backup, Doomed, copies_with, erase_in_copies
 from app.storage.conversation_store import ConversationStore
 from app.storage.files import write_export
 from app.words import tr
@@ -161,37 +162,40 @@ class Archive(QObject):
         """Erase all conversations, presets and backups from the disk; `erased` or `problem` follows."""
         self._writer.run(self._store.erase_everything, lambda _: self.erased.emit(), self._tell)
 
-    def find_copies(self, chats: Sequence[Conversation]) -> None:
-        """Look for the backups that have one of some chats; `copies_found` follows."""
+    def find_copies(self, entries: Sequence[Deleted]) -> None:
+        """Look for the backups that have something of the trash; `copies_found` follows."""
 
         def tell(found: tuple[list[Backup], bool]) -> None:
             self.copies_found.emit([backup.day for backup in found[0]], found[1])
 
-        self._with_copies(chats, copies_with, tell)
+        self._with_copies(entries, copies_with, tell)
 
-    def erase_in_copies(self, chats: Sequence[Conversation]) -> None:
-        """Erase chats in the backups, too; `copies_erased` or `problem` follows."""
-        self._with_copies(chats, erase_in_copies, self.copies_erased.emit)
+    def erase_in_copies(self, entries: Sequence[Deleted]) -> None:
+        """Erase something of the trash in the backups, too; `copies_erased` or `problem` follows."""
+        self._with_copies(entries, erase_in_copies, self.copies_erased.emit)
 
     def _with_copies(
         self,
-        conversations: Sequence[Conversation],
-        work: Callable[[Path, Chats, frozenset[float]], Result],
+        entries: Sequence[Deleted],
+        work: Callable[[Path, Doomed], Result],
         then: Callable[[Result], None],
     ) -> None:
         """Do something with the copies when all that was to be written before has been."""
-        chats = frozenset((chat.id, chat.created_at) for chat in conversations)
-        written: Future[Chats] = Future()
+        written: Future[Doomed] = Future()
+
+        def doomed(table: str, whole: bool) -> tuple[frozenset[tuple[int, float]], frozenset[float]]:
+            rows = frozenset(row for entry in entries if entry.whole is whole for row in entry.rows)
+            return rows, frozenset(moment for _, moment in self._store.begun(table) - rows) if rows else frozenset()
 
         def note() -> None:
             try:
-                written.set_result(self._store.begun())
+                tables = {"conversations": True, "messages": False}
+                written.set_result({table: doomed(table, whole) for table, whole in tables.items()})
             except StorageError as error:
                 written.set_exception(error)
 
         def begin() -> Result:
-            others = frozenset(moment for _, moment in written.result() - chats)
-            return work(self._store.folder, chats, others)
+            return work(self._store.folder, written.result())
 
         self._writer.run(note)
         self._copies.run(begin, then, self._tell)

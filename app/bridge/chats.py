@@ -20,8 +20,7 @@ from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
-from app.chat.library import Library
-from app.chat.modes import model_name
+from app.chat.library import Deleted, Library
 from app.chat.reply import history_for
 from app.chat.title import model_title, title_of
 from app.settings.settings import Settings
@@ -30,6 +29,7 @@ from engine.errors import CheckpointError
 from engine.hub.endpoints import is_remote, server_of
 from engine.hub.installed import find_model
 from engine.hub.model_folders import current_reference
+from engine.hub.titles import title_of_model
 from engine.json_text import whole_characters
 from engine.messages import (
     DEFAULT_MODEL,
@@ -51,7 +51,8 @@ _MAX_TOKENS = 24
 class Shelf(QObject):
     """Changes conversations in the library first, then tells the journal; replies stop where a conversation goes."""
 
-    changed = Signal()  # the list, titles or options
+    changed = Signal()  # the list, titles, options or the trash
+    messages_changed = Signal(int)  # messages of a conversation were deleted or brought back
     presets_changed = Signal()
 
     def __init__(
@@ -67,7 +68,7 @@ class Shelf(QObject):
         self._journal = journal
         self._replies = replies
         self._presets = {preset.name: preset for preset in presets}
-        self._deleted: list[int] = []  # in this session, the last one last
+        self._deleted: list[Deleted] = []  # in this session, the last one last
 
     def take_in(self, conversations: Iterable[Conversation]) -> None:
         """Add conversations that are on the disk already."""
@@ -145,35 +146,56 @@ class Shelf(QObject):
 
     def delete(self, conversation_id: int) -> None:
         """Put a conversation into the trash; it is erased after 30 days, at a start."""
-        if self._library.conversation(conversation_id) is None:
-            return
         self._replies.stop(conversation_id)
-        self._library.hide(conversation_id, time.time())
-        self._journal.set_deleted(conversation_id, True)
-        self._deleted.append(conversation_id)
-        self.changed.emit()
+        entry = self._library.hide(conversation_id, time.time())
+        if entry is not None:
+            self._journal.set_deleted(conversation_id, True)
+            self._deleted.append(entry)
+            self.changed.emit()
 
-    def undo_delete(self) -> int | None:
-        """Bring back what was deleted last in this session; None when there is nothing."""
-        while self._deleted:
-            conversation_id = self._deleted.pop()
-            if self.bring_back(conversation_id):
-                return conversation_id
-        return None
-
-    def bring_back(self, conversation_id: int) -> bool:
-        """Take a conversation out of the trash; returns whether it was there."""
-        if not self._library.unhide(conversation_id):
+    def delete_message(self, conversation_id: int, message_id: int) -> bool:
+        """Put a message into the trash, with all that follows it if it has alternatives; False if there is none."""
+        if any(message.state.unfinished for message in self._library.all_messages(conversation_id)):
+            self._replies.stop(conversation_id)
+        entry = self._library.delete_message(conversation_id, message_id, time.time())
+        if entry is None:
             return False
-        self._journal.set_deleted(conversation_id, False)
+        self._journal.delete_messages(entry)
+        self._deleted.append(entry)
+        self.messages_changed.emit(conversation_id)
         self.changed.emit()
         return True
 
-    def erase(self, conversation_id: int) -> None:
-        """Erase a conversation that is in the trash, for good."""
-        if self._library.forget(conversation_id):
-            self._journal.erase(conversation_id)
-            self.changed.emit()
+    def undo_delete(self) -> Deleted | None:
+        """Bring back what was deleted last in this session; None when there is nothing."""
+        while self._deleted:
+            entry = self._deleted.pop()
+            if self.bring_back(entry):
+                return entry
+        return None
+
+    def bring_back(self, entry: Deleted) -> bool:
+        """Take something out of the trash; returns whether it was there."""
+        if not self._library.bring_back(entry):
+            return False
+        if entry.whole:
+            self._journal.set_deleted(entry.conversation_id, False)
+        else:
+            self._journal.undelete_messages(entry)
+            self.messages_changed.emit(entry.conversation_id)
+        self.changed.emit()
+        return True
+
+    def erase(self, entry: Deleted) -> None:
+        """Erase something that is in the trash, for good."""
+        if not self._library.forget(entry):
+            return
+        if entry.whole:
+            self._journal.erase(entry.conversation_id)
+        else:
+            self._journal.erase_messages(entry.ids)
+            self._journal.save(entry.conversation_id)
+        self.changed.emit()
 
     def clear(self) -> None:
         """Forget every conversation and preset; the disk is told elsewhere."""
@@ -275,8 +297,8 @@ class OpenChat(QObject):
             self.said.emit(
                 tr(
                     "{model} is not on this computer any more: {other} answers in this chat from here on.",
-                    model=model_name(wanted),
-                    other=model_name(self._settings.model),
+                    model=title_of_model(wanted),
+                    other=title_of_model(self._settings.model),
                 )
             )
 
@@ -293,7 +315,7 @@ class OpenChat(QObject):
         before = self._library.model_before(self._shown, message_id)
         if reply is None or not reply.model or not before or reply.model == before:
             return ""
-        return model_name(reply.model)
+        return title_of_model(reply.model)
 
     def options(self) -> ConversationOptions:
         """Options of the shown chat; of a blank one, those it will be given."""

@@ -1,8 +1,9 @@
-"""Compares two modes on one prompt: asks the engine for both replies, one after the other, and keeps neither."""
+"""Compares two models, or two ways to run one: asks the engine for both replies in turn, and keeps neither."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -11,7 +12,7 @@ from app.bridge.engine_client import Question
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
-from app.chat.comparison import Agreement, Trial, agreement
+from app.chat.comparison import Agreement, Contender, Trial, agreement
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import reply_options
 from app.chat.library import Library
@@ -21,14 +22,16 @@ from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt, EngineStopped, InvalidOption, UsageError
 from engine.hub.endpoints import is_remote
-from engine.messages import Attachment, ChatMessage, ErrorReport, Event, Generate, SamplingOptions
+from engine.messages import Attachment, ChatMessage, ErrorReport, Event, Generate, LoadOptions, SamplingOptions
 
 # Text is shown this often while it comes.
 _TOLD_MS = 50
 
 
 class Comparison(QObject):
-    """Two trials of the model in use, greedy, so that a lossless mode must say the same as any other.
+    """Two greedy trials, so that a lossless mode must say the same as any other of its model.
+
+    They run one after the other, as the engine holds one model: neither costs the other memory or speed.
 
     Args:
         replies: No comparison runs beside one of them.
@@ -55,7 +58,8 @@ class Comparison(QObject):
         self._machine = machine
         self.trials: tuple[Trial, ...] = ()  # both, as far as they came; nothing before the first comparison
         self.clock: Callable[[], float] = monotonic  # tells the time in seconds
-        self._messages: tuple[ChatMessage, ...] = ()
+        self._prompt: ChatMessage | None = None
+        self._before: tuple[ChatMessage, ...] | None = None
         self._max_tokens = 0  # 0 once no further trial is to begin
         self._question: Question | None = None  # the trial that runs
         self._sent_at = 0.0
@@ -82,43 +86,40 @@ class Comparison(QObject):
             path = path[:-1]
         conversation = self._library.conversation(conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
-        turns, _ = newest(history_for(-1, path, self._system_prompt(own)))
+        turns, _ = newest(history_for(-1, path, self._system_prompt(own, self._settings.model)))
         return (turns[:-1], turns[-1]) if turns and turns[-1].role == "user" else (turns, ChatMessage("user", ""))
 
     def start(
         self,
         prompt: str,
-        modes: tuple[str, str],
+        contenders: Sequence[Contender],
         max_tokens: int,
         before: tuple[ChatMessage, ...] | None = None,
         attachments: tuple[Attachment, ...] = (),
     ) -> None:
         """Ask for both replies; `changed` follows as they come.
 
-        ``before`` are the turns before the prompt; None for the system prompt of the settings.
+        ``before`` are the turns before the prompt; None for the system prompt of each model.
 
         Raises:
             EmptyPrompt: There is no prompt.
             UsageError: A reply is being written, the machine is being measured, or a comparison runs.
         """
         if not prompt.strip() and not attachments:
-            raise EmptyPrompt(tr("Write a prompt to compare the modes on."))
-        if is_remote(self._settings.model):
+            raise EmptyPrompt(tr("Write a prompt for both."))
+        if any(is_remote(one.model) for one in contenders):
             raise UsageError(
                 tr("This model runs on a server, which has modes of its own: choose a model of this computer.")
             )
         self.asked.emit()
         measuring = self._machine.measuring
         if measuring.running and not measuring.stopping:
-            raise UsageError(
-                tr("This machine is being measured: compare the modes when that is done, or stop it first.")
-            )
+            raise UsageError(tr("This machine is being measured: compare when that is done, or stop it first."))
         if self.running or (self._replies.busy and not measuring.running):
-            raise UsageError(tr("A reply is being written: compare the modes when it is done, or stop it first."))
-        if before is None:
-            before = history_for(-1, (), self._system_prompt(ConversationOptions()))
-        self._messages, self._max_tokens = (*before, ChatMessage("user", prompt, attachments)), max_tokens
-        self.trials = tuple(Trial(mode) for mode in modes)
+            raise UsageError(tr("A reply is being written: compare when it is done, or stop it first."))
+        self._before, self._max_tokens = before, max_tokens
+        self._prompt = ChatMessage("user", prompt, attachments)
+        self.trials = tuple(map(Trial, contenders))
         self._waits = measuring.running
         if self._waits:
             self.changed.emit()
@@ -139,10 +140,10 @@ class Comparison(QObject):
     def forget(self) -> None:
         """Drop what was compared; a trial that runs is stopped."""
         self.stop()
-        self.trials, self._messages = (), ()
+        self.trials, self._before, self._prompt = (), None, None
 
-    def _system_prompt(self, own: ConversationOptions) -> str:
-        return reply_options(self._settings, self._settings.model, own).system_prompt
+    def _system_prompt(self, own: ConversationOptions, model: str) -> str:
+        return reply_options(self._settings, model, own).system_prompt
 
     def _begin(self) -> None:
         self._model.ensure_engine()
@@ -157,11 +158,13 @@ class Comparison(QObject):
     def _send_next(self) -> None:
         trial = next((trial for trial in self.trials if not trial.ended), None)
         self._question = None
-        if trial is not None and self._max_tokens:
+        if trial is not None and self._max_tokens and self._prompt is not None:
             self._sent_at = self.clock()
-            options = self._model.options_for(self._settings.model)
+            asked, before = trial.asked, self._before
+            if before is None:
+                before = history_for(-1, (), self._system_prompt(ConversationOptions(), asked.model))
             try:
-                options = options_in_mode(trial.mode, options, self._machine.plans.of(options))
+                options = self._options(asked)
             except InvalidOption as error:
                 problem = error.message
                 self._change_current(lambda trial: trial.lost(problem))
@@ -171,7 +174,7 @@ class Comparison(QObject):
                 Generate(
                     request_id="",
                     options=options,
-                    messages=self._messages,
+                    messages=(*before, self._prompt),
                     max_tokens=self._max_tokens,
                     sampling=SamplingOptions(temperature=0.0),
                 )
@@ -181,6 +184,19 @@ class Comparison(QObject):
             self._model.load_if_chosen()
         self._teller.stop()
         self.changed.emit()
+
+    def _options(self, asked: Contender) -> LoadOptions:
+        """Return what a contender is loaded with.
+
+        Raises:
+            InvalidOption: There is no draft for its mode.
+        """
+        options = self._model.options_for(asked.model)
+        if asked.draft:
+            options = replace(options, drafts=(asked.draft,), memory=LoadOptions.memory)
+        else:
+            options = options_in_mode(asked.way, options, self._machine.plans.of(options))
+        return replace(options, weights=asked.weights)
 
     def _hear(self, event: Event) -> None:
         seconds = self.clock() - self._sent_at

@@ -11,7 +11,7 @@ from app.bridge.worker import Worker
 from app.chat.attachment import Unsent
 from app.chat.conversation import Message, Preset
 from app.chat.exchange.chat_files import ConversationRecord
-from app.chat.library import Library
+from app.chat.library import Deleted, Library
 from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore
 from engine.errors import StorageError, TenonError
@@ -142,15 +142,15 @@ class Journal(QObject):
         """Write how a reply was made, which is worth no word where the disk refuses it."""
         self._write(lambda: self._store.save_trace(message_id, trace), lambda error: None)
 
-    def delete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
+    def delete_messages(self, entry: Deleted) -> None:
         """Mark messages as deleted, and write which path is shown now."""
-        self.save(conversation_id)
-        self._change(lambda: self._store.set_messages_deleted(message_ids, True))
+        self.save(entry.conversation_id)
+        self._change(lambda: self._store.set_messages_deleted(entry.ids, entry.deleted_at))
 
-    def undelete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
+    def undelete_messages(self, entry: Deleted) -> None:
         """Take that mark away, and write which path is shown now."""
-        self._change(lambda: self._store.set_messages_deleted(message_ids, False))
-        self.save(conversation_id)
+        self._change(lambda: self._store.set_messages_deleted(entry.ids, None))
+        self.save(entry.conversation_id)
 
     def erase_messages(self, message_ids: tuple[int, ...]) -> None:
         """Erase messages that the library has dropped."""

@@ -55,7 +55,7 @@ class Machine(QObject):
     """
 
     changed = Signal()  # the report, how far measuring is, or what it found
-    measured_speeds = Signal()
+    measured_speeds = Signal()  # the machine's, or those of a model's modes
     said = Signal(str, bool)  # a sentence for the user, and whether it stays
 
     def __init__(
@@ -186,7 +186,8 @@ class Machine(QObject):
         self._mode_costs = [1.0 / (row.tokens_per_second or 1.0) for row in rows]
         self._begun_s = self.clock()
         self._rows = ()
-        self._benchmark = Benchmark(modes, self._submit, self._take, STANDARD_PROMPTS, _MAX_TOKENS)
+        predicted = {row.mode: row.predicted_per_second for row in rows}
+        self._benchmark = Benchmark(modes, self._submit, self._take, predicted, STANDARD_PROMPTS, _MAX_TOKENS)
         self._show(Measuring(Stage.MODES, modes=tuple(modes)))
         self._benchmark.start()
 
@@ -225,10 +226,12 @@ class Machine(QObject):
         if not self._client.running:
             return  # it starts again with the next message, and not to fail in the same way at once
         self._model.load_in_background()
-        # The measurements have refined the predictions.
+        # The measurements have refined the predictions, those of other models too.
         if options is not None:
             self.plans.ask(options)
         self.plans.ask_for_chosen()
+        if rows:
+            self.measured_speeds.emit()
 
     # --- from the engine --------------------------------------------------------------------------------------
 

@@ -12,11 +12,11 @@ from app.bridge.engine_client import EngineClient, Question
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import load_options
 from app.chat.engine_state import EnginePhase, EngineState, ServerPlace
-from app.chat.modes import model_name
 from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.hub.bundled import bundled_drafts, bundled_model
 from engine.hub.endpoints import is_remote, server_of
+from engine.hub.titles import title_of_model
 from engine.messages import (
     CheckLoaded,
     CountTokens,
@@ -205,6 +205,13 @@ class ModelInEngine(QObject):
             self._expect(request.options)
         return self._ask(request)
 
+    def count(self, text: str, then: Callable[[int], None]) -> Question | None:
+        """Have the tokens of a text counted; None where no model is in memory, or it is a server's."""
+        if self._in_memory is None or self.state.phase is not EnginePhase.READY or is_remote(self._in_memory.model):
+            return None
+        command = CountTokens("", Generate("", self._in_memory, raw_prompt=text))
+        return self._client.ask(command).done(lambda counted: then(counted.tokens))
+
     @property
     def _loading(self) -> LoadOptions | None:
         """Options of the load in the background; None while there is none."""
@@ -253,7 +260,7 @@ class ModelInEngine(QObject):
 
     def _named(self, state: EngineState, ref: str) -> EngineState:
         """Return the state with the name of what is chosen."""
-        return state.with_model(ref, model_name(ref), _server_place(ref))
+        return state.with_model(ref, title_of_model(ref), _server_place(ref))
 
     def _expect(self, options: LoadOptions) -> None:
         """Show that a model is about to be loaded, unless the engine itself is still starting."""

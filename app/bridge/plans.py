@@ -9,6 +9,7 @@ from itertools import chain
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient, Question
+from app.bridge.models.installed import Installed
 from app.chat.engine_options import load_options, planned
 from app.chat.modes import Choice, draft_choices, toggled
 from app.settings.settings import Settings
@@ -18,6 +19,7 @@ from engine.hub.bundled import bundled_drafts, bundled_model
 from engine.hub.endpoints import is_remote
 from engine.hub.installed import installed_models
 from engine.messages import (
+    OWN_HEAD,
     CheckDrafts,
     DraftChecked,
     ErrorReport,
@@ -103,11 +105,19 @@ class Drafts(QObject):
     chosen = Signal()  # another draft is in the settings
     refused = Signal(str)  # one sentence; the draft before stays
 
-    def __init__(self, settings: Settings, client: EngineClient, plans: Plans, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        client: EngineClient,
+        plans: Plans,
+        installed: Installed,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._settings = settings
         self._client = client
         self._plans = plans
+        self._installed = installed
         self._look: Question | None = None  # through the drafts of a menu
         self._choice: Question | None = None  # about one that the user wants
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
@@ -121,9 +131,11 @@ class Drafts(QObject):
         """
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}
-        refs = {ref: _bundled_mode(ref) or self._modes.get(ref, "") for ref in self._references()}
+        offered = (ref for ref in self._references() if ref != OWN_HEAD or known.get(ref) == "" or ref in chosen)
+        refs = {ref: _bundled_mode(ref) or self._modes.get(ref, "") for ref in offered}
         plans = {ref: self._plans.of(self._with(ref)) for ref in ("", *refs)}
-        return draft_choices(refs, bundled_drafts(model), chosen, known, plans)
+        types = {entry.ref: entry.type for entry in self._installed.entries}
+        return draft_choices(refs, bundled_drafts(model), chosen, known, plans, types)
 
     def look_through(self) -> None:
         """Ask the engine which drafts fit the chosen model; `changed` follows as answers come."""
@@ -141,7 +153,7 @@ class Drafts(QObject):
         self._look = self._ask(tuple(self._references())).done(looked_at)
 
     def stop_looking(self) -> None:
-        """Drop the questions of a menu that was closed, so that no reply waits for them."""
+        """Drop the questions of a menu that was closed, so that nothing more is read for it."""
         if self._look is not None:
             self._look.drop()
 
@@ -169,10 +181,10 @@ class Drafts(QObject):
         return replace(load_options(self._settings), drafts=(draft,) if draft else ())
 
     def _references(self) -> list[str]:
-        """Drafts to offer, each once: what ships for the model, what is installed, what was chosen before."""
+        """Drafts to ask about, each once: what ships or comes with the model, what is installed, what was chosen."""
         model = self._settings.model
         installed = (str(model.location) for model in installed_models() if model.is_whole)
-        found = [*bundled_drafts(model), *installed, *chain(*self._settings.drafts.values())]
+        found = [*bundled_drafts(model), OWN_HEAD, *installed, *chain(*self._settings.drafts.values())]
         return [ref for ref in dict.fromkeys(named_drafts(found)) if ref != model]
 
     def _ask(self, drafts: tuple[str, ...]) -> Question:

@@ -1,4 +1,4 @@
-"""Actions on the turns of a conversation: say, regenerate, edit, branch, continue, delete."""
+"""Actions on the turns of a conversation: say, regenerate, edit, branch, continue."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge.chats import OpenChat, Shelf
 from app.bridge.journal import Journal, UnsentMessages
@@ -29,7 +29,6 @@ class Turns(QObject):
     Args:
         journal: Told of each change; a reply is sent when what it answers is on the disk.
         first_free_id: Ids are given from here on.
-        undo_ms: Time in which deleted messages can be brought back.
     """
 
     conversation_replaced = Signal(int)  # its messages as a whole
@@ -46,7 +45,6 @@ class Turns(QObject):
         unsent: UnsentMessages,
         settings: Settings,
         first_free_id: int,
-        undo_ms: int,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -58,10 +56,7 @@ class Turns(QObject):
         self._unsent = unsent
         self._settings = settings
         self._next_id = self._first_id = first_free_id
-        self.erase_timer = QTimer(self)
-        self.erase_timer.setSingleShot(True)
-        self.erase_timer.setInterval(undo_ms)
-        self.erase_timer.timeout.connect(self.erase_deleted)
+        shelf.messages_changed.connect(self.conversation_replaced)
 
     @property
     def began(self) -> bool:
@@ -215,38 +210,6 @@ class Turns(QObject):
         self._queue(reply, (reply.id,))
         self.conversation_replaced.emit(conversation_id)
         return True
-
-    def delete(self, conversation_id: int, message_id: int) -> bool:
-        """Delete a message, one that has alternatives with all that follows it; False when there is none.
-
-        It is erased when the time for undo has passed.
-        """
-        if any(message.state.unfinished for message in self._library.all_messages(conversation_id)):
-            self._replies.stop(conversation_id)
-        ids = self._library.delete_message(conversation_id, message_id)
-        if not ids:
-            return False
-        self._journal.delete_messages(conversation_id, ids)
-        self.erase_timer.start()
-        self.conversation_replaced.emit(conversation_id)
-        return True
-
-    def undo_delete(self) -> int | None:
-        """Bring back the messages that were deleted last; returns their conversation, None without any."""
-        restored = self._library.undelete_messages()
-        if restored is None:
-            return None
-        self._journal.undelete_messages(restored.conversation_id, restored.message_ids)
-        self.conversation_replaced.emit(restored.conversation_id)
-        return restored.conversation_id
-
-    @Slot()
-    def erase_deleted(self) -> None:
-        """Erase the messages that were deleted: nobody brings them back any more."""
-        self.erase_timer.stop()
-        for dropped in self._library.forget_deleted_messages():
-            self._journal.erase_messages(dropped.message_ids)
-            self._journal.save(dropped.conversation_id)
 
     def _new_id(self) -> int:
         self._next_id += 1

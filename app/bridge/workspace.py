@@ -30,7 +30,7 @@ from app.bridge.typesetter import Typesetter
 from app.bridge.worker import AttachmentReader, LexerMaker, Worker
 from app.chat.conversation import Message
 from app.chat.library import Library
-from app.chat.modes import Choice, memory_choices, model_choices, model_name, toggled
+from app.chat.modes import Choice, memory_choices, model_choices, toggled
 from app.chat.search import SearchResults
 from app.chat.troubles import report_of
 from app.diagnostics import Diagnostics, log_folder
@@ -41,14 +41,14 @@ from app.storage.kept_values import KeptChoice
 from app.words import tr
 from engine.errors import StorageError
 from engine.freed_memory import give_back_memory
+from engine.hub.endpoints import is_remote
 from engine.hub.model_folders import data_folder as usual_data_folder
 from engine.hub.model_move import finish_switch
+from engine.hub.titles import title_of_model
 from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
 _INTERVAL_MS = 500
 _FULL_EVERY = 120  # rounds; a full collection takes tens of milliseconds
-# A little longer than the window offers to undo.
-UNDO_MS = 12_000
 SEARCH_LIMIT = 50
 _FILES_END_S = 10.0
 
@@ -155,6 +155,7 @@ class Workspace(QObject):
         for conversation, deleted_at in self._database.trash:
             self.library.add_stored(conversation)
             self.library.hide(conversation.id, deleted_at)
+        self.library.add_deleted(self._database.deleted)
         self._journal = Journal(self._database.writer, self.library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
         self._journal.trouble_over.connect(self.trouble_over)
@@ -168,7 +169,6 @@ class Workspace(QObject):
         self.replies = Replies(library, journal, settings, self._client, model, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
         self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self)
-        self.open_chat.said.connect(self.notice)
         self.turns = Turns(
             library,
             journal,
@@ -178,7 +178,6 @@ class Workspace(QObject):
             self.unsent,
             settings,
             self._database.first_free_id,
-            UNDO_MS,
             self,
         )
         self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
@@ -200,12 +199,12 @@ class Workspace(QObject):
         """Make what knows models, drafts and speeds, and what measures them."""
         settings, client, replies, model = self.settings, self._client, self.replies, self.model
         self.plans = Plans(settings, client, self)
-        self.drafts = Drafts(settings, client, self.plans, self)
-        self.drafts.chosen.connect(self.settings_applied)
-        self.drafts.refused.connect(self.notice)
         self.machine = Machine(settings, client, replies, model, self.plans, self)
         choice = KeptChoice(self._data_folder, self._writer.run)
         self.model_store = ModelStore(settings, client, model, choice, self)
+        self.drafts = Drafts(settings, client, self.plans, self.model_store.installed, self)
+        self.drafts.chosen.connect(self.settings_applied)
+        self.drafts.refused.connect(self.notice)
         self.machine.measured_speeds.connect(self.model_store.predict_again)
         self.model_store.folders.said.connect(self.notice)
         self.model_store.model_wanted.connect(self.choose_model)
@@ -268,12 +267,13 @@ class Workspace(QObject):
 
     # --- the chosen model ---------------------------------------------------------------------------------
 
+    def local_models(self) -> list[Choice]:
+        """Return the models that run on this computer."""
+        return [model for model in self.models() if not is_remote(model.key)]
+
     def models(self) -> list[Choice]:
         """Return the bundled model, the installed ones and the folders used lately."""
-        store, loaded = self.model_store, self.model.state
-        base = {ref for ref, known in store.forecasts.known.items() if known.only_continues}
-        base |= {loaded.model_ref} if loaded.only_continues else set()
-        return model_choices(self.settings.recent_models, store.installed.entries, base)
+        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
     @Slot(str)
     def choose_model(self, ref: str) -> None:
@@ -362,7 +362,6 @@ class Workspace(QObject):
         self.saved_settings.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
-        self.turns.erase_deleted()
         self.archive.close()
         self.shown_chat.end()
         self.power.close()
@@ -392,8 +391,8 @@ class Workspace(QObject):
         self._notices.append(
             tr(
                 "The built-in model {model} is not here: {other} answers. The page Models has more.",
-                model=model_name(chosen),
-                other=model_name(found),
+                model=title_of_model(chosen),
+                other=title_of_model(found),
             )
         )
 

@@ -1,23 +1,47 @@
-"""The same prompt in two modes: what came of each, and whether it is the same."""
+"""One prompt, answered by two models or in two ways: what came of each, and whether it is the same."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.chat.modes import mode_title
+from app.chat.modes import draft_name, mode_title
 from engine.messages import Event, Failed, Finished, PlanChosen, PrefillProgress, TokensAdded
+from engine.modes import AUTO, MODES
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model, and the way that it is to run."""
+
+    model: str  # `LoadOptions.model`
+    name: str  # the model's name in the window
+    way: str = AUTO  # a mode's ``--mode`` name, or the draft to use
+    weights: str = "auto"  # `LoadOptions.weights`
+
+    @property
+    def draft(self) -> str:
+        """The draft that was chosen by itself; empty where a mode was chosen."""
+        return "" if self.way == AUTO or self.way in MODES else self.way
+
+    @property
+    def way_title(self) -> str:
+        """The mode or the draft, as it is shown."""
+        return draft_name(self.draft) if self.draft else mode_title(self.way)
 
 
 @dataclass(frozen=True)
 class Trial:
     """One of the two replies, so far."""
 
-    mode: str  # the mode that was asked for, by its ``--mode`` name
+    asked: Contender
     ran: str = ""  # the mode that ran; empty before that is known
     text: str = ""  # the reply
     token_ids: tuple[int, ...] = ()
     seconds: float | None = None  # from the request to the end; None before it ended
     tokens_per_second: float | None = None  # speed of generation; None where it was too short to say
+    first_token_ms: float | None = None  # from the request to the first token, without loading
+    memory_bytes: int = 0  # memory of the engine's process at the end; 0 before
     # Tokens for each forward of the model (tau); None without a draft
     mean_acceptance_length: float | None = None
     read: float = 0.0  # share of the prompt that is read, 0 to 1
@@ -42,6 +66,8 @@ class Trial:
                 token_ids=reply.token_ids,
                 seconds=seconds,
                 tokens_per_second=timings.predicted_per_second,
+                first_token_ms=timings.time_to_first_token_ms,
+                memory_bytes=reply.memory.resident_bytes,
                 mean_acceptance_length=timings.mean_acceptance_length,
                 ended=True,
                 stopped=reply.stop_reason == "cancelled",
@@ -67,11 +93,13 @@ class Agreement:
 
 
 def agreement(first: Trial, second: Trial) -> Agreement | None:
-    """Compare two trials token by token; None while there is nothing to compare.
+    """Compare two trials token by token; None while there is nothing to compare, and of two models.
 
     A reply that was stopped is compared as far as it came.
     """
     if not (first.ended and second.ended) or first.problem or second.problem:
+        return None
+    if first.asked.model != second.asked.model:
         return None
     if (first.stopped or second.stopped) and not (first.token_ids and second.token_ids):
         return None
@@ -94,4 +122,17 @@ def _common_characters(first: str, second: str) -> int:
 
 def ran_title(trial: Trial) -> str:
     """Return the mode that ran, as it is shown."""
-    return mode_title(trial.ran or trial.mode)
+    return mode_title(trial.ran) if trial.ran else trial.asked.way_title
+
+
+def titles(trials: Sequence[Trial]) -> list[str]:
+    """Return what tells each trial from the others: its model, else its mode or draft, else its format."""
+    for found in (
+        [trial.asked.name for trial in trials],
+        [ran_title(trial) for trial in trials],
+        [trial.asked.way_title for trial in trials],
+        [trial.asked.weights for trial in trials],
+    ):
+        if len(set(found)) == len(found):
+            return found
+    return found

@@ -57,7 +57,7 @@ def load_options(settings: Settings, ref: str | None = None, own: ConversationOp
 def planned(options: LoadOptions) -> LoadOptions:
     """Options that a plan depends on: those that differ in nothing else have the same plan."""
     named = named_drafts(options.drafts)
-    return replace(options, drafts=named, memory=LoadOptions.memory, mode_options={}, threads=None)
+    return replace(options, drafts=named, insists=False, memory=LoadOptions.memory, mode_options={}, threads=None)
 
 
 @dataclass(frozen=True)

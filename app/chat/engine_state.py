@@ -59,6 +59,7 @@ class EngineState:
     server: ServerPlace | None = None  # the server of the chosen model; None for a model of this computer
     # True if the model in memory has no way of writing a chat, and only continues texts
     only_continues: bool = False
+    parameters: int = 0  # number of weights of the model in memory; 0 while that is not known
 
     def _anew(self, **changes: Any) -> EngineState:
         """Return the state with changes, and without the news of the load before."""
@@ -77,6 +78,7 @@ class EngineState:
             weights="",
             server=server,
             only_continues=False,
+            parameters=0,
         )
 
     def loading(self) -> EngineState:
@@ -103,6 +105,7 @@ class EngineState:
                 model_name=report.name,
                 weights=report.weights,
                 only_continues=report.only_continues,
+                parameters=report.parameters,
             )
         if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)

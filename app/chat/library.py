@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.chat.conversation import Conversation, Message, MessageTree
+from app.chat.search import visible_text
+from app.chat.title import title_of
+from app.words import tr
 
-# Deleted conversations are kept for so long.
+# Deleted conversations and messages are kept for so long.
 TRASH_DAYS = 30
 
 
 @dataclass(frozen=True)
-class DeletedMessages:
-    """Messages that were deleted together, and the leaf to show again on undo; None where it stayed the same."""
+class Deleted:
+    """Entry of the trash: a conversation, or messages of one that were deleted together."""
 
     conversation_id: int
-    message_ids: tuple[int, ...]
-    leaf_id: int | None
+    deleted_at: float  # seconds since 1970
+    title: str  # title of the conversation, or the beginning of the first message
+    rows: tuple[tuple[int, float], ...]  # id and `created_at` of the conversation, or of each message
+    whole: bool = False  # True for a conversation
+    leaf_id: int | None = None  # end of the path that was shown; None if the deletion did not change it
+
+    @classmethod
+    def messages(
+        cls, conversation_id: int, deleted_at: float, rows: Sequence[tuple[int, float]], content: str
+    ) -> Deleted:
+        """Entry of messages; ``content`` is that of the first one, or its beginning."""
+        line = visible_text(content).strip() or content.strip()
+        return cls(conversation_id, deleted_at, title_of(line) if line else tr("No text."), tuple(rows))
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """Ids of the rows."""
+        return tuple(number for number, _ in self.rows)
 
 
 class Library:
@@ -38,8 +57,8 @@ class Library:
         self._read_messages = read_messages
         self._trees: dict[int, MessageTree] = {}
         self._unread: set[int] = set()  # conversations whose messages the disk has refused
-        self._trash: dict[int, float] = {}
-        self._deleted: list[DeletedMessages] = []
+        self._trash: dict[int, Deleted] = {}  # conversations by id
+        self._deleted: list[Deleted] = []  # messages, the last ones last
 
     # --- conversations ------------------------------------------------------------------------------------
 
@@ -80,26 +99,57 @@ class Library:
         self._trash.clear()
         self._deleted.clear()
 
-    def hide(self, conversation_id: int, deleted_at: float) -> None:
-        """Put a conversation into the trash, at a time in seconds since 1970."""
-        if conversation_id in self._conversations:
-            self._trash.setdefault(conversation_id, deleted_at)
+    # --- trash --------------------------------------------------------------------------------------------
 
-    def trash(self) -> list[tuple[Conversation, float]]:
-        """Content of the trash with its times, the latest first."""
-        latest = sorted(self._trash.items(), key=lambda entry: entry[1], reverse=True)
-        return [(self._conversations[conversation_id], at) for conversation_id, at in latest]
+    def hide(self, conversation_id: int, deleted_at: float) -> Deleted | None:
+        """Put a conversation into the trash, at a time in seconds since 1970; None if it is not there to delete."""
+        chat = self.conversation(conversation_id)
+        if chat is None:
+            return None
+        entry = Deleted(chat.id, deleted_at, chat.title, ((chat.id, chat.created_at),), whole=True)
+        self._trash[chat.id] = entry
+        return entry
 
-    def unhide(self, conversation_id: int) -> bool:
-        """Take a conversation out of the trash; returns whether it was there."""
-        return self._trash.pop(conversation_id, None) is not None
+    def add_deleted(self, entries: Iterable[Deleted]) -> None:
+        """Add messages that are deleted on the disk already, the last ones last."""
+        self._deleted += entries
 
-    def forget(self, conversation_id: int) -> bool:
-        """Drop a conversation that is in the trash; returns whether it was there."""
-        if self._trash.pop(conversation_id, None) is None:
+    def trash(self) -> list[Deleted]:
+        """Content of the trash, the latest first; what was deleted of a conversation before the whole goes with it."""
+        messages = (entry for entry in self._deleted if self.conversation(entry.conversation_id) is not None)
+        return sorted((*messages, *self._trash.values()), key=lambda entry: entry.deleted_at, reverse=True)
+
+    def bring_back(self, entry: Deleted) -> bool:
+        """Take something out of the trash, and show the path of its messages; returns whether it was there."""
+        chat = entry.conversation_id
+        if entry.whole:
+            return self._trash.pop(chat, None) is not None
+        if entry not in self.trash():
             return False
-        del self._conversations[conversation_id]
-        self._trees.pop(conversation_id, None)
+        self._deleted.remove(entry)
+        self._mark(self._tree(chat), entry.ids, deleted=False)
+        if all(message.id != entry.ids[0] for message in self.messages(chat)):
+            self.show_branch(chat, entry.ids[0] if entry.leaf_id is None else entry.leaf_id)
+        return True
+
+    def forget(self, entry: Deleted) -> bool:
+        """Drop something that is in the trash for good; returns whether it was there."""
+        chat = entry.conversation_id
+        if entry.whole:
+            if self._trash.pop(chat, None) is None:
+                return False
+            del self._conversations[chat]
+            self._trees.pop(chat, None)
+            self._deleted = [other for other in self._deleted if other.conversation_id != chat]
+            return True
+        if entry not in self.trash():
+            return False
+        self._deleted.remove(entry)
+        tree, leaf_id = self._tree(chat), self._leaf_id(chat)
+        if leaf_id in entry.ids:
+            self.show_leaf(chat, tree.tip(leaf_id))
+        for message_id in entry.ids:
+            tree.remove(message_id)
         return True
 
     # --- messages -----------------------------------------------------------------------------------------
@@ -166,46 +216,28 @@ class Library:
         """Take a message out for good."""
         self._tree(message.conversation_id).remove(message.id)
 
-    def delete_message(self, conversation_id: int, message_id: int) -> tuple[int, ...]:
-        """Hide a message until undo; return the ids of what was hidden.
+    def delete_message(self, conversation_id: int, message_id: int, deleted_at: float) -> Deleted | None:
+        """Put a message into the trash, at a time in seconds since 1970; None if it is not there to delete.
 
         One that has alternatives goes with all that follows it, and the next shows.
         """
         tree = self._tree(conversation_id)
         alternatives = tree.alternatives(message_id)
         if not alternatives:
-            return ()
+            return None
         leaf_id = tree.tip(self._leaf_id(conversation_id))
         doomed = tree.branch(message_id) if len(alternatives) > 1 else [message_id]
-        ids = tuple(sorted(number for number in doomed if not self._is_deleted(tree, number)))
-        self._mark(tree, ids, deleted=True)
-        moved = len(alternatives) > 1 and leaf_id in ids
-        if moved:
+        found = filter(None, map(tree.get, sorted(doomed)))
+        gone = [message for message in found if not message.deleted]
+        rows = [(message.id, message.created_at) for message in gone]
+        entry = Deleted.messages(conversation_id, deleted_at, rows, gone[0].content)
+        self._mark(tree, entry.ids, deleted=True)
+        if len(alternatives) > 1 and leaf_id in entry.ids:
             at = alternatives.index(message_id)
             self.show_branch(conversation_id, (alternatives[at + 1 :] + alternatives[:at][::-1])[0])
-        self._deleted.append(DeletedMessages(conversation_id, ids, leaf_id if moved else None))
-        return ids
-
-    def undelete_messages(self) -> DeletedMessages | None:
-        """Show again the messages that were deleted last, on the path that was shown then; None without any."""
-        if not self._deleted:
-            return None
-        last = self._deleted.pop()
-        self._mark(self._tree(last.conversation_id), last.message_ids, deleted=False)
-        if last.leaf_id is not None:
-            self.show_branch(last.conversation_id, last.leaf_id)
-        return last
-
-    def forget_deleted_messages(self) -> list[DeletedMessages]:
-        """Drop all deleted messages for good and return them."""
-        dropped, self._deleted = self._deleted, []
-        for deleted in dropped:
-            tree = self._tree(deleted.conversation_id)
-            if self._leaf_id(deleted.conversation_id) in deleted.message_ids:
-                self.show_leaf(deleted.conversation_id, tree.tip(self._leaf_id(deleted.conversation_id)))
-            for message_id in deleted.message_ids:
-                tree.remove(message_id)
-        return dropped
+            entry = replace(entry, leaf_id=leaf_id)
+        self._deleted.append(entry)
+        return entry
 
     def _leaf_id(self, conversation_id: int) -> int | None:
         conversation = self._conversations.get(conversation_id)
@@ -219,11 +251,6 @@ class Library:
             (self._unread.add if found is None else self._unread.discard)(conversation_id)
             self._trees[conversation_id] = MessageTree(found or ())
         return self._trees[conversation_id]
-
-    @staticmethod
-    def _is_deleted(tree: MessageTree, message_id: int) -> bool:
-        message = tree.get(message_id)
-        return message is None or message.deleted
 
     @staticmethod
     def _mark(tree: MessageTree, message_ids: Iterable[int], deleted: bool) -> None:

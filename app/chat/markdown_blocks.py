@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from enum import Enum
-from sys import maxsize
 
 # Marks that close a formula, by those that open it.
 FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
@@ -28,14 +27,16 @@ _DELIMITER = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _FORMULA = re.compile(
     r"^( *)(\$\$(?!\$)|\\\[|\\begin\{((?:equation|align|alignat|gather|multline|eqnarray)\*?)\})(.*)$"
 )
+_MARKS = "`~<$\\|-:#*_+>"  # with one of these, or a digit, a line begins that may begin a block
 _THINK_OPEN = "<think>"
 _THINK_CLOSE = "</think>"
 # A block that is longer is parted, so that each part is laid out in a few ms. In characters, but for lines of code and
 # cells of a table.
 _LONGEST = 2_000
-_LONGEST_CODE, _MOST_LINES = 8_000, 200
+_LONGEST_CODE, _MOST_LINES = 8_000, 200  # also the longest formula, and thought or list without a place to part it
 _ENOUGH_LINES = 120  # before a line that seems to begin something
-_MOST_CELLS = 160
+_MOST_CELLS, _MOST_COLUMNS = 160, 100
+_LONGEST_ROW = 400_000  # of a table, which shows the beginning of a long cell and copies all of it
 _NEAR = 200  # so much earlier a long line is parted at a space
 
 
@@ -51,6 +52,10 @@ class BlockKind(Enum):
     CODE = "code"
     FORMULA = "formula"
     THINK = "think"
+    PLAIN = "plain"  # no Markdown
+
+
+_VERBATIM = (BlockKind.CODE, BlockKind.PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +114,45 @@ class BlockSplitter:
     def __init__(self) -> None:
         self.frozen: list[Block] = []
         self._partial = ""
+        self._at = 0  # where the line that is read begins in the text
+        self._begin = 0  # where the open block does
         self._reset()
+
+    @property
+    def begin(self) -> int:
+        """Place in the text where the next block begins, as far as that is read."""
+        return self._at if self._kind is None else self._begin
+
+    @property
+    def joined(self) -> str | None:
+        """Text between the next block and the one before, if it is a further part of the same."""
+        return self._joined
+
+    @property
+    def in_code(self) -> bool:
+        """True if the next block is a further part of a code that stands in the text as it is."""
+        return self._kind is BlockKind.CODE and self._joined is not None and not self._indent
+
+    @property
+    def in_thought(self) -> bool:
+        """True if the next block is a further part of a thought."""
+        return self._kind is BlockKind.THINK and self._joined is not None
+
+    def copy(self) -> BlockSplitter:
+        """Return a splitter that goes on from the same place and has no blocks yet."""
+        other = copy(self)
+        other.frozen = []
+        other._lines = list(self._lines)
+        return other
 
     def feed(self, text: str) -> None:
         """Take more text."""
         *lines, self._partial = (self._partial + text).split("\n")
         for line in lines:
-            self._take(self._part(line.rstrip("\r")))
+            end = self._at + len(line) + 1
+            line = line.rstrip("\r")
+            self._take(self._part(line) if len(line) > _LONGEST else line)
+            self._at = end
         self._partial = self._part(self._partial)
 
     def finish(self) -> None:
@@ -131,9 +168,7 @@ class BlockSplitter:
         A last line that may yet become a mark (a fence, ``<think>``, the rule under a table's head) is left out, so
         that it does not flash up as text.
         """
-        probe = copy(self)
-        probe.frozen = []
-        probe._lines = list(self._lines)
+        probe = self.copy()
         if self._may_become_mark(self._partial.strip()):
             probe._partial = ""
         probe.finish()
@@ -157,23 +192,19 @@ class BlockSplitter:
     def _reset(self) -> None:
         self._kind: BlockKind | None = None
         self._joined: str | None = None
-        self._in_line = False  # True if the next line is the rest of one that was parted
+        self._in_line = self._blank = False  # True if the next line is the rest of one that was parted; after a gap
         self._lines: list[str] = []
-        self._blank = False
-        self._fence = ""
-        self._indent = 0
-        self._language = ""
-        self._size = 0
-        self._columns = 0
+        self._fence = self._language = ""
+        self._indent = self._size = self._columns = 0
 
     def _open(self, kind: BlockKind, line: str | None = None) -> None:
-        self._kind = kind
+        self._kind, self._begin = kind, self._at
         if line is not None:
             self._append(line)
 
     def _append(self, line: str) -> None:
         if self._full(line):
-            self._go_on("\n")
+            self._go_on("\n\n" if self._kind is BlockKind.THINK and not line.strip() else "\n")
         self._lines.append(line)
         self._size += len(line) + 1
 
@@ -184,7 +215,10 @@ class BlockSplitter:
             return self._size > _LONGEST_CODE or len(self._lines) >= most
         if self._kind is BlockKind.TABLE:
             return len(self._lines) > 2 and len(self._lines) * self._columns > _MOST_CELLS
-        return self._size > _LONGEST and self._kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE)
+        if self._kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE, BlockKind.PLAIN):
+            return self._size > _LONGEST
+        ends = self._kind is BlockKind.THINK and not line.strip()
+        return self._size > (_LONGEST if ends else _LONGEST_CODE) and self._kind is not BlockKind.FORMULA
 
     def _go_on(self, joined: str) -> None:
         """End the block and begin another one with the same marks."""
@@ -192,18 +226,26 @@ class BlockSplitter:
         columns = self._columns
         self._close()
         self._kind, self._fence, self._indent, self._language = kind, fence, indent, language
-        self._joined, self._columns = joined, columns
+        self._joined, self._columns, self._begin = joined, columns, self._at
         if kind is BlockKind.TABLE:
             self._lines = head
 
     def _part(self, line: str) -> str:
         """Take the beginning of a very long line as a block that ends within it, and return the rest."""
-        while len(line) > self._longest_line(line):
-            longest = self._longest_line(line)
+        while len(line) > (longest := self._longest_line(line)):
+            if self._kind is BlockKind.FORMULA:
+                self._take_back_formula()
+                continue
             space = -1 if self._kind is BlockKind.CODE else line.rfind(" ", longest - _NEAR, longest)
             end = space if space > 0 else longest
-            self._take(line[:end])
-            if self._kind not in (BlockKind.CODE, BlockKind.QUOTE):
+            mark = line.find("<", end - len(_THINK_CLOSE), end) if self._kind is BlockKind.THINK else -1
+            space, end = (-1, mark) if mark > 0 else (space, end)
+            if self._kind is None and _FORMULA.match(line):  # too long for one
+                self._open(BlockKind.PARAGRAPH, line[:end])
+            else:
+                self._take(line[:end])
+            self._at += end + (space > 0)
+            if self._kind not in (*_VERBATIM, BlockKind.QUOTE, BlockKind.THINK):
                 self._close()
                 self._kind = BlockKind.PARAGRAPH
             self._go_on(" " if space > 0 else "")
@@ -212,12 +254,12 @@ class BlockSplitter:
         return line
 
     def _longest_line(self, line: str) -> int:
-        if self._kind is BlockKind.CODE:
+        if self._kind in (BlockKind.CODE, BlockKind.FORMULA):
             return _LONGEST_CODE
-        if self._kind in (BlockKind.FORMULA, BlockKind.THINK) or (self._kind is BlockKind.TABLE and "|" in line):
-            return maxsize
+        if self._kind is BlockKind.TABLE and "|" in line:
+            return _LONGEST_ROW
         marked = not self._in_line and (line.lstrip().startswith(_THINK_OPEN) or _FORMULA.match(line))
-        return maxsize if marked else _LONGEST
+        return _LONGEST_CODE if marked else _LONGEST
 
     def _close(self, closed: bool = True) -> None:
         kind = self._kind
@@ -225,16 +267,16 @@ class BlockSplitter:
             return
         whole = closed or kind not in (BlockKind.CODE, BlockKind.FORMULA, BlockKind.THINK)
         text = "\n".join(self._lines)
-        if kind is not BlockKind.CODE:
+        if kind not in _VERBATIM:
             text = text.strip() if kind in (BlockKind.FORMULA, BlockKind.THINK) else text.strip("\n")
-        if text or kind is BlockKind.CODE:
+        if text or kind in _VERBATIM:
             self.frozen.append(Block(kind, text, self._language, whole, self._joined))
         self._reset()
 
     # --- lines ------------------------------------------------------------------------------------------------
 
     def _take(self, line: str) -> None:
-        if self._in_line:
+        if self._in_line and self._kind is not BlockKind.THINK:
             self._in_line = False
             self._append(f"> {line}" if self._kind is BlockKind.QUOTE else line)
         elif self._kind is BlockKind.CODE:
@@ -243,7 +285,11 @@ class BlockSplitter:
             self._take_thought(line)
         elif self._kind is BlockKind.FORMULA:
             self._take_formula(line)
-        elif self._kind is BlockKind.PARAGRAPH and line[:1].isalpha():  # no mark begins so
+        elif self._kind is None and line[:1].isalpha():  # no mark begins so
+            self._open(BlockKind.PARAGRAPH, line)
+        elif (self._kind is BlockKind.PARAGRAPH and line[:1].isalpha()) or (
+            self._kind is BlockKind.TABLE and line[:1] == "|"
+        ):
             self._append(line)
         elif not line.strip():
             self._take_blank()
@@ -273,6 +319,10 @@ class BlockSplitter:
         if not line.strip():
             self._blank = bool(self._lines)
             return
+        if self._size + len(line) > _LONGEST_CODE:
+            self._take_back_formula()
+            self._take(line)
+            return
         before, mark, after = line.partition(self._fence)
         if self._blank and (not mark or before.strip()):
             self._take_back_formula()
@@ -287,13 +337,14 @@ class BlockSplitter:
                 self._take(after.lstrip())
 
     def _take_back_formula(self) -> None:
-        """No formula has an empty line in it: the marks were something else."""
+        """No formula has an empty line in it or is that long: the marks were something else."""
         self._kind = BlockKind.PARAGRAPH
-        self._lines[0] = self._language + self._lines[0]
+        self._lines[:1] = [self._language + "".join(self._lines[:1])]
         self._language = ""
         self._close()
 
     def _take_thought(self, line: str) -> None:
+        self._in_line = False
         before, mark, after = line.partition(_THINK_CLOSE)
         self._append(before)
         if mark:
@@ -319,7 +370,10 @@ class BlockSplitter:
     def _starts_block(self, line: str) -> bool:
         """Return True if the line opens a block of its own, or turns the paragraph before it into a table."""
         in_list = self._kind is BlockKind.LIST
-        fence = _FENCE.match(line)
+        mark = line.lstrip()[:1]
+        if mark not in _MARKS and not mark.isdecimal():
+            return False
+        fence = _FENCE.match(line) if mark in "`~" else None
         if fence and (in_list or len(fence[1]) < 4) and not (fence[2][0] == "`" and "`" in fence[3]):
             self._close()
             self._open(BlockKind.CODE)
@@ -332,14 +386,14 @@ class BlockSplitter:
             self._open(BlockKind.THINK)
             self._take_thought(line.lstrip()[len(_THINK_OPEN) :])
             return True
-        if self._starts_formula(line) or self._turns_into_table(line):
+        if (mark in "$\\" and self._starts_formula(line)) or self._turns_into_table(line):
             return True
-        if _HEADING.match(line):
+        if mark == "#" and _HEADING.match(line):
             self._close()
             self._open(BlockKind.HEADING, line)
             self._close()
             return True
-        if self._kind is not BlockKind.PARAGRAPH and _RULE.match(line):
+        if self._kind is not BlockKind.PARAGRAPH and mark in "*-_" and _RULE.match(line):
             self._close()
             self._open(BlockKind.RULE, line)
             self._close()
@@ -391,14 +445,31 @@ class BlockSplitter:
         if self._kind is not BlockKind.PARAGRAPH or "|" not in self._lines[-1] or "-" not in line:
             return False
         header = self._lines[-1]
-        if not _DELIMITER.match(line) or len(split_cells(header)) != len(split_cells(line)):
+        columns = len(split_cells(header)) if _DELIMITER.match(line) else 0
+        if not 0 < columns <= _MOST_COLUMNS or columns != len(split_cells(line)):
             return False
         self._lines.pop()
         self._close()
         self._open(BlockKind.TABLE, header)
-        self._columns = len(split_cells(header))
+        self._begin, self._columns = self._at - len(header) - 1, columns
         self._append(line)
         return True
+
+
+class PlainSplitter(BlockSplitter):
+    """Parts of a text without Markdown, as it was typed."""
+
+    def _may_become_mark(self, partial: str) -> bool:
+        return False
+
+    def _longest_line(self, line: str) -> int:
+        return _LONGEST
+
+    def _take(self, line: str) -> None:
+        self._in_line = False
+        if self._kind is None:
+            self._open(BlockKind.PLAIN)
+        self._append(line)
 
 
 def _late_number(line: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.words import mark
+from engine.hub.titles import title_of_model
 from engine.messages import DownloadStatus, Prediction
 
 _EASY_SHARE = 0.5
@@ -77,6 +78,8 @@ class ListedModel:
     tried: bool = True  # Tenon's tests run files like its own
     problem: str = ""  # the reason why Tenon does not run it; empty where nothing speaks against it
     repos: tuple[str, ...] = ()  # repositories of its weights
+    type: str = ""  # type of the weights that are fetched, such as Q4_K_M; empty where it is not known
+    context: int | None = None  # tokens of its longest text; None where that is not known
 
     @property
     def has_draft(self) -> bool:
@@ -91,7 +94,7 @@ class InstalledEntry:
     name: str
     ref: str  # value for `LoadOptions.model`
     kind: Literal["target", "draft", "head"] = "target"  # purpose
-    format: str = ""  # format of its weights, or its quantization; empty where that is not known
+    type: str = ""  # type of its weights, such as Q4_K_M, or the format of its files; empty where that is not known
     size_bytes: int | None = None  # size of its files; None where that is not known
     licence: str = ""  # licence as the hub names it; empty where it is not known
     repo: str = ""  # repository on the hub; empty for an imported one
@@ -103,6 +106,13 @@ class InstalledEntry:
     server: str = ""  # the server that has it; empty for a model whose files are here
     recorded: bool = True  # True if its files can be checked against what they were
     problem: str = ""  # the reason why it cannot be used; empty where nothing is known to be wrong
+    context: int | None = None  # tokens of its longest text; None where that is not known
+    only_continues: bool = False  # True for a base model, which continues texts and was not made for chats
+
+    @property
+    def title(self) -> str:
+        """Title that users see."""
+        return title_of_model(self.ref or self.name)
 
     def comes_from(self, model: ListedModel) -> bool:
         """Return True if it is a copy of a model that can be fetched."""
@@ -178,6 +188,16 @@ class DraftOffer:
 
 
 @dataclass(frozen=True)
+class ModelDetails:
+    """What a person wants to know of a model, in words."""
+
+    title: str
+    about: str  # one sentence; empty where there is none
+    facts: tuple[tuple[str, str], ...]  # name and words of each fact
+    page: str  # address of its page on the hub; empty where it has none
+
+
+@dataclass(frozen=True)
 class RemovalEntry:
     """Consequences of removing a model."""
 
@@ -213,6 +233,15 @@ class Recommendation:
 
     model: ListedModel
     strength: Strength
+
+
+def one_to_take(found: Sequence[Recommendation]) -> str:
+    """Return the reference of the recommendation for who has no wishes, or an empty text if there is none.
+
+    It is the balanced one, else the most capable one that is as fast as people read.
+    """
+    order = (Strength.BALANCED, Strength.CAPABLE, Strength.FAST)
+    return min(found, key=lambda one: order.index(one.strength)).model.reference if found else ""
 
 
 def recommend(models: Sequence[ListedModel], predictions: Mapping[str, Prediction]) -> tuple[Recommendation, ...]:

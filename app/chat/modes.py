@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.chat.model_entries import InstalledEntry
 from app.words import mark, tr
 from engine.errors import InvalidOption
-from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE, LoadOptions, ModePrediction, PlanReport
+from engine.hub.titles import title_of_model, type_of_model
+from engine.messages import OWN_HEAD, LoadOptions, ModePrediction, PlanReport
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, in_mode
 from engine.modes.mode import GPU_PLACEMENTS
 
@@ -27,11 +28,6 @@ REMOTE = "remote"
 _TITLES = {REMOTE: _ON_SERVER, AUTO: mark("Automatic")}
 # Titles of the choices that are no drafts.
 _WORDS = {OFF: mark("Off"), "lookup": MODES["lookup"].title}
-_BUNDLED_DRAFTS = {
-    "smollm2-draft": mark("Draft head of SmolLM2"),
-    "smollm2-medusa": mark("Medusa heads of SmolLM2"),
-    "smollm2-prompt-tokens": mark("Prompt tokens of SmolLM2"),
-}
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,6 @@ class Choice:
     title: str  # first line
     detail: str = ""  # second line, empty for none
     checked: bool = False  # True for the one in use
-    icon: str = ""  # file name of an icon instead of the check mark
     leads_on: bool = False  # True if the popup stays, because other rows follow this choice
     # Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet
     problem: str = ""
@@ -57,46 +52,39 @@ class Choice:
         return self.problem or self.detail
 
 
-def model_name(ref: str) -> str:
-    """Title of a model or draft that is not loaded: a bundled one's title, or its folder's or file's own name."""
-    if ref == DEFAULT_MODEL:
-        return DEFAULT_MODEL_TITLE
-    if ref in _BUNDLED_DRAFTS:
-        return tr(_BUNDLED_DRAFTS[ref])
-    return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name.removesuffix(".gguf") or ref
-
-
-def model_choices(
-    recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = (), base: Collection[str] = ()
-) -> list[Choice]:
-    """Return the bundled model, the installed ones, then folders and files used lately; one that is gone says so.
-
-    Args:
-        recent_refs: Models used lately.
-        installed: Models on this computer.
-        base: Models among them that only continue texts, as far as that is known.
-    """
+def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[Choice]:
+    """Return the bundled model, the installed ones, then folders and files used lately; one that is gone says so."""
     choices = [
-        Choice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
-        if entry.bundled
-        else Choice(entry.ref, entry.name, _source_words(entry), problem=entry.problem)
+        Choice(entry.ref, entry.title, _words_of(entry), problem=entry.problem)
         for entry in installed
         if entry.kind == "target"
     ]
     known = {choice.key for choice in choices}
-    choices += [Choice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
-    return [replace(one, detail=tr(BASE_MODEL)) if one.key in base else one for one in choices]
+    return choices + [
+        Choice(ref, title_of_model(ref), _joined(type_of_model(ref), _place(ref)))
+        for ref in recent_refs
+        if ref not in known
+    ]
 
 
-def _source_words(entry: InstalledEntry) -> str:
+def _words_of(entry: InstalledEntry) -> str:
+    """Return a model's type, and what it is or whose."""
+    if entry.only_continues:
+        return _joined(entry.type, tr(BASE_MODEL))
+    if entry.bundled:
+        return _joined(entry.type, tr("Built in: very small, quick, often wrong"))
     if entry.server:
         return tr("On {server}, {address}", server=entry.server, address=entry.place)
-    return entry.source or tr("Installed")
+    return _joined(entry.type, entry.source or tr("Installed"))
+
+
+def _joined(*words: str) -> str:
+    return ", ".join(word for word in words if word)
 
 
 def draft_name(ref: str) -> str:
     """Title of a draft; of guesses from the text itself, what their mode is called."""
-    return tr(_WORDS[ref]) if ref in _WORDS else model_name(ref)
+    return tr(_WORDS[ref]) if ref in _WORDS else title_of_model(ref)
 
 
 def draft_names(refs: Sequence[str]) -> str:
@@ -123,6 +111,7 @@ def draft_choices(
     chosen: Sequence[str],
     problems: Mapping[str, str],
     plans: Mapping[str, PlanReport | None],
+    types: Mapping[str, str],
 ) -> list[Choice]:
     """Leaving it to Tenon, no draft, matches in the text, then the drafts there are, of which any number may be chosen.
 
@@ -132,6 +121,7 @@ def draft_choices(
         chosen: Drafts in use.
         problems: Faults of drafts by their references, as far as they are known.
         plans: Plans by the draft that they are made with, empty for those of the model itself, as far as known.
+        types: Types of their weights, as far as known.
     """
     own = plans.get("")
     choices = [
@@ -144,12 +134,14 @@ def draft_choices(
     others = [ref for ref in chosen if ref not in _WORDS]
     for ref, mode in refs.items():
         alone = not [other for other in others if other != ref]
-        where = tr("Built in") if ref in bundled else _place(ref)
+        where = tr("Built in") if ref in bundled else _joined(types.get(ref) or type_of_model(ref), _place(ref))
+        where = tr("Comes with the model.") if ref == OWN_HEAD else where
         about = _about(mode) if alone else _about("minions")
         detail = f"{about} {where}" if about else where
         plan = plans.get(ref)
         choice = Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, ""))
-        choices.append(_with_speed(choice, plan, plan.chosen if plan else ""))
+        drafted = None if plan is None else plan.drafted()
+        choices.append(_with_speed(choice, plan, "" if drafted is None else drafted.mode))
     return _folded(choices)
 
 
@@ -162,7 +154,7 @@ def _folded(choices: Sequence[Choice]) -> list[Choice]:
     reasons: dict[str, list[str]] = {}
     for choice in others:
         reasons.setdefault(choice.problem, []).append(choice.title)
-    why = " ".join(f"{', '.join(titles)}: {reason}" for reason, titles in reasons.items())
+    why = " ".join(f"{'; '.join(titles)}: {reason}" for reason, titles in reasons.items())
     return [*usable, Choice(UNUSABLE, tr("%n cannot be used here", len(others)), problem=why)]
 
 

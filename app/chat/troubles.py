@@ -25,7 +25,7 @@ class Remedy(Enum):
     SMALLER_CONTEXT = mark("Reload with a smaller context")
     MEMORY_BUDGET = mark("Raise the memory budget")
     CONTEXT = mark("Correct the context length")
-    LARGER_CONTEXT = mark("Reload with a larger context")
+    LARGER_CONTEXT = mark("Reload with {tokens} tokens of context")
     OTHER_MODEL = mark("Choose another model")
     MODELS = mark("Open models")
     MACHINE = mark("Open This machine")

@@ -124,7 +124,7 @@ PAGES = (
             Row("ram_budget_bytes", per_model=True),
             Row("vram_budget_bytes", advanced=True, per_model=True),
         ),
-        _section(mark("How drafts grow"), of_modes=True),
+        _section(mark("How far it guesses ahead"), of_modes=True),
     ),
     _page(
         "style",

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar, overload
 
 from app.words import mark, tr
@@ -245,6 +246,12 @@ def read_text(value: Any) -> str:
     return value
 
 
+@cache
+def _settings_of(line: tuple[type, ...]) -> dict[str, Setting[Any]]:
+    found = {name: value for part in reversed(line) for name, value in vars(part).items()}
+    return {name: value for name, value in found.items() if isinstance(value, Setting)}
+
+
 class Values:
     """The values in force."""
 
@@ -257,10 +264,9 @@ class Values:
         self.on_change: Callable[[], None] | None = None  # called after each change that is one
 
     @classmethod
-    def declared(cls) -> dict[str, Setting[Any]]:
+    def declared(cls) -> Mapping[str, Setting[Any]]:
         """Every setting by name, in the order of this page."""
-        found = {name: value for part in reversed(cls.__mro__) for name, value in vars(part).items()}
-        return {name: value for name, value in found.items() if isinstance(value, Setting)}
+        return _settings_of(cls.__mro__)
 
     def value_of(self, name: str) -> Any:
         """Return the value of a setting by its name."""

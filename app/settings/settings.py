@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from app.settings.setting import (
@@ -37,6 +38,7 @@ _AUTOMATIC = mark("Automatic")
 _BUDGET = Number(0, 100_000, 1, 0.5, "GB", 10**9, mark("What is free"), slider=(0.5, 64), by_factors=True)
 
 
+@cache
 def _of_mode(option: ModeOption) -> Setting[Any]:
     """Return the setting of an option of modes."""
     setting: Setting[Any] = switch(bool(option.default), option.help, option.title)
@@ -71,6 +73,9 @@ class Remembered(Values):
     settings_level = choice("simple", ("simple", "advanced"), "Level of the settings that are shown.")
     last_chat = number(0, Number(0, (1 << 63) - 1), "The chat that was open last; 0 for a blank one.")
     inspector_shown = switch(False, "The inspector was open last.")
+    connection_bytes_per_s = number(
+        0, Number(0, 10**12), "Speed of the last large download, bytes per second; 0 before the first."
+    )
     first_run_done = switch(False, "The welcome page was left for a chat, or a model was got from it.")
 
     server_on = switch(False, "Other programs are answered.")
@@ -128,7 +133,7 @@ class Settings(Remembered):
     context = number(
         0,
         Number(0, 1 << 24, step=256, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
-        mark("How much of the chat the model remembers, in tokens."),
+        mark("How much of the chat the model remembers, in tokens; the model's own as far as memory allows it."),
         mark("Context length"),
     )
     idle_unload_minutes = number(
@@ -161,7 +166,7 @@ class Settings(Remembered):
         mark("Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say."),
         mark("Verification"),
         (
-            mark("Sample and match"),
+            mark("Exact (sample and match)"),
             mark("Typical acceptance (lossy)"),
         ),
     )
@@ -289,7 +294,7 @@ class Settings(Remembered):
     )
 
     @classmethod
-    def declared(cls) -> dict[str, Setting[Any]]:
+    def declared(cls) -> Mapping[str, Setting[Any]]:
         """Every setting by name, with those of the modes' options."""
         return {**super().declared(), **{name: _of_mode(option) for name, option in mode_options().items()}}
 

@@ -11,7 +11,7 @@ import re
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -21,8 +21,8 @@ from threading import Lock
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.title import title_of
 from app.storage import seals, search_index
-from app.storage.rows import row_of
-from app.storage.schema import SEALED_SINCE, VERSION, version_of
+from app.storage.rows import erase_messages, row_of
+from app.storage.schema import SEALED_SINCE, VERSION, migrate, version_of
 from app.storage.transaction import mark_damaged, storage_errors, transaction
 from app.words import mark, tr
 from engine.errors import StorageError
@@ -38,7 +38,9 @@ _ASIDE = "tenon-corrupt-*"
 _PARTIAL = "tenon-backup"
 # The day's backup and erasing in all of them are done in two threads.
 _one_at_a_time = Lock()
-Chats = frozenset[tuple[int, float]]
+# What is to be erased: by table, id and `created_at` of each row. What was imported or restored has another id; it is
+# known by its time, unless a row that stays has the same. These times are the second part.
+Doomed = Mapping[str, tuple[frozenset[tuple[int, float]], frozenset[float]]]
 _NAME = re.compile(r"tenon-(?:(\d{6,})-)?(\d{4}-\d\d-\d\d)\.sqlite3")
 _DAMAGED = mark("This message was damaged on the disk: restart Tenon, which looks for it in the backups.")
 _LOST = mark("This message was damaged on the disk, and no backup has it.")
@@ -159,26 +161,21 @@ def aside(path: Path) -> Path:
     return kept
 
 
-def copies_with(folder: Path, chats: Chats, others: frozenset[float]) -> tuple[list[Backup], bool]:
-    """Return the backups that hold one of some chats or cannot be read, and whether a damaged database is kept.
-
-    Args:
-        chats: Each one's id and when it was begun. What was imported or restored has another id.
-        others: Moments at which chats were begun that are none of them.
-    """
+def copies_with(folder: Path, doomed: Doomed) -> tuple[list[Backup], bool]:
+    """Return the backups that hold some of what is doomed or cannot be read, and if a damaged database is kept."""
     found = []
     for backup in backups(folder):
         try:
             with opened(backup.path) as copy:
-                if _rows_of(copy, chats, others):
+                if any(_rows_of(copy, table, doomed) for table in doomed):
                     found.append(backup)
         except sqlite3.Error:
             found.append(backup)
     return found, any(folder.glob(_ASIDE))
 
 
-def erase_in_copies(folder: Path, chats: Chats, others: frozenset[float]) -> int:
-    """Write the backups again that have one of some chats, without it, and return their number.
+def erase_in_copies(folder: Path, doomed: Doomed) -> int:
+    """Write the backups again that have some of what is doomed, without it, and return their number.
 
     What is damaged, a backup or a database that was kept aside, is deleted: nothing can be erased in it.
 
@@ -187,11 +184,11 @@ def erase_in_copies(folder: Path, chats: Chats, others: frozenset[float]) -> int
     """
     failure: StorageError | None = None
     with _one_at_a_time:
-        found, _ = copies_with(folder, chats, others)
+        found, _ = copies_with(folder, doomed)
         for path in (*(backup.path for backup in found), *folder.glob(_ASIDE)):
             try:
                 with storage_errors(folder):
-                    _erase_in(path, chats, others)
+                    _erase_in(path, doomed)
             except StorageError as error:
                 failure = error
     if failure is not None:
@@ -199,7 +196,7 @@ def erase_in_copies(folder: Path, chats: Chats, others: frozenset[float]) -> int
     return len(found)
 
 
-def _erase_in(path: Path, chats: Chats, others: frozenset[float]) -> None:
+def _erase_in(path: Path, doomed: Doomed) -> None:
     if path.parent.name != FOLDER or not _is_sound(path):
         path.unlink()
         return
@@ -210,7 +207,11 @@ def _erase_in(path: Path, chats: Chats, others: frozenset[float]) -> None:
             source.backup(copy)
             copy.execute("PRAGMA foreign_keys = ON")
             search_index.remove(copy)
-            copy.executemany("DELETE FROM conversations WHERE id = ?", _rows_of(copy, chats, others))
+            migrate(copy)
+            seals.follow_changes(copy)
+            chats, messages = (_rows_of(copy, table, doomed) for table in ("conversations", "messages"))
+            copy.executemany("DELETE FROM conversations WHERE id = ?", [(number,) for number in chats])
+            erase_messages(copy, messages)
             copy.execute("VACUUM")
         if not _is_sound(partial):
             raise StorageError(tr("The backup {name} could not be written again.", name=path.name))
@@ -221,10 +222,11 @@ def _erase_in(path: Path, chats: Chats, others: frozenset[float]) -> None:
             partial.unlink()
 
 
-def _rows_of(copy: sqlite3.Connection, chats: Chats, others: frozenset[float]) -> list[tuple[int]]:
-    begun = {moment for _, moment in chats}
-    rows = copy.execute("SELECT id, created_at FROM conversations").fetchall()
-    return [(row[0],) for row in rows if row in chats or (row[1] in begun and row[1] not in others)]
+def _rows_of(copy: sqlite3.Connection, table: str, doomed: Doomed) -> list[int]:
+    wanted, others = doomed[table]
+    begun = {moment for _, moment in wanted} - others
+    rows = copy.execute(f"SELECT id, created_at FROM {table}").fetchall() if wanted else ()
+    return [row[0] for row in rows if row in wanted or row[1] in begun]
 
 
 def erase_copies(folder: Path) -> None:

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from app.chat.attachment import Unsent
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
 from app.chat.exchange.chat_files import ConversationRecord
-from app.chat.library import TRASH_DAYS
+from app.chat.library import TRASH_DAYS, Deleted
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
 from app.storage.backup import back_up, damaged_message, erase_copies
@@ -26,6 +28,7 @@ from app.storage.rows import (
     MESSAGE_CHANGES,
     MESSAGE_COLUMNS,
     conversation_of,
+    erase_messages,
     message_of,
     read_unsent,
     row_of,
@@ -41,6 +44,7 @@ from engine.messages import Attachment
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.
 ID_BLOCK = 10_000
+_BEGINNING = 2_000  # characters of a deleted message that its line in the trash is made of
 
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
@@ -197,9 +201,22 @@ class ConversationStore:
         with storage_errors(self.folder):
             empty_log(self._connection)
 
-    def set_messages_deleted(self, message_ids: Iterable[int], deleted: bool) -> None:
-        """Mark messages as deleted, or take that mark away."""
-        deleted_at = time.time() if deleted else None
+    def deleted_messages(self) -> list[Deleted]:
+        """Return the deleted messages, those of one deletion together, the latest last."""
+        with storage_errors(self.folder):
+            rows = self._connection.execute(
+                "SELECT conversation_id, deleted_at, id, created_at, substr(content, 1, ?) FROM messages"
+                f" WHERE deleted_at IS NOT NULL AND {intact('messages')} ORDER BY deleted_at, conversation_id, id",
+                (_BEGINNING,),
+            ).fetchall()
+        found = []
+        for (chat, deleted_at), group in groupby(rows, itemgetter(0, 1)):
+            together = list(group)
+            found.append(Deleted.messages(chat, deleted_at, [row[2:4] for row in together], together[0][4]))
+        return found
+
+    def set_messages_deleted(self, message_ids: Iterable[int], deleted_at: float | None) -> None:
+        """Mark messages as deleted at a time in seconds since 1970, or (None) take that mark away."""
         with self._transaction():
             self._connection.executemany(
                 "UPDATE messages SET deleted_at = ? WHERE id = ?",
@@ -209,7 +226,7 @@ class ConversationStore:
     def erase_messages(self, message_ids: Iterable[int]) -> None:
         """Erase messages; what followed one follows its parent."""
         with self._transaction():
-            self._erase_messages(message_ids)
+            erase_messages(self._connection, message_ids)
 
     def unsent(self, conversation_id: int | None) -> Unsent:
         """Unsent text of a conversation; None for the chat that has no message yet."""
@@ -260,9 +277,8 @@ class ConversationStore:
     def clear_up(self) -> None:
         """After a start, when no other Tenon runs: finish what the last one left.
 
-        Replies that were being written are marked as interrupted and keep their text; deleted messages are
-        erased, and conversations that were in the trash for `TRASH_DAYS`, but none that is damaged. Writes nothing
-        when there is nothing to do.
+        Replies that were being written are marked as interrupted and keep their text; what was in the trash for
+        `TRASH_DAYS` is erased, but nothing that is damaged. Writes nothing when there is nothing to do.
         """
         expired = time.time() - TRASH_DAYS * 86_400
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
@@ -270,8 +286,8 @@ class ConversationStore:
             left = self._connection.execute(
                 f"SELECT EXISTS (SELECT 1 FROM messages WHERE state IN ({states}))"
                 " OR EXISTS (SELECT 1 FROM reply_parts)"
-                " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at < ?)"
-                " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at IS NOT NULL)",
+                " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at < ?1)"
+                " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at < ?1)",
                 (expired,),
             ).fetchone()[0]
         if not left:
@@ -281,9 +297,9 @@ class ConversationStore:
                 f"DELETE FROM conversations WHERE deleted_at < ? AND {intact('conversations')}", (expired,)
             )
             deleted = self._connection.execute(
-                f"SELECT id FROM messages WHERE deleted_at IS NOT NULL AND {intact('messages')}"
+                f"SELECT id FROM messages WHERE deleted_at < ? AND {intact('messages')}", (expired,)
             )
-            self._erase_messages([row[0] for row in deleted.fetchall()])
+            erase_messages(self._connection, [row[0] for row in deleted.fetchall()])
             for message_id, parts in self._parts().items():
                 row = self._connection.execute(
                     f"SELECT content FROM messages WHERE id = ? AND {intact('messages')}", (message_id,)
@@ -334,10 +350,10 @@ class ConversationStore:
         """Make the day's backup unless there is one."""
         back_up(self._connection, self.folder, today)
 
-    def begun(self) -> frozenset[tuple[int, float]]:
-        """Ids of the conversations that are here, those in the trash too, each with the moment it was begun at."""
+    def begun(self, table: str) -> frozenset[tuple[int, float]]:
+        """Ids of the conversations or messages that are here, those in the trash too, each with its `created_at`."""
         with storage_errors(self.folder):
-            return frozenset(self._connection.execute("SELECT id, created_at FROM conversations").fetchall())
+            return frozenset(self._connection.execute(f"SELECT id, created_at FROM {table}").fetchall())
 
     def erase_everything(self) -> None:
         """Erase all conversations, presets, backups and damaged files, and what is left of them in the file."""
@@ -382,24 +398,6 @@ class ConversationStore:
         )
         self._connection.execute("UPDATE id_blocks SET next_id = ?", (first + count,))
         return first
-
-    def _erase_messages(self, message_ids: Iterable[int]) -> None:
-        for message_id in message_ids:
-            row = self._connection.execute(
-                "SELECT conversation_id, parent_id FROM messages WHERE id = ?", (message_id,)
-            ).fetchone()
-            if row is None:
-                continue
-            conversation_id, parent_id = row
-            self._connection.execute(
-                "UPDATE messages SET parent_id = ? WHERE conversation_id = ? AND parent_id = ?",
-                (parent_id, conversation_id, message_id),
-            )
-            self._connection.execute(
-                "UPDATE conversations SET leaf_id = ? WHERE id = ? AND leaf_id = ?",
-                (parent_id, conversation_id, message_id),
-            )
-            self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
 
     def _parts(self) -> dict[int, list[tuple[int, str]]]:
         """Additions to messages since they were saved: the place and the text of each."""

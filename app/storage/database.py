@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.chat.conversation import Conversation, Preset
+from app.chat.library import Deleted
 from app.storage import ledger, seals, search_index
 from app.storage.backup import HEADER, backups, mend, opened, replace_damaged
 from app.storage.conversation_store import ConversationStore
@@ -80,6 +81,7 @@ class Database:
     conversations: tuple[Conversation, ...]  # conversations that are not deleted, as they were found
     # Deleted conversations, with their times in seconds since 1970
     trash: tuple[tuple[Conversation, float], ...]
+    deleted: tuple[Deleted, ...]  # deleted messages
     presets: tuple[Preset, ...]  # all of them
     notices: tuple[str, ...] = ()  # sentences for the user
     # Says to other processes that this one is here; None for a database in memory
@@ -157,8 +159,9 @@ def _opened(folder: Path, alone: bool, presence: Presence, before: Ledger) -> Da
 
 def _looked_into(writer: ConversationStore, reader: ConversationStore) -> Database:
     """With what the window reads first: here damage can still be mended."""
-    shown = tuple(reader.conversations()), tuple(reader.trash()), tuple(reader.presets())
-    return Database(writer, reader, writer.reserve_ids(), *shown)
+    first_free_id = writer.reserve_ids()
+    chats, trash, deleted = reader.conversations(), reader.trash(), reader.deleted_messages()
+    return Database(writer, reader, first_free_id, tuple(chats), tuple(trash), tuple(deleted), tuple(reader.presets()))
 
 
 def _read_through(path: Path) -> None:
@@ -289,7 +292,7 @@ def _in_use(connection: sqlite3.Connection, folder: Path) -> ConversationStore:
     seals.follow_changes(connection)
     store = ConversationStore(connection, folder)
     store.clear_up()
-    for look in (store.conversations, store.trash, store.presets):
+    for look in (store.conversations, store.trash, store.deleted_messages, store.presets):
         look()
     return store
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -88,6 +88,26 @@ def upsert(table: str, columns: tuple[str, ...], changes: tuple[str, ...]) -> st
     marks = ", ".join(f":{column}" for column in columns)
     updates = ", ".join(f"{column} = excluded.{column}" for column in changes)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {updates}"
+
+
+def erase_messages(connection: sqlite3.Connection, message_ids: Iterable[int]) -> None:
+    """Erase messages; what followed one follows its parent."""
+    for message_id in message_ids:
+        row = connection.execute(
+            "SELECT conversation_id, parent_id FROM messages WHERE id = ?", (message_id,)
+        ).fetchone()
+        if row is None:
+            continue
+        conversation_id, parent_id = row
+        connection.execute(
+            "UPDATE messages SET parent_id = ? WHERE conversation_id = ? AND parent_id = ?",
+            (parent_id, conversation_id, message_id),
+        )
+        connection.execute(
+            "UPDATE conversations SET leaf_id = ? WHERE id = ? AND leaf_id = ?",
+            (parent_id, conversation_id, message_id),
+        )
+        connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
 
 
 def _fields(columns: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:

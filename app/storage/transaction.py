@@ -80,7 +80,7 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
         )
     elif number in _NOT_A_PLACE or any(words in said for words in _NOT_WRITABLE):
         sentence = tr(
-            "Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder.",
+            "Tenon cannot write to {folder}: make it writable, or start Tenon with another folder for its data.",
             folder=folder,
         )
     elif any(words in said for words in _LOCKED):

@@ -108,7 +108,6 @@ class _ChoiceDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_Selected):
             paint_box(painter, self._theme, option.rect, 6, "hover")
-        icon = choice.icon or ("check" if choice.checked else "")
         left = option.rect.left() + _PADDING_X_PX
         box = QRect(left + self._icon_px + 10, option.rect.top(), 0, option.rect.height())
         box.setRight(option.rect.right() - _PADDING_X_PX + 2)
@@ -116,9 +115,9 @@ class _ChoiceDelegate(QStyledItemDelegate):
         if choice.second_line:
             half.setTop(box.top() + 6)
             half.setHeight(self._theme.type.px(50) // 2 - 6)
-        if icon:
-            color = self._theme.palette.sub if choice.icon else self._theme.palette.acc
-            pixmap = tinted_pixmap(icon, color, self._icon_px, painter.device().devicePixelRatioF())
+        if choice.checked:
+            color, ratio = self._theme.palette.acc, painter.device().devicePixelRatioF()
+            pixmap = tinted_pixmap("check", color, self._icon_px, ratio)
             at = QRect(left, half.center().y() - self._icon_px // 2 + 1, self._icon_px, self._icon_px)
             painter.drawPixmap(in_row(option, at).topLeft(), pixmap)
         style, line = TextStyle.UI_MEDIUM, in_row(option, half)

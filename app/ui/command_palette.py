@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QAction,
     QFont,
     QFontMetrics,
-    QIcon,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -102,9 +101,6 @@ class CommandRowDelegate(QStyledItemDelegate):
         if action.isCheckable() and action.isChecked():
             color, ratio = self._theme.palette.acc, painter.device().devicePixelRatioF()
             painter.drawPixmap(place.topLeft(), tinted_pixmap("check", color, self._icon_px, ratio))
-        elif not action.icon().isNull():
-            mode = QIcon.Mode.Normal if possible else QIcon.Mode.Disabled
-            action.icon().paint(painter, place, Qt.AlignmentFlag.AlignCenter, mode)
         quiet = "sub" if chosen else "mute"  # what can be read on the fill of the chosen row
         box.setLeft(icon.right() + _GAP_PX)
         box.setRight(self._paint_keys(painter, option, box, action.shortcut(), quiet))
@@ -234,7 +230,7 @@ class CommandPalette(QWidget):
         self._articles = articles
         self._before: QWidget | None = None
         self._box = QFrame(self)
-        self._box.setProperty("kind", "toast")
+        self._box.setProperty("kind", "palette")
         self._box.setAccessibleName(tr("Commands"))
         self.field = QLineEdit(self._box)
         self.field.setPlaceholderText(tr("What do you want to do?"))

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
 from app.ui.theme.focus_ring import RingedDialog
-from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 
@@ -46,15 +45,14 @@ class Command:
 
     name: str  # name in code: ``new-chat``
     group: CommandGroup
-    action: QAction  # title, shortcuts, icon, and whether it can be done now
+    action: QAction  # title, shortcuts, and whether it can be done now
 
 
 class Commands(QObject):
     """The commands of a window, by name; their keys work wherever the focus is."""
 
-    def __init__(self, theme: Theme, window: QWidget) -> None:
+    def __init__(self, window: QWidget) -> None:
         super().__init__(window)
-        self._theme = theme
         self._window = window
         self._commands: dict[str, Command] = {}
 
@@ -65,7 +63,6 @@ class Commands(QObject):
         slot: Callable[..., object],
         group: CommandGroup,
         keys: tuple[str, ...] = (),
-        icon: str = "",
         tip: str = "",
         checkable: bool = False,
     ) -> QAction:
@@ -75,15 +72,12 @@ class Commands(QObject):
             name: A name of its own.
             slot: Called when it is triggered; when it is switched, with the new state, where it is checkable.
             keys: Shortcuts, the one to show first.
-            icon: A file of assets/icons without its ending.
         """
         if name in self._commands:
             raise ValueError(f"two commands are named {name}")
         action = QAction(title, self)
         action.setShortcuts([QKeySequence(key) for key in keys])
         action.setCheckable(checkable)
-        if icon:
-            action.setIcon(themed_icon(self._theme, icon))
         if tip:
             action.setToolTip(tip)
         if checkable:

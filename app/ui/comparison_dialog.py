@@ -1,39 +1,35 @@
-"""Two modes side by side on one prompt: the dialog, its columns and sentences, and the ways that open it."""
+"""Two replies side by side on one prompt: the dialog, its columns and sentences, and the ways that open it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSize, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QTextCursor, QTextFormat
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QDoubleSpinBox,
-    QFrame,
-    QHBoxLayout,
-    QTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QDoubleSpinBox, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
-from app.chat.comparison import Agreement, Trial, ran_title
+from app.chat.comparison import Agreement, Contender, Trial, ran_title, titles
+from app.chat.conversation import NO_STRETCHES, Stretches
 from app.chat.modes import Choice, mode_title, plan_rows
+from app.settings.setting import Names
+from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ChoiceList
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit
-from app.ui.parts import STRETCH, InertDocument, PlainLabel, filled, push_button, scrolled
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
-from app.ui.theme.theme import TextStyle, Theme
-from app.ui.transcript.prose import wrap_mode
+from app.ui.theme.theme import Theme
+from app.ui.transcript.message_column import Ground
+from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.words import mark, tr
 from engine.errors import TenonError
 from engine.messages import ChatMessage
-from engine.modes import AUTO
+from engine.modes import AUTO, MODES, OFF
 
 # Tokens a step below which guesses have nothing to do with the speed.
 _HARDLY = 1.05
@@ -43,7 +39,9 @@ _SIZE = QSize(900, 640)
 _NARROW_PX = 560
 _SIDE_PX = 20
 _ICON_PX = 16
+_REPLY_PX = 8  # free at the right of a reply
 _MOST_TOKENS = 4096
+_AGREES, _DIFFERS = ("circle-check", "acc"), ("triangle-alert", "map")
 # A text that is given back with one change, as people ask for it in documents and programs: guesses come from the text.
 _DEMONSTRATION = mark("Write this program again, with the name total in the place of sum_of_prices:")
 _PROGRAM = Path(__file__).resolve().parents[2] / "assets" / "demonstration.txt"
@@ -58,7 +56,7 @@ def state_words(trial: Trial | None, runs: bool) -> str:
     if trial.ended:
         return figure_words(trial)
     if not runs:
-        return tr("Waits for the other mode")
+        return tr("Waits for the other reply")
     if trial.token_ids:
         return tr("Writing, %n token(s)", n=len(trial.token_ids))
     if trial.read:
@@ -67,12 +65,17 @@ def state_words(trial: Trial | None, runs: bool) -> str:
 
 
 def figure_words(trial: Trial) -> str:
-    """Tokens, time with loading and the prompt, speed of writing, tau and what ran, as far as they are known."""
-    words = [tr("%n token(s)", n=len(trial.token_ids))]
-    if trial.seconds is not None:
-        words.append(tr("{time} in all", time=figures.duration(trial.seconds * 1000)))
+    """Speed, first token, memory, tokens, time with loading, tau and what ran, as far as they are known."""
+    words = []
     if trial.tokens_per_second is not None:
         words.append(figures.speed(trial.tokens_per_second))
+    if trial.first_token_ms is not None:
+        words.append(tr("first token {time}", time=figures.duration(trial.first_token_ms)))
+    if trial.memory_bytes:
+        words.append(tr("{size} in memory", size=figures.size(trial.memory_bytes)))
+    words.append(tr("%n token(s)", n=len(trial.token_ids)))
+    if trial.seconds is not None:
+        words.append(tr("{time} in all", time=figures.duration(trial.seconds * 1000)))
     if trial.mean_acceptance_length is not None:
         words.append(tr("{tau} tokens/step", tau=figures.ratio(trial.mean_acceptance_length)))
     if trial.stopped:
@@ -82,13 +85,15 @@ def figure_words(trial: Trial) -> str:
     return "  ·  ".join(words)
 
 
-def agreement_words(trials: Sequence[Trial], agreement: Agreement) -> str:
-    """Agreement in one sentence: the faster mode, and whether both say the same."""
+def verdict_words(trials: Sequence[Trial], agreement: Agreement | None) -> str:
+    """Verdict in one sentence: which wrote faster, and of one model whether both say the same."""
+    if agreement is None:
+        return tr("{speeds}.", speeds=_speed_words(trials))
     return tr("{speeds}; {texts}.", speeds=_speed_words(trials), texts=_text_words(agreement))
 
 
 def _speed_words(trials: Sequence[Trial]) -> str:
-    """Gain of the mode that wrote faster, in words."""
+    """Gain of the trial that wrote faster, in words."""
     known = [trial for trial in trials if trial.tokens_per_second and len(trial.token_ids) >= _ENOUGH]
     if len(known) < 2:
         return tr("Too short to tell which wrote faster")
@@ -96,15 +101,16 @@ def _speed_words(trials: Sequence[Trial]) -> str:
     times = figures.ratio((faster.tokens_per_second or 0.0) / (slower.tokens_per_second or 1.0))
     if times == figures.ratio(1.0):
         return tr("Both wrote equally fast")
-    mode = mode_title(faster.mode) if ran_title(faster) == ran_title(slower) else ran_title(faster)
+    title = titles((faster, slower))[0]
     tau = faster.mean_acceptance_length
-    if tau is not None and tau < _HARDLY and faster.ran != "plain":
+    alike = (faster.asked.model, faster.asked.weights) == (slower.asked.model, slower.asked.weights)
+    if alike and tau is not None and tau < _HARDLY and faster.ran != "plain":
         return tr(
             "{mode} wrote {times} times as fast, but almost no guess was accepted, so that was chance",
-            mode=mode,
+            mode=title,
             times=times,
         )
-    return tr("{mode} wrote {times} times as fast", mode=mode, times=times)
+    return tr("{mode} wrote {times} times as fast", mode=title, times=times)
 
 
 def _text_words(agreement: Agreement) -> str:
@@ -115,101 +121,120 @@ def _text_words(agreement: Agreement) -> str:
     return tr("the texts differ from token {number} on", number=figures.whole(agreement.tokens + 1))
 
 
-def as_text(model: str, prompt: str, trials: Sequence[Trial], agreement: Agreement | None) -> str:
+def as_text(prompt: str, trials: Sequence[Trial], verdict: str) -> str:
     """Return the whole comparison as text to paste elsewhere."""
-    parts = [tr("Model: {name}", name=model), tr("Prompt: {prompt}", prompt=prompt)]
+    parts = [tr("Prompt: {prompt}", prompt=prompt)]
     for trial in trials:
-        head = tr("{mode}: {figures}", mode=mode_title(trial.mode), figures=state_words(trial, False))
+        title = f"{trial.asked.name}, {trial.asked.way_title}"
+        head = tr("{mode}: {figures}", mode=title, figures=state_words(trial, False))
         parts.append(f"{head}\n{trial.text}" if trial.text else head)
-    if agreement is not None:
-        parts.append(agreement_words(trials, agreement))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, verdict] if verdict else parts) + "\n"
+
+
+def _formats() -> list[Choice]:
+    """Return the formats that weights can have, as the setting offers them."""
+    control = Settings.declared()["weights"].control
+    titles = control.titles if isinstance(control, Names) else ()
+    return [Choice(name, tr("Weights: {format}", format=tr(title))) for name, title in titles]
+
+
+class ReplyArea(QScrollArea):
+    """A reply in the transcript's blocks, which scrolls and follows its end."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._ground = Ground(theme)
+        self.blocks = ReplyBlocks(theme, self._ground)
+        self.difference: int | None = None  # the character from which the text is marked
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(name)
+        self.setMinimumHeight(theme.type.px(72))
+        self.setWidget(self._ground)
+        self.blocks.height_changed.connect(self._arrange)
+        self.verticalScrollBar().valueChanged.connect(self._show_seen)
+        theme.changed.connect(self._restyle)
+
+    def show_text(self, text: str, complete: bool, difference: int | None) -> None:
+        """Show a text as far as it came, marked from a character on."""
+        if text.startswith(self.blocks.text):
+            self.blocks.change_text(text)
+        else:
+            self.blocks.set_text(text)
+        self.blocks.set_complete(complete)
+        if difference == self.difference:
+            return
+        self.difference = difference
+        self.blocks.refresh()
+        self.blocks.set_drafted(NO_STRETCHES if difference is None else Stretches.of([(difference, len(text))]))
+        if difference is not None:
+            self.ensureVisible(0, self.blocks.place_of(difference), 0, self.viewport().height() // 3)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._arrange()
+
+    @Slot()
+    def _arrange(self) -> None:
+        bar, room = self.verticalScrollBar(), self.viewport().width()
+        follows = bar.value() >= bar.maximum() - 4
+        height = self.blocks.fit(room - _REPLY_PX)
+        self.blocks.setGeometry(0, 0, room - _REPLY_PX, height)
+        self._ground.resize(room, max(height, self.viewport().height()))
+        if follows:
+            bar.setValue(bar.maximum())
+        self._show_seen()
+
+    @Slot()
+    def _restyle(self) -> None:
+        self.blocks.restyle()
+        self._arrange()
+
+    @Slot()
+    def _show_seen(self) -> None:
+        top = self.verticalScrollBar().value()
+        self.blocks.see(top, top + max(self.viewport().height(), 200))
 
 
 class TrialColumn(QWidget):
-    """Chooses a mode, then shows what came of it."""
+    """Chooses a model and the way to run it, then shows what came of it."""
 
-    def __init__(self, theme: Theme, name: str, modes: Sequence[Choice], mode: str, parent: QWidget) -> None:
+    changed = Signal()  # another model
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self.difference: int | None = None
-        self.mode = ChoiceList(theme, name, self)
-        self.mode.show_choices(modes, mode)
+        self.model = ChoiceList(theme, tr("{side}: model", side=name), self)
+        self.mode = ChoiceList(theme, tr("{side}: mode or draft", side=name), self)
+        self.weights = ChoiceList(theme, tr("{side}: precision of the weights", side=name), self)
+        self.model.activated.connect(self.changed)
         card = QFrame(self)
-        card.setProperty("kind", "card")
-        self.text = QTextEdit(card)
-        self.text.setDocument(InertDocument(self.text))
-        self.text.setReadOnly(True)
-        self.text.setAcceptRichText(False)
-        self.text.setAccessibleName(name)
-        self.text.setMinimumHeight(theme.type.px(72))
+        card.setProperty("kind", "reply")
+        self.reply = ReplyArea(theme, name, card)
         self.figures = PlainLabel(card, kind="meter", wrap=True)
-        filled(QVBoxLayout(card), (self.text, 1), self.figures, margins=(8, 6, 8, 8), spacing=4)
-        filled(QVBoxLayout(self), self.mode, (card, 1), margins=0, spacing=8)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        filled(QVBoxLayout(card), (self.reply, 1), self.figures, margins=(12, 10, 4, 8), spacing=6)
+        way = filled(QHBoxLayout(), (self.mode, 1), (self.weights, 1), spacing=8)
+        filled(QVBoxLayout(self), self.model, way, (card, 1), margins=0, spacing=8)
 
-    def show_trial(self, trial: Trial | None, runs: bool, difference: int | None) -> None:
+    @property
+    def contender(self) -> Contender:
+        """What is chosen."""
+        name, weights = self.model.currentText(), self.weights.chosen() or "auto"
+        return Contender(self.model.chosen() or "", name, self.mode.chosen() or AUTO, weights)
+
+    def show_trial(self, trial: Trial | None, runs: bool, running: bool, difference: int | None) -> None:
         """Show a trial as far as it came, marked from the first character that differs from the other's."""
-        self.mode.setEnabled(trial is None or trial.ended)
-        self._set_text("" if trial is None else trial.text)
+        for choice in (self.model, self.mode, self.weights):
+            choice.setEnabled(not running)
+        self.reply.show_text("" if trial is None else trial.text, trial is not None and trial.ended, difference)
         words = state_words(trial, runs)
         self.figures.setText(words)
         self.figures.setVisible(bool(words))
-        if difference != self.difference:
-            self.difference = difference
-            self._mark()
-
-    def _set_text(self, text: str) -> None:
-        """Add what is new at the end, so that a long reply is not laid out again with each word."""
-        shown = self.text.toPlainText()
-        if text == shown:
-            return
-        self.text.setWordWrapMode(wrap_mode(text))
-        bar = self.text.verticalScrollBar()
-        follows = bar.value() >= bar.maximum() - 4
-        if text.startswith(shown):
-            cursor = QTextCursor(self.text.document())
-            cursor.movePosition(QTextCursor.MoveOperation.End)
-            cursor.insertText(text[len(shown) :])
-        else:
-            self.text.setPlainText(text)
-        if follows:
-            bar.setValue(bar.maximum())
-
-    def _mark(self) -> None:
-        """Mark the text after the first difference, and bring its beginning into view."""
-        if self.difference is None:
-            self.text.setExtraSelections([])
-            return
-        mark = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(self.text.document())
-        cursor.setPosition(_utf16_length(self.text.toPlainText()[: self.difference]))
-        self.text.setTextCursor(cursor)
-        self.text.ensureCursorVisible()
-        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
-        form = mark.format
-        form.setBackground(self._theme.color("maps"))
-        form.setForeground(self._theme.color("mapt"))
-        form.setProperty(QTextFormat.Property.FullWidthSelection, False)
-        mark.cursor, mark.format = cursor, form
-        self.text.setExtraSelections([mark])
-
-    def _restyle(self) -> None:
-        self.text.setFont(self._theme.font(TextStyle.TABLE))
-        self._mark()
-
-
-def _utf16_length(text: str) -> int:
-    """Qt counts in UTF-16 units, in which an emoji is two."""
-    return len(text.encode("utf-16-le")) // 2
 
 
 class ComparisonDialog(RingedDialog):
     """Nothing of it is kept in the chats.
 
     Args:
-        workspace: Compares; its modes are offered.
+        workspace: Compares; its models, modes and drafts are offered.
         prompt: Text in the field at first; its files go along.
         before: The turns before it in its chat; None where it belongs to none.
     """
@@ -222,7 +247,7 @@ class ComparisonDialog(RingedDialog):
         before: tuple[ChatMessage, ...] | None,
         parent: QWidget,
     ) -> None:
-        super().__init__(theme, tr("Compare two modes"), parent)
+        super().__init__(theme, tr("Compare side by side"), parent)
         self._theme = theme
         self._workspace = workspace
         self._before = before
@@ -233,7 +258,7 @@ class ComparisonDialog(RingedDialog):
         self.prompt.setProperty("kind", "field")
         self.prompt.setAccessibleName(tr("Prompt"))
         self.prompt.setTabChangesFocus(True)
-        self.prompt.setPlaceholderText(tr("A question for both modes"))
+        self.prompt.setPlaceholderText(tr("A question for both"))
         self.prompt.setFixedHeight(theme.type.px(18) * 3 + 14)
         label.setBuddy(self.prompt)
         turns = sum(turn.role != "system" for turn in before or ())
@@ -241,15 +266,14 @@ class ComparisonDialog(RingedDialog):
             tr("After the %n message(s) before it in the chat.", n=turns), self, kind="small", wrap=True
         )
         self.context.setVisible(turns > 0)
-        rows = plan_rows(workspace.plans.chosen)
-        modes = [
-            Choice(AUTO, mode_title(AUTO)),
-            *(Choice(row.name, row.title, problem=row.reason) for row in rows),
-        ]
-        self.columns = (
-            TrialColumn(theme, tr("First mode"), modes, "plain", self),
-            TrialColumn(theme, tr("Second mode"), modes, AUTO, self),
-        )
+        self.columns = (TrialColumn(theme, tr("First reply"), self), TrialColumn(theme, tr("Second reply"), self))
+        models = workspace.local_models()
+        for column, way in zip(self.columns, ("plain", AUTO), strict=True):
+            column.model.show_choices(models, workspace.settings.model)
+            self._offer(column, way)
+            column.changed.connect(self._choose_model)
+        workspace.plans.answered.connect(self._offer_again)
+        workspace.drafts.changed.connect(self._offer_again)
         self._pair = filled(QHBoxLayout(), *((trial, 1) for trial in self.columns), spacing=12)
         self._make_verdict()
         head = filled(QHBoxLayout(), label, STRETCH, spacing=8)
@@ -317,17 +341,46 @@ class ComparisonDialog(RingedDialog):
         return filled(QHBoxLayout(), STRETCH, self.copy_button, self.close_button, self.run_button, spacing=8)
 
     @Slot()
+    def _choose_model(self) -> None:
+        """Offer what another model has; two models are compared as each runs best, unless it is said otherwise."""
+        models = {column.model.chosen() for column in self.columns}
+        for column in self.columns:
+            self._offer(column, AUTO if len(models) > 1 else column.mode.chosen() or AUTO)
+        self.ask()
+
+    @Slot()
+    def _offer_again(self) -> None:
+        for column in self.columns:
+            self._offer(column, column.mode.chosen() or AUTO, column.weights.chosen())
+
+    def _offer(self, column: TrialColumn, way: str, weights: str | None = None) -> None:
+        """Fill a column's modes, drafts and formats for its model."""
+        model, workspace = column.model.chosen() or "", self._workspace
+        rows = plan_rows(workspace.plans.of(workspace.model.options_for(model)))
+        ways = [Choice(AUTO, mode_title(AUTO)), *(Choice(row.name, row.title, problem=row.reason) for row in rows)]
+        if model == workspace.settings.model:
+            drafts = workspace.drafts.choices(())
+            ways += [one for one in drafts if not (one.problem or one.key in ("", OFF) or one.key in MODES)]
+        column.mode.show_choices(ways, way)
+        own = workspace.settings.of_model(model).weights
+        column.weights.show_choices(_formats(), own if weights is None else weights)
+
+    def ask(self) -> None:
+        """Ask the engine what the models can run with."""
+        for column in self.columns:
+            self._workspace.plans.ask(self._workspace.model.options_for(column.model.chosen() or ""))
+
+    @Slot()
     def run(self) -> None:
         """Ask for both replies, or stop those that are being written."""
         comparison = self._workspace.comparison
         if comparison.running:
             comparison.stop()
             return
-        first, second = (column.mode.chosen() or "plain" for column in self.columns)
         try:
             comparison.start(
                 self.prompt.toPlainText(),
-                (first, second),
+                [column.contender for column in self.columns],
                 int(self.limit.value()),
                 self._before,
                 self._attachments,
@@ -340,20 +393,20 @@ class ComparisonDialog(RingedDialog):
         comparison = self._workspace.comparison
         agreement, trials = comparison.agreement, comparison.trials
         at = next((at for at, trial in enumerate(trials) if not trial.ended), len(trials))
-        marked = None if agreement is None or agreement.identical else agreement.characters
+        lossless = len({(trial.asked.model, trial.asked.weights) for trial in trials}) == 1
+        differs = lossless and agreement is not None and not agreement.identical
+        marked = agreement.characters if differs and agreement is not None else None
         for number, column in enumerate(self.columns):
             trial = trials[number] if number < len(trials) else None
-            column.show_trial(trial, comparison.running and number == at, marked)
-            column.mode.setEnabled(not comparison.running)
+            column.show_trial(trial, comparison.running and number == at, comparison.running, marked)
         self.prompt.setReadOnly(comparison.running)
         self.limit.setEnabled(not comparison.running)
         self.run_button.setText(tr("Stop") if comparison.running else tr("Compare"))
         self.copy_button.setEnabled(bool(trials) and not comparison.running)
-        if agreement is None:
-            self._verdict.hide()
+        if at == len(trials) > 0 and not any(trial.problem or not trial.token_ids for trial in trials):
+            self._say(verdict_words(trials, agreement), *_DIFFERS if differs else _AGREES)
         else:
-            icon, color = ("circle-check", "acc") if agreement.identical else ("triangle-alert", "map")
-            self._say(agreement_words(trials, agreement), icon, color)
+            self._verdict.hide()
 
     def _say(self, sentence: str, icon: str, role: str) -> None:
         color = str(getattr(self._theme.palette, role))
@@ -364,13 +417,15 @@ class ComparisonDialog(RingedDialog):
 
     @Slot()
     def _copy(self) -> None:
-        comparison, model = self._workspace.comparison, self._workspace.model.state.model_name
-        text = as_text(model, self.prompt.toPlainText(), comparison.trials, comparison.agreement)
+        text = as_text(self.prompt.toPlainText(), self._workspace.comparison.trials, self.verdict_text)
         QGuiApplication.clipboard().setText(text)
 
     @Slot()
     def _forget(self) -> None:
         self._workspace.comparison.changed.disconnect(self._show)
+        self._workspace.plans.answered.disconnect(self._offer_again)
+        self._workspace.drafts.changed.disconnect(self._offer_again)
+        self._workspace.drafts.stop_looking()
         self._workspace.comparison.forget()
 
 
@@ -386,10 +441,10 @@ class Comparisons(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
-        title = tr("Compare two modes...")
-        commands.add("compare-modes", title, self.open, CommandGroup.MODEL, (), "columns-2")
+        title = tr("Compare side by side...")
+        commands.add("compare-modes", title, self.open, CommandGroup.MODEL)
         title = tr("See what Tenon gains...")
-        commands.add("demonstrate", title, self.demonstrate, CommandGroup.MODEL, (), "zap")
+        commands.add("demonstrate", title, self.demonstrate, CommandGroup.MODEL)
 
     @Slot()
     def demonstrate(self) -> None:
@@ -404,14 +459,14 @@ class Comparisons(QObject):
         if messages and not typed.strip():
             self.open_on(messages[-1].id)
         else:
-            self._open(ChatMessage("user", typed, self._page.composer.attachments.attachments), None)
+            self._open(ChatMessage("user", typed, self._page.composer.attachments.attachments), None).ask()
 
     @Slot(int)
     def open_on(self, message_id: int) -> None:
         """With a message of the chat that is shown, and what was said before it."""
         if self._page.current is not None:
             before, prompt = self._workspace.comparison.prompt_of(self._page.current, message_id)
-            self._open(prompt, before)
+            self._open(prompt, before).ask()
 
     def _open(self, prompt: ChatMessage, before: tuple[ChatMessage, ...] | None) -> ComparisonDialog:
         dialog = ComparisonDialog(self._theme, self._workspace, prompt, before, self._page.window())

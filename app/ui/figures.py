@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QLocale
 
+from app.chat.troubles import Remedy
 from app.words import tr
-from engine.messages import Attachment
+from engine.messages import Attachment, ErrorReport
 
 _LONGEST_SECONDS = 90
 _LONGEST_MINUTES = 90
@@ -26,6 +27,11 @@ def speed(tokens_per_second: float) -> str:
     if 0 < tokens_per_second < 1:
         return f"{_three_figures(1 / tokens_per_second)} s/token"
     return f"{_three_figures(tokens_per_second)} tok/s"
+
+
+def remedy_words(remedy: Remedy, report: ErrorReport) -> str:
+    """Return the words of a remedy's button, with the value that the report names."""
+    return tr(remedy.value, tokens="" if report.allowed is None else whole(report.allowed.value))
 
 
 def extent(attachment: Attachment) -> str:
@@ -77,9 +83,9 @@ def ratio(value: float) -> str:
 
 
 def times_plain(value: float) -> str:
-    """1.42 -> "1.4 times plain", 1.02 -> "as fast as plain": how a speed compares with plain decoding's."""
+    """1.42 -> "1.4 times the usual speed", 1.02 -> "at the usual speed": how a speed compares with plain decoding's."""
     times = ratio(value)
-    return tr("as fast as plain") if times == ratio(1.0) else tr("{times} times plain", times=times)
+    return tr("at the usual speed") if times == ratio(1.0) else tr("{times} times the usual speed", times=times)
 
 
 def gigabytes(size_bytes: int) -> str:
@@ -89,6 +95,26 @@ def gigabytes(size_bytes: int) -> str:
         return _three_figures(value)
     exponent = f"{value:.0e}".partition("e")[2]
     return QLocale().toString(value, "f", -int(exponent))
+
+
+def gigabytes_from(least_bytes: int, most_bytes: int) -> str:
+    """1_200_000_000 and 2_100_000_000 -> "1.2–2.1": memory of a model with an empty and with a full context."""
+    least, most = gigabytes(least_bytes), gigabytes(most_bytes)
+    return most if least == most else f"{least}–{most}"
+
+
+def bit_rate(bytes_per_second: float) -> str:
+    """6_250_000 -> "50 Mbit/s", as people know the speed of their connection."""
+    return f"{digits(bytes_per_second * 8 / 1e6, 2)} Mbit/s"
+
+
+def rough_time(seconds: float) -> str:
+    """Round a time as people do: 242.0 -> "4 min", 31.0 -> "less than 1 min", 9000.0 -> "2.5 h"."""
+    if seconds < 45:
+        return tr("less than 1 min")
+    if seconds < 60 * _LONGEST_MINUTES:
+        return tr("{minutes} min", minutes=whole(max(1, round(seconds / 60))))
+    return tr("{hours} h", hours=ratio(seconds / 3600))
 
 
 def time_left(left_s: float) -> str:

@@ -42,7 +42,7 @@ class FirstRun(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done from anywhere."""
         self._commands = commands
-        commands.add("welcome", tr("Welcome"), self.show, CommandGroup.HELP, icon="sparkles")
+        commands.add("welcome", tr("Welcome"), self.show, CommandGroup.HELP)
 
     def begin(self) -> None:
         """Show it if nobody has used Tenon here yet."""

@@ -27,7 +27,10 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QRadioButton,
     QSizePolicy,
+    QStyle,
     QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
@@ -147,9 +150,16 @@ class ListBox(QComboBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
-        super().paintEvent(event)
+        painter, option, style = QStylePainter(self), QStyleOptionComboBox(), self.style()
+        self.initStyleOption(option)
+        field, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = style.subControlRect(field, option, part, self).width()
+        elided = option.fontMetrics.elidedText(self.currentText(), Qt.TextElideMode.ElideMiddle, room - 4)
+        option.currentText = elided
+        painter.drawComplexControl(field, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         side = self._theme.type.px(_ICON_PX)
-        paint_icon(QPainter(self), self._theme, self, "chevron-down", self.width() - side - 9, side)
+        paint_icon(painter, self._theme, self, "chevron-down", self.width() - side - 9, side)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page: a passing pointer changes nothing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import groupby
-from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
@@ -94,7 +93,7 @@ def article_link(article: Article) -> str:
 
 def setting_titles() -> dict[str, str]:
     """Titles of the dialog's rows, by name; marked, not translated."""
-    declared: dict[str, Any] = Settings.declared()
+    declared = Settings.declared()
     items = [item for page in PAGES for item in page.items()]
     actions = {item.name: item.title for item in items if isinstance(item, Action)}
     return {name: setting.title for name, setting in declared.items() if setting.title} | actions
@@ -302,7 +301,6 @@ class HelpOpening(QObject):
         self._places = places
         self._commands = commands
         self._find_setting = find_setting
-        self._icon = themed_icon(theme, "info")
         self._found: dict[str, Command] = {}
         places.register(HELP, self._page)
         workspace.machine.changed.connect(self.offer)
@@ -310,7 +308,7 @@ class HelpOpening(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
-        commands.add("help", tr("Help"), self.open, CommandGroup.HELP, ("F1",), "info")
+        commands.add("help", tr("Help"), self.open, CommandGroup.HELP, ("F1",))
 
     @Slot()
     def offer(self) -> None:
@@ -341,7 +339,7 @@ class HelpOpening(QObject):
 
     def _command(self, article: Article) -> Command:
         if article.name not in self._found:
-            action = QAction(self._icon, article.title, self)
+            action = QAction(article.title, self)
             action.setData(article.name)
             action.triggered.connect(self._open_found)
             self._found[article.name] = Command(f"help-{article.name}", CommandGroup.HELP, action)

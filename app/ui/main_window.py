@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox
 
 from app.bridge.workspace import Workspace
@@ -45,7 +45,6 @@ from app.words import tr
 
 _SIZE = QSize(1280, 820)
 _LEAST = QSize(380, 360)
-_CORNER_PX = 16
 
 
 class MainWindow(QMainWindow):
@@ -56,7 +55,7 @@ class MainWindow(QMainWindow):
         install_roles()
         self._theme = theme
         self._workspace = workspace
-        self._said_of_chat = ""
+        self._said_of_page = ""
         self._gives_up = False
         self.setWindowTitle("Tenon")
         self.setWindowIcon(app_icon())
@@ -83,7 +82,7 @@ class MainWindow(QMainWindow):
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
         self.first_run = FirstRun(theme, workspace, self.page, self.shelf, self.settings)
-        self.commands = Commands(theme, self)
+        self.commands = Commands(self)
         self.help = HelpOpening(theme, workspace, self.places, self.commands, self.settings.find, self)
         self.palette_box = CommandPalette(theme, self.commands, self.help.for_palette, self)
         self._add_commands()
@@ -120,16 +119,16 @@ class MainWindow(QMainWindow):
         speed = CommandGroup.MODEL
         for place in PLACES:
             title = tr(place.command or place.title)
-            commands.add(place.name, title, self._way_to(place.name), speed, place.keys, place.icon)
+            commands.add(place.name, title, self._way_to(place.name), speed, place.keys)
         self.comparisons.add_commands(commands)
         self.opener.add_commands(commands)
         self.news.add_commands(commands)
-        commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
+        commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",))
         help_, open_palette = CommandGroup.HELP, self.palette_box.open
-        commands.add("palette", tr("All commands"), open_palette, help_, ("Ctrl+Shift+P",), "command")
+        commands.add("palette", tr("All commands"), open_palette, help_, ("Ctrl+Shift+P",))
         self.first_run.add_commands(commands)
         self.help.add_commands(commands)
-        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",), "keyboard")
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",))
 
     def _way_to(self, place: str) -> Callable[[], None]:
         return lambda: self._go(place)
@@ -138,8 +137,7 @@ class MainWindow(QMainWindow):
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
         workspace.settings_unsaved.connect(self.toast.say_behind_trouble)
-        self.page.composer.resized.connect(self._place_toast)
-        self.places.changed.connect(self._place_toast)
+        workspace.shelf.changed.connect(self.toast.check)
         workspace.machine.said.connect(self._say)
         sidebar.width_chosen.connect(self.view.keep_sidebar_width)
         sidebar.search_left.connect(self._focus_composer)
@@ -153,8 +151,9 @@ class MainWindow(QMainWindow):
         self.settings.erase_wanted.connect(self.erasing.ask)
         self.settings.applied.connect(self.view.take_settings)
         self.settings.applied.connect(page.show_draft)
-        page.said.connect(self._say_of_chat)
+        page.said.connect(self._say_of_page)
         page.went_on.connect(self._take_back)
+        page.hold(self.toast)
         page.composer.cancelled.connect(self._escape)
         page.header.sidebar_toggled.connect(self.shell.toggle)
         page.header.new_requested.connect(self.shelf.new_chat)
@@ -227,7 +226,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _page_made(self, page: PlacePage) -> None:
         page.sidebar_toggled.connect(self.shell.toggle)
-        page.said.connect(self._say)
+        page.said.connect(self._say_of_page)
         page.chat_requested.connect(self.shelf.chat_with)
 
     @Slot()
@@ -252,6 +251,11 @@ class MainWindow(QMainWindow):
     @Slot(str)
     def _place_changed(self, place: str) -> None:
         self.sidebar.choose_place(place)
+        self._take_back()
+        self.toast.leave_page()
+        page = self.places.currentWidget()
+        assert isinstance(page, (ChatPage, PlacePage))
+        page.hold(self.toast)
         if place != CHAT:
             self.inspector.close()  # it is about a reply
 
@@ -287,13 +291,13 @@ class MainWindow(QMainWindow):
         self.toast.say(sentence, lasting=lasting)
 
     @Slot(str, bool)
-    def _say_of_chat(self, sentence: str, lasting: bool) -> None:
-        self._said_of_chat = sentence
+    def _say_of_page(self, sentence: str, lasting: bool) -> None:
+        self._said_of_page = sentence
         self._say(sentence, lasting)
 
     @Slot()
     def _take_back(self) -> None:
-        self.toast.take_back(self._said_of_chat)
+        self.toast.take_back(self._said_of_page)
 
     @Slot()
     def _escape(self) -> None:
@@ -321,20 +325,6 @@ class MainWindow(QMainWindow):
             self.page.composer.prompt.insertPlainText(event.text())
         else:
             super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place_toast()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._place_toast()
-
-    @Slot()
-    def _place_toast(self) -> None:
-        """Above the composer, which grows with what is written; elsewhere in the corner, below what pages have."""
-        in_chat = self.places.current == CHAT
-        self.toast.place(self.page.composer.height() + 48 if in_chat else _CORNER_PX)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the geometry, then everything else; ask first where something cannot be saved."""

@@ -1,4 +1,4 @@
-"""Notices: a short one above the window's lower edge, and one through the system when a long reply is done."""
+"""Notices: a short one at the foot of the page, and one through the system when a long reply is done."""
 
 from __future__ import annotations
 
@@ -6,30 +6,19 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QPropertyAnimation, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QBoxLayout,
-    QFrame,
-    QHBoxLayout,
-    QSystemTrayIcon,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSystemTrayIcon, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
-from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
+from app.ui.parts import Flow, PlainLabel, filled, icon_button, push_button
 from app.ui.screen_reader import announce
 from app.ui.theme.icons import app_icon, tinted_pixmap
-from app.ui.theme.theme import Theme, animation_ms
+from app.ui.theme.theme import Theme
 from app.words import tr
 
 STAY_MS = 8_000
-_IN_MS = 160
-_MARGIN_PX = 16
-_LARGEST_PX = 420
 _SIGN_PX = 20
 # A reply that takes less is waited for.
 _LONG_S = 20.0
@@ -38,18 +27,20 @@ _DONE = (MessageState.COMPLETE, MessageState.FAILED, MessageState.INTERRUPTED)
 
 
 class Toast(QFrame):
-    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it."""
+    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back after it.
+
+    It stands in the layout of the page that is shown, so that it covers nothing.
+    """
 
     focus_left = Signal()
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
-        self._window = window
         self._theme = theme
         self.setProperty("kind", "toast")
         self._lasting = False
         self._on_act: Callable[[], object] | None = None
-        self._bottom_px = _MARGIN_PX
+        self._holds: Callable[[], bool] | None = None
         self._on_details: Callable[[], object] | None = None
         self._said: tuple[Any, ...] = ()  # the arguments of `say`
         self._covered: list[tuple[Any, ...]] = []  # of trouble that others stand before
@@ -62,8 +53,7 @@ class Toast(QFrame):
         # Tells more
         self.details_button = push_button(tr("Show details"), self, self._tell_more, kind="link")
         self.details_button.hide()
-        # The buttons of a toast with a title stand here.
-        self._below = filled(QHBoxLayout(), (self.details_button, 0, Qt.AlignmentFlag.AlignLeft), STRETCH, spacing=4)
+        self._below = Flow(4)  # has the buttons of a toast with a title
         # A single line stands in the middle.
         self._words = filled(QVBoxLayout(), self._title, (self._label, 1), self._below, spacing=4)
         self._sign = PlainLabel(self)
@@ -77,9 +67,7 @@ class Toast(QFrame):
         )
         self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
         self._timer.timeout.connect(self.dismiss)
-        self._motion = QPropertyAnimation(self, b"pos", self)
-        self._motion.setEasingCurve(QEasingCurve.Type.OutCubic)
-        theme.changed.connect(self._restyle)
+        theme.changed.connect(self._show_sign)
         window.installEventFilter(self)
         self.hide()
 
@@ -101,43 +89,35 @@ class Toast(QFrame):
         lasting: bool = False,
         title: str = "",
         on_details: Callable[[], object] | None = None,
+        holds: Callable[[], bool] | None = None,
     ) -> None:
         """Show a sentence, with a button where ``action`` names one; pressed, it calls ``on_action``.
 
         A title stands above the sentence, and the buttons then below it; one that tells more is there with
-        ``on_details``.
+        ``on_details``. ``holds`` says whether there is still something to act on; `check` asks it.
         """
         if self._shows_trouble() and self.text != sentence:
             self._covered.append(self._said)
         self._said = (sentence, action, on_action, lasting, title, on_details)
         self._covered = [said for said in self._covered if said[0] != sentence]
-        self._on_act, self._on_details = on_action, on_details
+        self._on_act, self._on_details, self._holds = on_action, on_details, holds
         self._title.setText(title)
         self._title.setVisible(bool(title))
         self._show_sign()
         self._label.setProperty("kind", "sub" if title else "")
         self._label.style().polish(self._label)
         if title:
-            self._below.insertWidget(0, self.action_button, 0, Qt.AlignmentFlag.AlignLeft)
+            self._below.addWidget(self.action_button)
         else:
             self._row.insertWidget(2, self.action_button)
+        self._below.addWidget(self.details_button)
         self.details_button.setVisible(on_details is not None)
         self._label.setText(sentence)
         self.action_button.setText(action)
         self.action_button.setVisible(bool(action))
         self._lasting = lasting
         self.setAccessibleName(f"{title}. {sentence}" if title else sentence)
-        self.place(self._bottom_px)
-        target = self.pos()
         self.show()
-        self.raise_()
-        duration = animation_ms(_IN_MS)
-        if duration:
-            self._motion.stop()
-            self._motion.setDuration(duration)
-            self._motion.setStartValue(target + QPoint(0, 16))
-            self._motion.setEndValue(target)
-            self._motion.start()
         self._timer.stop()
         if not lasting:
             self._timer.start()
@@ -155,51 +135,32 @@ class Toast(QFrame):
         return self.isVisible() and self._lasting and bool(self._title.text())
 
     @Slot()
-    def _restyle(self) -> None:
-        self._show_sign()
-        self.place(self._bottom_px)
-
     def _show_sign(self) -> None:
         """Show the sign of a trouble before the words."""
         color = self._theme.palette.mapt
         self._sign.setPixmap(tinted_pixmap("triangle-alert", color, _SIGN_PX, self.devicePixelRatioF()))
         self._sign.setVisible(bool(self._title.text()))
 
-    def place(self, bottom_px: int) -> None:
-        """Stand at the lower right of the window, this far above its edge."""
-        self._bottom_px = bottom_px
-        self._motion.stop()  # it would end where the toast stood before
-        window = self._window
-        width = min(self._theme.type.px(_LARGEST_PX), window.width() - 2 * _MARGIN_PX)
-        needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 92
-        needed += self.action_button.sizeHint().width() + 12 if self.action_button.text() else 0
-        width = width if self._title.text() else min(width, max(needed, 200))
-        layout = self.layout()
-        assert layout is not None
-        # The layout knows nothing of the frame's border, nor of the style sheet's font before that is applied, nor
-        # while it is hidden of what has come into it.
-        self.ensurePolished()
-        for part in (self._title, self._label, self.action_button, self.details_button):
-            part.ensurePolished()
-        beside = self.action_button.sizeHint().width() + self.details_button.sizeHint().width() + 4
-        narrow = beside > width - 24 - _SIGN_PX - 2 * self._row.spacing() - self._close.width()
-        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        self._below.setDirection(direction)
-        for inner in (self._below, self._words, layout):
-            inner.invalidate()
-        border = self.contentsMargins().left() + self.contentsMargins().right()
-        height = border + max(layout.heightForWidth(width - border), layout.minimumSize().height())
-        self.setGeometry(window.width() - width - _MARGIN_PX, window.height() - height - bottom_px, width, height)
+    @Slot()
+    def check(self) -> None:
+        """Go away if what is offered was done elsewhere."""
+        if self._holds is not None and not self._holds():
+            self.dismiss()
+
+    def leave_page(self) -> None:
+        """Go away, unless it stays: the page that it was said on is left."""
+        if not self._lasting:
+            self.dismiss()
 
     @Slot()
     def dismiss(self) -> None:
         """Go away."""
         self._timer.stop()
-        if self.isVisible():
-            focused = self.focusWidget()
-            if focused is not None and focused.hasFocus():
-                self.focus_left.emit()
-            self.hide()
+        self._holds = None
+        focused = self.focusWidget()
+        if focused is not None and focused.hasFocus():
+            self.focus_left.emit()
+        self.hide()
         self._uncover()
 
     def _uncover(self) -> None:

@@ -37,9 +37,8 @@ class Opener(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done from anywhere."""
         models = CommandGroup.MODEL
-        commands.add("open-model-file", tr("Open a model file..."), self.choose_file, models, icon="folder-plus")
-        commands.add("open-model-folder", tr("Open a model folder..."), self.choose_folder, models,
-                     icon="folder-open")  # fmt: skip
+        commands.add("open-model-file", tr("Open a model file..."), self.choose_file, models)
+        commands.add("open-model-folder", tr("Open a model folder..."), self.choose_folder, models)
 
     @Slot(object)
     def open(self, paths: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ from app.words import tr
 _MARGIN_PX = 32
 _NARROW_MARGIN_PX = 16
 _NARROW_PX = 640
-_NOTICE_PX = 64  # room for a notice below the end of the content
 _GAP_PX = 10
 
 
@@ -42,8 +41,13 @@ class PlacePage(QWidget):
         self.column.setSpacing(16)
         self.area = scrolled(content, self, title)
         self.area.verticalScrollBar().rangeChanged.connect(self._fit)
-        filled(QVBoxLayout(self), self._line, (self.area, 1), margins=0, spacing=0)
+        self._foot = QHBoxLayout()  # has the notice
+        filled(QVBoxLayout(self), self._line, (self.area, 1), self._foot, margins=0, spacing=0)
         self._fit()
+
+    def hold(self, notice: QWidget) -> None:
+        """Give a notice its place."""
+        self._foot.addWidget(notice)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -62,8 +66,8 @@ class PlacePage(QWidget):
         self._line.setContentsMargins(side, 18, side, 12)
         bar = self.area.verticalScrollBar()
         taken = bar.sizeHint().width() if bar.maximum() > 0 else 0  # the cards end where the head's buttons do
-        below = side + self._theme.type.px(_NOTICE_PX)
-        self.column.setContentsMargins(side, 4, side - taken, below)
+        self._foot.setContentsMargins(side, 0, side, 0)
+        self.column.setContentsMargins(side, 4, side - taken, side)
 
 
 class SectionHead(QWidget):

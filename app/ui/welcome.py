@@ -102,8 +102,8 @@ class WelcomePanel(QScrollArea):
         content = QWidget()
         content.setProperty("kind", "column")
         self.setWidget(content)
-        self.getting = Getting(theme, self._store, self)
         self._shelf = ModelShelf(workspace, self._store)
+        self.getting = Getting(theme, self._store, self._shelf, self)
         self.hero = Hero(content)  # says hello, and who answers
         self.head = SectionHead(tr("Better models for this computer"), content)
         self.cards = CardGrid(theme, content)  # the models that suit this computer
@@ -135,6 +135,7 @@ class WelcomePanel(QScrollArea):
         self._workspace.model.changed.connect(self._engine_changed)
         store.downloads.changed.connect(self._tell_download)
         self.cards.get_requested.connect(self._get)
+        self.cards.details_requested.connect(self._show_details)
         self.cards.retry_requested.connect(self.getting.go_on)
         self.cards.chat_requested.connect(self.chat_requested)
 
@@ -202,6 +203,10 @@ class WelcomePanel(QScrollArea):
         if content is not None:
             self.getting.get(content.model, with_draft=content.draft_bytes > 0, ask=False)
 
+    @Slot(str)
+    def _show_details(self, reference: str) -> None:
+        self.getting.show(self._shelf.model(reference))
+
     @Slot()
     def _tell_download(self) -> None:
         if self.isVisible() and self._store.downloads.entries:
@@ -209,7 +214,9 @@ class WelcomePanel(QScrollArea):
 
     def _order_tabs(self) -> None:
         """From the top to the bottom, whenever cards came or went."""
-        order: list[QWidget] = [card.button for card in self.cards.cards.values()]
+        order: list[QWidget] = []
+        for card in self.cards.cards.values():
+            order += [card.info, card.button]
         order += self.links
         if order != self._tabs:
             self._tabs = order

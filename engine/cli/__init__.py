@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from engine.cli import ask, bench, doctor, gpu, models, plan, serve, train
-from engine.cli.subcommand import Parser
+from engine.cli.subcommand import Parser, told
 from engine.errors import TenonError
 from engine.files import file_trouble
 from engine.gpu_addon.check import activate
@@ -33,14 +33,14 @@ def main(arguments: list[str]) -> int:
     if arguments[0] != "gpu":  # which looks at the add-on, and removes it
         problem = activate()
         if problem is not None:
-            print(problem, file=sys.stderr)
+            print(told("AddonUnusable", problem), file=sys.stderr)
     try:
         mend_folders()
         mend_endpoints()
         finish_move()
         return int(options.run(options))
     except TenonError as error:
-        print(f"tenon: {error.message}", file=sys.stderr)
+        print(f"tenon: {told(type(error).__name__, error.message)}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return 130

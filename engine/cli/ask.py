@@ -24,6 +24,7 @@ from engine.cli.subcommand import (
     on_interrupt,
     path,
     read_ahead,
+    told,
 )
 from engine.documents import read_attachment
 from engine.errors import InvalidOption
@@ -272,7 +273,7 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool
         elif isinstance(event, ContextTrimmed):
             print(f"The oldest {event.messages_left_out} messages were left out.", file=sys.stderr)
         elif isinstance(event, Failed):
-            print(f"tenon: {event.error.message}", file=sys.stderr)
+            print(f"tenon: {told(event.error.kind, event.error.message)}", file=sys.stderr)
             return event.error.exit_code, None
         elif isinstance(event, Finished):
             if stream is None:

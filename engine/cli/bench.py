@@ -76,7 +76,8 @@ def _bench(options: argparse.Namespace) -> int:
             show_status(f"{event.mode}: {event.done} of {event.total} replies{loading}")
 
     engine = Engine(events.put)
-    benchmark = Benchmark(modes, engine.submit, told, max_tokens=options.max_tokens)
+    predicted = {mode.mode: mode.predicted_per_second for mode in plan.modes}
+    benchmark = Benchmark(modes, engine.submit, told, predicted, max_tokens=options.max_tokens)
     with on_interrupt(benchmark.cancel), closing(engine):
         benchmark.start()
         while not benchmark.over:

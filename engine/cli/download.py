@@ -259,7 +259,7 @@ def run_search(options: argparse.Namespace) -> int:
     for model in listed:
         size = readable(model.typical_bytes(Q4_K_M_BITS))
         print(f"{model.name:<26} {_count(model.parameters):>6}  about {size} in 4 bits  {model.licence}")
-        print(f"{'':<26} {model.about}")
+        print(f"{'':<26} {model.title}: {model.about}")
     if found:
         print("\nOn the hub:")
     for other in found:

@@ -42,6 +42,7 @@ from engine.hub.model_folders import (
 )
 from engine.hub.model_move import move_models, unfinished_move
 from engine.hub.record import record_as_json
+from engine.hub.titles import title_of_model, type_of_model
 from engine.sentences import readable, say
 
 
@@ -87,14 +88,16 @@ def run_list(options: argparse.Namespace) -> int:
         print(json.dumps(found, ensure_ascii=False))
         return 0
     for name in found["bundled"]:
-        print(f"{name:<40} bundled")
+        print(f"{name:<40} {title_of_model(name)}, bundled")
     for model in installed:
         print(f"{model.name:<40} {_described(model)}")
     for other in others:
-        print(f"{other.reference:<40} {readable(other.size_bytes)}, from {other.source}")
+        told = f"{_label(other.reference, other.format)}, {readable(other.size_bytes)}"
+        print(f"{other.reference:<40} {told}, from {other.source}")
     for server in endpoints():
         for served in server.models:
-            print(f"{server.reference(served.name):<40} on {server.address} ({KIND_TITLES[server.kind]})")
+            reference = server.reference(served.name)
+            print(f"{reference:<40} {title_of_model(reference)}, on {server.address} ({KIND_TITLES[server.kind]})")
     for download in downloads:
         done = f"{readable(download.done_bytes())} of {readable(download.plan.size_bytes)}"
         print(
@@ -249,13 +252,19 @@ def _as_json(model: InstalledModel) -> dict[str, Any]:
     return {"name": model.name, "location": str(model.location), "problem": model.problem, "record": record}
 
 
+def _label(reference: str, type_: str) -> str:
+    """Return a model's title, and the type of its weights by its name, else the given one."""
+    return f"{title_of_model(reference)}, {type_of_model(reference) or type_}"
+
+
 def _described(model: InstalledModel) -> str:
     if model.problem is not None:
         return model.problem
     if model.record is None:
         return "put there by hand"
     record = model.record
-    parts = [record.kind, record.quantization or record.format, readable(record.size_bytes)]
+    label = _label(str(model.location), record.quantization or record.format)
+    parts = [label, record.kind, readable(record.size_bytes)]
     if record.repo is not None:
         parts.append(f"from {record.repo}")
     if record.location is not None:

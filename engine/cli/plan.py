@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, add_load_options, load_options, path, show_status
 from engine.errors import InvalidOption, ModelNotFound
+from engine.hub.titles import title_of_model
 from engine.json_text import from_plain, read_json
 from engine.messages import MachineReport
 
@@ -83,12 +84,14 @@ def _read_machine(file: Path) -> MachineReport:
 
 
 def _lines(plan: MachinePlan) -> list[str]:
-    with_draft = f" with {', '.join(plan.drafts)}" if plan.drafts else ""
-    lines = [f"{plan.model}{with_draft}, {plan.weights} weights", ""]
-    lines.append(f"{'mode':<15}{'tok/s':>8}{'x plain':>9}{'first token':>13}{'memory':>10}{'GPU':>10}")
+    with_draft = f" with {', '.join(map(title_of_model, plan.drafts))}" if plan.drafts else ""
+    lines = [f"{title_of_model(plan.model)}{with_draft}, {plan.weights} weights", ""]
+    lines.append(f"{'mode':<15}{'tok/s':>8}{'x plain':>9}{'first token':>13}{'memory':>12}{'GPU':>10}")
     for mode in plan.modes:
         lines += _mode_lines(mode, plan.times_plain(mode))
     lines += ["", plan.reason]
+    if plan.taken is not None:
+        lines.append(f"{plan.taken.context:,} of {plan.context_limit:,} tokens of context; memory from empty to full.")
     if not plan.measured:
         lines.append("The machine was not measured, so figures are guesses.")
     return lines
@@ -100,10 +103,11 @@ def _mode_lines(mode: ModePlan, times: float | None) -> list[str]:
     source = "measured on a busy machine" if mode.busy else "measured" if mode.measured else "predicted"
     gpu = sum(taken for device, taken in mode.memory_bytes.items() if device != "host")
     on_gpu = f"{gpu / 1e9:.2g} GB" if gpu else ""
-    host = f"{mode.memory_bytes['host'] / 1e9:.2g} GB"
+    least, most = mode.memory_bytes["host"] - mode.text_bytes["host"], mode.memory_bytes["host"]
+    host = f"{least / 1e9:.2g}-{most / 1e9:.2g} GB"
     return [
         f"{mode.mode:<15}{mode.tokens_per_second:>8.3g}{'' if times is None else f'{times:.2g}':>9}"
-        f"{f'{mode.first_token_s:.2g} s':>13}{host:>10}{on_gpu:>10}",
+        f"{f'{mode.first_token_s:.2g} s':>13}{host:>12}{on_gpu:>10}",
         f"{'':<15}{source}, {mode.summary}",
         *([f"{'':<15}{mode.passed_over}"] if mode.passed_over else []),
     ]

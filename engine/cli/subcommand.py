@@ -27,6 +27,23 @@ from engine.terminal import Steering
 if TYPE_CHECKING:
     from engine.hub.transfer import StopSignal
 
+# Remedies in the terminal's words by the names of the classes in engine/errors.py; an error's own text has none of
+# its commands and variables, as windows show it too. app/chat/troubles.py has the window's.
+_NETWORK = (
+    "In the environment HF_ENDPOINT is the mirror, HTTPS_PROXY the proxy, SSL_CERT_FILE a file of certificates, and "
+    "HF_HUB_OFFLINE offline mode."
+)
+_REMEDIES = {
+    "AccessDenied": "`tenon models token` keeps an access token.",
+    "AddonUnusable": "`tenon gpu install` fetches GPU support.",
+    "HubError": _NETWORK,
+    "HubUnreachable": _NETWORK,
+    "ModelNotFound": "`tenon models list` names the models that are here, and `tenon models get` fetches others.",
+    "NotOnHub": "`tenon models search` searches the hub, and `tenon models token` keeps an access token.",
+    "OutOfDisk": "TENON_DATA_DIR in the environment is the folder of Tenon's data.",
+    "RemoteUnreachable": "HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE in the environment are heeded.",
+    "TokenNotKept": "HF_TOKEN in the environment is taken for the access token.",
+}
 _UNITS = {
     "": 1,
     "k": 10**3,
@@ -83,8 +100,9 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
         dest="drafts",
         action="append",
         default=[],
-        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; lookup for "
-        "what followed the same words before, off for nothing; may be repeated, for drafts that vote",
+        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; mtp for "
+        "the layer that the model comes with, lookup for what followed the same words before, off for nothing; may be "
+        "repeated, for drafts that vote",
     )
     parser.add_argument(
         "--weights",
@@ -237,6 +255,16 @@ def stopped_by_interrupt(work: Callable[[], Outcome], stop: StopSignal) -> Outco
     if failed:
         raise failed[0]
     return ended[0]
+
+
+def told(kind: str, message: str) -> str:
+    """Return an error's sentence, and its remedy in the terminal's words.
+
+    Args:
+        kind: Name of the error's class.
+        message: The sentence.
+    """
+    return " ".join(filter(None, (message, _REMEDIES.get(kind))))
 
 
 def read_ahead(reference: str) -> None:

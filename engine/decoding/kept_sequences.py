@@ -15,10 +15,11 @@ class KeptSequences:
 
     Args:
         new: Makes an empty sequence.
-        has_room: Returns True if memory holds so many sequences and one more, each grown to the whole context.
+        has_room: Returns True if memory holds so many sequences and one more, each grown to the whole context,
+            beside kept ones of so many bytes.
     """
 
-    def __init__(self, new: Callable[[], TokenSequence], has_room: Callable[[int], bool]) -> None:
+    def __init__(self, new: Callable[[], TokenSequence], has_room: Callable[[int, int], bool]) -> None:
         self._new = new
         self._has_room = has_room
         self._kept = [new()]  # the one that was used last is at the end
@@ -28,10 +29,6 @@ class KeptSequences:
     def bytes(self) -> int:
         """Bytes that the caches of all sequences take now."""
         return sum(sequence.cache_bytes for sequence in (*self._kept, *self._in_use))
-
-    @property
-    def _count(self) -> int:
-        return len(self._kept) + len(self._in_use)
 
     def open(self, prompt: Sequence[int] = ()) -> TokenSequence:
         """Return the sequence that serves a prompt with the least loss.
@@ -45,20 +42,23 @@ class KeptSequences:
         """
         best = max(self._kept, key=lambda kept: shared_tokens(kept.token_ids, prompt), default=None)
         if best is not None and 2 * shared_tokens(best.token_ids, prompt) < len(best.token_ids):
-            room = not self._kept or (len(self._kept) < _MOST and self._has_room(self._count))
+            room = not self._kept or (len(self._kept) < _MOST and self._has_room_beside_kept(len(self._in_use)))
             best = None if room else self._kept[0]
         if best is None:
             best = self._new()
         else:
             self._kept.remove(best)
         self._in_use.append(best)
-        while self._kept and not self._has_room(self._count - 1):
+        while self._kept and not self._has_room_beside_kept(len(self._in_use) - 1):
             del self._kept[0]
         return best
+
+    def _has_room_beside_kept(self, others: int) -> bool:
+        return self._has_room(others, sum(sequence.cache_bytes for sequence in self._kept))
 
     def close(self, sequence: TokenSequence) -> None:
         """Keep a sequence whose reply has ended; drop the oldest ones if there are too many or memory is short."""
         self._in_use.remove(sequence)
         self._kept.append(sequence)
-        while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0)):
+        while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0, 0)):
             del self._kept[0]

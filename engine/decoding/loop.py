@@ -117,7 +117,8 @@ class Decoding:
             self._verify(asked, asked.draft)
         elif self._reading is not None:
             ended = self._reading.take(asked)
-            self._recipe.drafter.read_prompt(len(self._sequence.token_ids))
+            drafter, sequence = self._recipe.drafter, self._sequence
+            drafter.read_prompt(len(sequence.token_ids), sequence.take_hidden() if drafter.reads_hidden else None)
             if not ended:
                 return
             self._clock.prompt_done()

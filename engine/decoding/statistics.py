@@ -125,6 +125,7 @@ class ReplyClock:
         """Return the figures so far."""
         prompt_s = (self._prompt_done or time.perf_counter()) - self.started
         predicted_s = (self._last_token or 0.0) - (self._prompt_done or 0.0)
+        decoded = self.predicted_n - 1  # the first token comes out of the prompt's forward
         tested = sum(self._tested)
         return Timings(
             prompt_n=self.prompt_n,
@@ -134,14 +135,13 @@ class ReplyClock:
             time_to_first_token_ms=None if self._first_token is None else (self._first_token - self.started) * 1e3,
             predicted_n=self.predicted_n,
             predicted_ms=max(predicted_s, 0.0) * 1e3,
-            # The prompt's own forward gives the first token, so one token alone says nothing about speed.
-            predicted_per_second=self.predicted_n / predicted_s if self.predicted_n > 1 and predicted_s > 0 else None,
+            predicted_per_second=decoded / predicted_s if decoded > 0 and predicted_s > 0 else None,
             draft_n=self.draft_n,
             probe_n=self.probe_n,
             draft_n_tested=tested,
             draft_n_accepted=self.draft_n_accepted,
             acceptance_rate=sum(self._accepted) / tested if tested else None,
-            mean_acceptance_length=(self.predicted_n - 1) / self.target_forwards if self.target_forwards else None,
+            mean_acceptance_length=decoded / self.target_forwards if self.target_forwards else None,
             acceptance_by_position=tuple(
                 accepted / count for accepted, count in zip(self._accepted, self._tested, strict=True)
             ),
@@ -156,16 +156,16 @@ class ReplyClock:
     def _plain_per_second(self, predicted_s: float) -> float | None:
         """Return the tokens per second with which plain decoding would have written the same tokens.
 
-        They are counted as the reply's own speed is. Rounds without a draft took what they took; each token of the
-        others costs the mean of such rounds, and every token the mean time between two rounds. The first token came
-        out of the prompt's forward in both.
+        They are counted as the reply's own speed is, without the first. Rounds without a draft took what they took;
+        each token of the others costs the mean of such rounds, and every token the mean time between two rounds.
         """
         enough = len(self._plain_s) >= _FEWEST_PLAIN
         forward_s = statistics.fmean(self._plain_s) if enough else self.recalled_plain_s
-        others = self.predicted_n - 1 - self._plain_n
-        if self.predicted_n < 2 or not self.target_forwards or (others > 0 and not forward_s):
+        decoded = self.predicted_n - 1
+        others = decoded - self._plain_n
+        if decoded < 1 or not self.target_forwards or (others > 0 and not forward_s):
             return None
         between_s = max(predicted_s - self.draft_s - self.verify_s, 0.0) / self.target_forwards
         forwards_s = self._plain_sum_s + max(others, 0) * (forward_s or 0.0)
-        seconds = self.plain_share * forwards_s + between_s * (self.predicted_n - 1)
-        return self.predicted_n / seconds if seconds else None
+        seconds = self.plain_share * forwards_s + between_s * decoded
+        return decoded / seconds if seconds else None

@@ -304,10 +304,18 @@ class Committee(Drafter):
         self.wants_hidden = any(map(self._listens, range(len(self._members))))
         return least
 
-    def read_prompt(self, end: int) -> None:
+    @property
+    def reads_hidden(self) -> bool:  # type: ignore[override]
+        """True if any member reads the prompt's rows; those of others are kept for them."""
+        return any(member.drafter.reads_hidden for member in self._members if member.drafter.hidden_layers)
+
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
         """Let each member read the prompt up to a position."""
-        for member in self._members:
-            member.drafter.read_prompt(end)
+        if hidden is not None:
+            self._divide(hidden)
+        for at, member in enumerate(self._members):
+            reads = bool(member.drafter.hidden_layers) and member.drafter.reads_hidden
+            member.drafter.read_prompt(end, self._take_rows(at) if reads else None)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Judge the members by what was emitted, and pass it on to each of them with its own rows."""
@@ -316,11 +324,8 @@ class Committee(Drafter):
         if hidden is not None:
             self._divide(hidden)
         for at, member in enumerate(self._members):
-            drafter, rows = member.drafter, None
-            if self._rows[at] and self._listens(at):
-                rows = self._rows[at][0] if len(self._rows[at]) == 1 else torch.cat(self._rows[at])
-                self._rows[at] = []
-            drafter.observe(tokens, rows, probes if member.kind == PROMPT_TOKENS else None)
+            rows = self._take_rows(at) if self._listens(at) else None
+            member.drafter.observe(tokens, rows, probes if member.kind == PROMPT_TOKENS else None)
 
     def draft_ahead(self) -> bool:
         """Take a step ahead with the first member that has one to take."""
@@ -339,6 +344,11 @@ class Committee(Drafter):
         """Return whether a member wants its hidden rows now."""
         drafter = self._members[at].drafter
         return bool(drafter.hidden_layers) and drafter.wants_hidden
+
+    def _take_rows(self, at: int) -> Tensor | None:
+        """Return a member's rows that it has not taken, and forget them; None if there are none."""
+        rows, self._rows[at] = self._rows[at], []
+        return (rows[0] if len(rows) == 1 else torch.cat(rows)) if rows else None
 
     def _divide(self, hidden: Tensor) -> None:
         """Keep the rows for the members that want any, each with its own columns."""

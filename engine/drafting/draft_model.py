@@ -6,7 +6,6 @@ Source: Leviathan et al. 2023 for the idea; the tree is drafted by masking as in
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from math import inf
 
@@ -14,23 +13,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.drafting.drafter import Drafter, LeftAlone
+from engine.drafting.drafter import Drafter, ReadingPace
 from engine.drafting.trees import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
 from engine.model.token_tree import Draft, DraftShape, Probes, followed
 from engine.placement.device import Link
-from engine.sentences import figure, mark, say
 
 # Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
 _CHUNK = 256
-# Pieces from this size on show how long a long prompt takes: smaller ones wait for the weights.
-_LARGE_PIECE = 64
 _NO_PROBES = Probes()
-_NOT_READ = mark(
-    "The draft is left out of this reply: it would take {seconds} s to read the prompt's {tokens} tokens, and is not "
-    "likely to save as much."
-)
 
 
 class DraftModel:
@@ -63,7 +55,7 @@ class DraftModel:
         self._cache = decoder.new_cache(self._context + LARGEST_TREE, to_device=link.to_device)
         self.text: list[int] = []  # every token so far; the last one is the root
         self._cached: list[int] = []
-        self._row_s = 0.0  # seconds of reading a token in a large piece; 0 before one was read
+        self._pace = ReadingPace()
 
     @property
     def room(self) -> int:
@@ -123,12 +115,13 @@ class DraftModel:
         Raises:
             LeftAlone: It would take longer.
         """
-        if (left_s := self.missing * self._row_s) > most_s:
-            raise LeftAlone(say(_NOT_READ, tokens=figure(self.missing, ","), seconds=figure(left_s, ".0f")))
-        count, begun = end - len(self._cached), time.perf_counter()
-        self.read(end)
-        if count >= _LARGE_PIECE:
-            self._row_s = (time.perf_counter() - begun) / count
+
+        def piece() -> int:
+            count = end - len(self._cached)
+            self.read(end)
+            return count
+
+        self._pace.read(piece, self.missing, most_s)
 
     def read_root(self) -> Tensor:
         """Return the (V,) log-probabilities after the root, read together with the few tokens missing before it."""
@@ -209,7 +202,7 @@ class DraftModelDrafter(Drafter):
         self._row_of = {}
         return len(prompt)
 
-    def read_prompt(self, end: int) -> None:
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
         """Read the prompt with the target, so that the second token does not wait for it."""
         if self._limits.depth <= self._model.room:
             self._model.read_prompt(end, self._reading_s)

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
 from torch import Tensor
 
 from engine.model.token_tree import Draft, DraftShape
+from engine.sentences import figure, mark, say
+
+# Pieces from this size on show how long a long prompt takes: smaller ones wait for the weights.
+_LARGE_PIECE = 64
+_NOT_READ = mark(
+    "The draft is left out of this reply: it would take {seconds} s to read the prompt's {tokens} tokens, and is not "
+    "likely to save as much."
+)
 
 
 class LeftAlone(Exception):
     """A drafter costs this reply more than it saves; the text is a sentence for the user."""
+
+
+class ReadingPace:
+    """Time that a draft takes to read a prompt."""
+
+    def __init__(self) -> None:
+        self._row_s = 0.0  # seconds of reading a token in a large piece; 0 before one was read
+
+    def read(self, piece: Callable[[], int], missing: int, most_s: float) -> None:
+        """Read a piece of a prompt.
+
+        Args:
+            piece: Reads it and returns its number of tokens.
+            missing: Tokens that are to be read in all.
+            most_s: Most seconds that they may take.
+
+        Raises:
+            LeftAlone: They would take longer.
+        """
+        if (left_s := missing * self._row_s) > most_s:
+            raise LeftAlone(say(_NOT_READ, tokens=figure(missing, ","), seconds=figure(left_s, ".0f")))
+        begun = time.perf_counter()
+        if (count := piece()) >= _LARGE_PIECE:
+            self._row_s = (time.perf_counter() - begun) / count
 
 
 class Drafter(Protocol):
@@ -27,6 +60,8 @@ class Drafter(Protocol):
     hidden_layers: tuple[int, ...] = ()
     # True if the next call of `observe` is to bring rows; rows that are not wanted come with a later call
     wants_hidden: bool = True
+    # True if `read_prompt` takes the rows of the prompt, so that none of them wait for `observe`
+    reads_hidden: bool = False
     # True if the scores of its drafts are observed chances, which a schedule may weigh
     gives_chances: bool = False
     # Tokens of a round by the nodes of its draft if they were counted on replies, else empty
@@ -45,8 +80,12 @@ class Drafter(Protocol):
             needs no rows. The target reads the rest again even if its own cache holds it.
         """
 
-    def read_prompt(self, end: int) -> None:
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
         """Read the prompt up to a position, which the target has read now; most drafters have nothing to read.
+
+        Args:
+            end: Tokens of the prompt that the target has read.
+            hidden: Hidden rows of the positions since the last call, as `observe` takes them, if it `reads_hidden`.
 
         Raises:
             LeftAlone: Reading all of it would take longer than the reply is likely to gain.

@@ -22,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import exp, log
+from math import exp, inf, log
 from typing import ClassVar, TypeAlias
 
 import torch
 from torch import Tensor
 
 from engine.drafting.chances import Chances
-from engine.drafting.drafter import Drafter, NoDrafter
+from engine.drafting.drafter import Drafter, NoDrafter, ReadingPace
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_layout import HeadLayout, read_layout
 from engine.drafting.head_loader import SharedWeights, load_feature_network
@@ -75,13 +75,18 @@ _PAUSE, _FOR_EACH_ROW = 64, 4
 class FeatureDraft(Drafter):
     """Drafts dynamic trees from the target's hidden states.
 
+    Its rows of the prompt are run as the target reads it, so that the second token does not wait for them.
+
     Args:
         network: The draft.
         limits: Limits of its trees; width 1 drafts chains.
         context: Tokens of context of the target.
         link: The way to the draft's device.
         check: Called between the draft's blocks; raises to cancel.
+        chains: True if chains pay without a short way too, since each row of a forward is dear.
     """
+
+    reads_hidden = True
 
     def __init__(
         self,
@@ -90,9 +95,13 @@ class FeatureDraft(Drafter):
         context: int,
         link: Link,
         check: Callable[[], None],
+        chains: bool = False,
     ) -> None:
         self.hidden_layers = network.hidden_layers  # layers of the target whose hidden rows `observe` takes
+        self.runs_chains = chains or network.has_short_way  # True if `run_chain` is worth to be called
         self.limits = limits  # limits of its trees. May be changed between replies
+        self.reading_s = inf  # most seconds of reading a prompt. May be changed between replies
+        self._pace = ReadingPace()
         self._network = network
         self._link = link
         self._check = check
@@ -107,6 +116,19 @@ class FeatureDraft(Drafter):
         """Keep what an earlier text shares with this prompt; return the first position whose rows are needed."""
         self._root = None
         return self._rows.reset(prompt)
+
+    @torch.inference_mode()
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
+        """Run the rows whose next token the prompt has."""
+        self._rows.observe((), hidden)
+        ready = min(self._rows.held, len(self._rows.text) - 1) - self._cache.length
+
+        def piece() -> int:
+            self._rows.put_back(self._run_waiting(self._rows.take(), ready))
+            return ready
+
+        if ready > 0:
+            self._pace.read(piece, len(self._rows.text) - 1 - self._cache.length, self.reading_s)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Note emitted tokens and the target's rows of what was committed, which wait until a draft is asked for.
@@ -153,11 +175,6 @@ class FeatureDraft(Drafter):
         return replace(draft, tokens=tuple(link.to_host(network.target_tokens(own)).tolist()))
 
     @property
-    def runs_chains(self) -> bool:
-        """True if the network has the short way that `run_chain` takes."""
-        return self._network.has_short_way
-
-    @property
     def waiting(self) -> int:
         """Rows that the next chain has to take in first."""
         return len(self._rows.text) - 1 - self._cache.length
@@ -170,7 +187,7 @@ class FeatureDraft(Drafter):
     def run_chain(
         self, goes_on: Callable[[Tensor], int | None], known: Callable[[Tensor, Sequence[int]], None]
     ) -> None:
-        """Run a chain below the last observed token, step by step by the short way.
+        """Run a chain below the last observed token, step by step, by the short way where there is one.
 
         Args:
             goes_on: Takes the (1, Vd) logits after each node, the root first, and returns the token of the next
@@ -182,7 +199,10 @@ class FeatureDraft(Drafter):
 
         def run(tokens: Sequence[int], features: Tensor) -> tuple[Tensor, Tensor]:
             found = network.run_next(tokens, cache, features, self._check)
-            assert found is not None, "chains are run where there is a short way"
+            if found is None:
+                places = torch.arange(cache.length, cache.length + len(tokens))
+                made = network.run(torch.tensor(tokens), places, cache, features=features, check=self._check)
+                found = network.logits(made), made
             cache.commit(range(len(tokens)))
             return found
 
@@ -234,6 +254,7 @@ class ShareChances(Chances):
     def __init__(self) -> None:
         super().__init__(_WEIGHT, _MEMORY)
         self.lately = _USUAL  # share of the likeliest guesses that held lately
+        self.step_worth = 0.0  # worth that a step of the head was asked for last
 
     def of_share(self, share: float) -> float:
         """Return the chance that a token of this share comes."""
@@ -274,7 +295,14 @@ class ChainDraft(Drafter):
         self._guessed = []
         self._missed = 0
         self.wants_hidden = False
+        # A head that has not paid lately reads nothing before it is asked.
+        self.reads_hidden = self._chances.lately >= self._chances.step_worth
         return self._head.reset(prompt)
+
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
+        """Let the head read the prompt."""
+        if self.reads_hidden:
+            self._head.read_prompt(end, hidden)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Learn what guesses were worth, and take tokens and rows in."""
@@ -290,6 +318,7 @@ class ChainDraft(Drafter):
     def propose(self, shape: DraftShape) -> Draft:
         """Draft a chain within the shape's rows whose steps promise at least the worth that the shape asks."""
         match = self._lookup.propose(shape)
+        self._chances.step_worth = shape.step_worth
         may_ask, self.wants_hidden = self.wants_hidden, self._pays(shape.step_worth)
         likely = bool(match) and exp(match.scores[0]) >= _LIKELY_MATCH
         if likely or shape.rows < 1 or shape.step_worth > 1.0 or not may_ask:
@@ -367,8 +396,11 @@ class HeadDraft(SharingDraft):
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        network = load_feature_network(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
-        return partial(self.text, network, parts, ShareChances())
+        return partial(self.text, self.network(shared, parts), parts, ShareChances())
+
+    def network(self, shared: SharedWeights, parts: DraftLoad) -> FeatureNetwork:
+        """Read the network; arguments are those of `texts`."""
+        return load_feature_network(self.opened.head, parts.target.config, shared, parts.weights, parts.check)
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
         """Make room for a text.
@@ -378,13 +410,15 @@ class HeadDraft(SharingDraft):
             parts: Context and device of the draft.
             chances: Worth of its guesses in all texts.
         """
-        draft = FeatureDraft(network, TreeShape(), parts.context, parts.link, parts.check)
+        chains = self.comes_with_target and not parts.plan.on_gpu
+        draft = FeatureDraft(network, TreeShape(), parts.context, parts.link, parts.check, chains)
         return partial(_drafter, draft, chances)
 
 
 def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
-    """Make a drafter of chains if the head has a short way and nobody asks for trees, else of trees."""
+    """Make a drafter of chains if the head runs them and nobody asks for trees, else of trees."""
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
+    draft.reading_s = wanted.reading_s
     if draft.runs_chains and wanted.growth == TreeShape(chains=True):
         lookup = NoDrafter() if wanted.matches is None else PromptLookup(wanted.matches)
         return ChainDraft(draft, lookup, chances)

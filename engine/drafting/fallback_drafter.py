@@ -50,9 +50,15 @@ class FallbackDrafter(Drafter):
         """Begin a reply of the drafter; after a failure no rows are needed."""
         return self._try(lambda drafter: drafter.reset(prompt), len(prompt))
 
-    def read_prompt(self, end: int) -> None:
+    @property
+    def reads_hidden(self) -> bool:  # type: ignore[override]
+        """True if the drafter reads the prompt's rows, and while there is none any more, which drops them."""
+        return self._drafter is None or self._drafter.reads_hidden
+
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
         """Let the drafter read the prompt up to a position."""
-        self._try(lambda drafter: drafter.read_prompt(end), None)
+        rows = None if hidden is None or self._drafter is None else self._link.to_device(hidden)
+        self._try(lambda drafter: drafter.read_prompt(end, rows), None)
 
     def propose(self, shape: DraftShape) -> Draft:
         """Return the drafter's draft, or an empty one after a failure."""

@@ -34,9 +34,10 @@ from engine.model.rope import RopeTable
 class Fusion(ABC):
     """The fusion of embedding and feature at the draft's input."""
 
-    # The one matrix that maps [embedding; feature] to the residual stream, or None if the fusion is more than
-    # that
+    # The matrix that maps [embedding; feature] to the residual stream, or None if the fusion is more than that and
+    # norms of the two
     join: LinearMap | None = None
+    norms: tuple[Norm | None, Norm | None] = (None, None)  # norms of embedding and feature before that map
 
     def __init__(self, *parts: Norm | LinearMap | None) -> None:
         self._parts = parts
@@ -61,23 +62,23 @@ class Fusion(ABC):
 
 
 class EagleFusion(Fusion):
-    """One matrix over embedding and feature side by side: fc([embedding; feature]), EAGLE-1 and EAGLE-2.
+    """One matrix over embedding and feature side by side: fc([embedding; feature]), EAGLE-1, EAGLE-2 and MTP.
 
     Args:
         fc: 2 h -> h.
-        norm: Norm of the embedding (speculators' ``layernorms``), or None.
+        norm: Norm of the embedding (speculators' ``layernorms``, MTP), or None.
+        feature_norm: Norm of the feature (MTP), or None.
     """
 
-    def __init__(self, fc: LinearMap, norm: Norm | None = None) -> None:
-        super().__init__(fc, norm)
-        self._fc, self._norm = fc, norm
-        self.join = fc if norm is None else None
+    def __init__(self, fc: LinearMap, norm: Norm | None = None, feature_norm: Norm | None = None) -> None:
+        super().__init__(fc, norm, feature_norm)
+        self.join = self._fc = fc
+        self.norms = norm, feature_norm
 
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
         """Join by one linear map."""
-        if self._norm is not None:
-            embedding = self._norm(embedding)
-        return self._fc(torch.cat((embedding, features), -1)), None
+        parts = zip(self.norms, (embedding, features), strict=True)
+        return self._fc(torch.cat([part if norm is None else norm(part) for norm, part in parts], -1)), None
 
 
 class DovetailFusion(Fusion):
@@ -210,7 +211,8 @@ class FeatureNetwork:
 
     def new_cache(self, capacity: int) -> KVCache:
         """Return an empty cache for this many rows."""
-        return KVCache(self.config.cache_shapes, capacity, self._cache_dtype, self.device)
+        config = self.config
+        return KVCache(config.cache_shapes, capacity, self._cache_dtype, self.device, parts=config.cache_parts)
 
     @torch.inference_mode()
     def run(
@@ -278,7 +280,10 @@ class FeatureNetwork:
         if join is None or len(fused) < len(self._fused) or weights.logit_soft_cap is not None:
             return None
         model = FusedModel.made_of(self.config, fused, weights.final_norm, weights.head, join)
-        return None if model is None else NextRows(model, weights.embedding, [self._rope], None)
+        if model is None:
+            return None
+        norms = weights.fusion.norms
+        return NextRows(model, weights.embedding, [self._rope], None, join_norms=norms, made_normed=weights.norm_output)
 
     @property
     def has_short_way(self) -> bool:

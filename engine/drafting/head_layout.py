@@ -397,7 +397,7 @@ def slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
         return math.prod(slot.shape) * 4
     if slot.field == "embedding":
         return slot.shape[0] * slot.shape[1] * weight_format.dense.itemsize
-    return weight_format.matrix_bytes(*slot.shape)
+    return weight_format.slot_bytes(slot)
 
 
 def _kind(names: Mapping[str, Any], config: Mapping[str, Any]) -> Kind | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import ClassVar
 
@@ -45,14 +45,21 @@ class DraftPlan:
 
     weights: WeightFormat  # format on the CPU; on a GPU the draft runs in its 16-bit type
     device: str  # device that it runs on, as torch calls it
-    context: int  # tokens of its context
-    size_bytes: int  # bytes of weights and cache there
+    context: int = 0  # tokens of its context
+    size_bytes: int = 0  # bytes of weights and cache there
     note: str = ""  # sentence for the user about what could not be done as asked
+    text_bytes: int = 0  # bytes among these of a cache that is full
 
     @property
     def on_gpu(self) -> bool:
         """True if the draft runs on a GPU."""
         return self.device != "cpu"
+
+    def with_context(self, draft: DraftKind, tokens: int) -> DraftPlan:
+        """Return the plan beside a target with so many tokens of context, of which a draft takes what it can."""
+        context = min(tokens, draft.context_length)
+        whole, weights = (draft.size_bytes(self.weights, count, elsewhere=self.on_gpu) for count in (context, 0))
+        return replace(self, context=context, size_bytes=whole, text_bytes=whole - weights)
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,8 @@ class DraftKind(ABC):
     """Tokens of a round (tau) with drafts of 15 nodes by kind of prompt, until it is measured here."""
     by_levels: ClassVar[bool] = True
     """True if each level of a tree takes a forward, which may be made ahead; else one makes all of them."""
+    comes_with_target: ClassVar[bool] = False
+    """True if the target's makers trained it with the target, so that ``auto`` may take it before a reply tried it."""
     on_host: ClassVar[bool] = False
     """True if a GPU is of no use to it."""
 

@@ -10,6 +10,7 @@ from engine.drafting.eagle import HeadDraft, ParallelDraft
 from engine.drafting.kind import DraftKind
 from engine.drafting.medusa import MedusaDraft
 from engine.drafting.mlp import MlpDraft
+from engine.drafting.mtp import NextLayerDraft
 from engine.drafting.prompt_tokens import PromptTokenDraft
 from engine.drafting.small_model import ModelDraft
 from engine.errors import CheckpointError
@@ -25,6 +26,7 @@ DRAFT_KINDS: dict[HeadKind | None, type[DraftKind]] = {
     "parallel": ParallelDraft,
     "assistant": AssistantDraft,
     "mlp": MlpDraft,
+    "mtp": NextLayerDraft,
     "feature": HeadDraft,
     None: ModelDraft,
 }

@@ -65,8 +65,7 @@ _FOLDER = "trees"
 L_in = TypeVar("L_in", contravariant=True)
 D = TypeVar("D", bound="CalibratedDraft[Any, Any]")
 _UNUSED = mark(
-    "The file {file} beside the heads {name} is damaged or was made for other heads, so their tree is not used: search "
-    "one with `tenon train tree`."
+    "The file {file} beside the heads {name} is damaged or was made for other heads, so their tree is not used."
 )
 
 

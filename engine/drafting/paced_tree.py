@@ -379,7 +379,7 @@ class PacedTree(Drafter):
         self._fresh_prompt = True
         return len(prompt)
 
-    def read_prompt(self, end: int) -> None:
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
         """Read with the target what was not read while it waited for its weights."""
         if self._model.room > 0:
             self._model.read(end)

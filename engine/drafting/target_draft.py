@@ -5,6 +5,7 @@ It brings no tokenizer, and its text is as long as the target's. It may share th
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -72,10 +73,12 @@ class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
 
     @property
     def read_elements(self) -> int:
-        """Elements of its matrices and of the head, which may be the target's."""
+        """Elements of its matrices that a row reads and of the head, which may be the target's."""
         tables = ("embedding", "markov_table")
         matrices = [slot for slot in self.layout.slots if len(slot.shape) == 2 and slot.field not in tables]
-        own = sum(slot.shape[0] * slot.shape[1] for slot in matrices)
+        mixture = self.layout.blocks.mixture
+        share = 1.0 if mixture is None else mixture.chosen / mixture.experts  # of the experts that a row reads
+        own = sum(int(math.prod(slot.shape) * (share if slot.of_expert else 1.0)) for slot in matrices)
         if any(slot.field == "head" for slot in matrices):
             return own
         return own + self.layout.draft_vocabulary_size * self.target.hidden_size
@@ -140,6 +143,8 @@ class TargetRows:
     def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
         """Note emitted tokens and the rows of what was committed, as `Drafter.observe` has them.
 
+        Rows without tokens are those of a piece of the prompt.
+
         Raises:
             ValueError: The rows are not those of every position up to the root.
         """
@@ -147,8 +152,12 @@ class TargetRows:
         if hidden is not None:
             self._waiting.append(hidden)
             self.held += len(hidden)  # asking each tensor again would take long
-            if self.held != len(self.text) - 1:
+            if tokens and self.held != len(self.text) - 1:
                 raise ValueError(f"{self.held} hidden rows for {len(self.text)} tokens")
+
+    def put_back(self, rows: Tensor) -> None:
+        """Let the last of the rows that were taken wait again."""
+        self._waiting = [rows] if len(rows) else []
 
     def take(self) -> Tensor | None:
         """Return all rows that wait, (n, columns), and clear them; return None if there are none."""

@@ -117,12 +117,13 @@ class Family:
     experts: FamilyExperts | None = None  # facts about the experts that its layers may have
     latent: bool = False  # True if keys and values are maps of a latent, which is cached in their place
     # True if the sigmoid of a map of attention's input multiplies attention's output; ``queries`` if each head's
-    # rows of that map follow those of its query
-    output_gate: bool | Literal["queries"] = False
+    # rows of that map follow those of its query, ``heads`` if the map has a number for each head and not for each
+    # channel
+    output_gate: bool | Literal["queries", "heads"] = False
     normed_embedding: bool = False  # True for an RMS norm without weights on the embedding
     # True if the final norm's weight is stored as it is, whatever ``norm_offset`` says
     plain_final_norm: bool = False
-    # True if files have layers after the last one that guess further tokens, which Tenon does not run
+    # True if files may have layers after the last one that guess further tokens (`NextNames`)
     extra_layers: bool = False
     published_in_blocks: bool = False  # True if its makers publish it in MXFP4
 

@@ -1,4 +1,4 @@
-"""Liquid AI's LFM2 and LFM2.5: gated short convolutions in the place of most attention."""
+"""Liquid AI's LFM2, LFM2.5 and LFM3: gated short convolutions in the place of most attention."""
 
 from __future__ import annotations
 
@@ -6,26 +6,54 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.families.family import Family, FamilyExperts, GgufForm, Line, Stack, Values, experts, sizes
+from engine.errors import UnsupportedModel
+from engine.families.family import (
+    TEXT_PART,
+    Family,
+    FamilyExperts,
+    GgufForm,
+    Line,
+    Stack,
+    Values,
+    experts,
+    sizes,
+)
 from engine.families.gguf_values import GgufValues
 from engine.sentences import mark
 
+_NAMES = (
+    ("norm", "embedding_norm"),
+    ("input_layernorm", "operator_norm"),
+    ("mlp.gate_proj", "feed_forward.w1"),
+    ("mlp.up_proj", "feed_forward.w3"),
+    ("mlp.down_proj", "feed_forward.w2"),
+)
 _LFM2 = Family(
     "LFM2",
     query_key_norm=True,
     names=(
-        ("norm", "embedding_norm"),
-        ("input_layernorm", "operator_norm"),
+        *_NAMES,
         ("post_attention_layernorm", "ffn_norm"),
         ("self_attn.q_norm", "self_attn.q_layernorm"),
         ("self_attn.k_norm", "self_attn.k_layernorm"),
         ("self_attn.o_proj", "self_attn.out_proj"),
-        ("mlp.gate_proj", "feed_forward.w1"),
-        ("mlp.up_proj", "feed_forward.w3"),
-        ("mlp.down_proj", "feed_forward.w2"),
     ),
     convolution="conv",
     stacks={"conv.conv.weight": Stack(("conv.conv.weight",), flat=True)},
+)
+_LFM3 = replace(
+    _LFM2,
+    name="LFM3",
+    sandwich_norm=True,
+    output_gate="heads",
+    partial_rotary=True,
+    windows="layer_types",
+    names=(
+        *_NAMES,
+        ("post_attention_layernorm", "post_operator_norm"),
+        ("pre_feedforward_layernorm", "ffn_norm"),
+        ("post_feedforward_layernorm", "post_ffn_norm"),
+    ),
 )
 _VALUES = {
     "tie_word_embeddings": True,
@@ -54,6 +82,19 @@ def _settle(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
         piece = int(values["block_multiple_of"])
         width = -(-int(values["block_ffn_dim_multiplier"] * width) // piece) * piece
     values["intermediate_size"] = width
+
+
+def _settle_lfm3(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
+    """Settle the layers' kinds: of four each second one convolves, and the others by turns see a window and all."""
+    for feature in ("use_sandwich_norm", "use_attention_gate"):
+        if not values[feature]:
+            raise UnsupportedModel(
+                "Tenon runs LFM3 with {feature} alone, and this model is without; choose another model.",
+                feature=feature,
+            )
+    if raw.get("layer_types") is None:
+        kinds = ("sliding_attention", "conv", "full_attention", "conv")
+        values["layer_types"] = ["conv", *(kinds[layer % 4] for layer in range(1, values["num_hidden_layers"]))]
 
 
 _OUTER = {"token_embd_norm": "model.embedding_norm"}
@@ -89,6 +130,10 @@ LINE = Line(
                 sum_floor=1e-6,
             ),
         ),
+        "Lfm3ForCausalLM": _LFM3,
+        "Lfm3VlForConditionalGeneration": replace(
+            _LFM3, name=mark("LFM3 (text part)"), text_types=("lfm3",), **TEXT_PART
+        ),
     },
     values={
         "lfm2": Values(
@@ -112,6 +157,24 @@ LINE = Line(
                 "use_expert_bias": True,
             },
             _SPELLINGS,
+        ),
+        "lfm3": Values(
+            {
+                **sizes(
+                    128_000, 128_000, 7680, hidden=2048, layers=24, heads=16, kv_heads=4, head_dim=128, epsilon=1e-5
+                ),
+                **_VALUES,
+                "conv_L_cache": 7,
+                "sliding_window": 256,
+                "use_sandwich_norm": True,
+                "use_attention_gate": True,
+            },
+            _SPELLINGS,
+            rope={
+                "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+                "full_attention": {"rope_type": "proportional", "rope_theta": 1e6, "partial_rotary_factor": 0.5},
+            },
+            settle=_settle_lfm3,
         ),
     },
     gguf={

@@ -78,7 +78,7 @@ def _recurrent(family: Family) -> Family:
         convolution=_RECURRENT,
         windows="none",
         extra_layers=True,
-        ignored_prefixes=("mtp.", "model.visual."),
+        ignored_prefixes=("model.visual.",),
         stacks={f"{_CONVOLUTION}.weight": Stack((f"{_CONVOLUTION}.weight",), flat=True), **stacks},
         experts=None if experts is None else replace(experts, fused=tuple(_EXPERT + name for name in _FUSED)),
     )

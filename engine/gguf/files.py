@@ -1,4 +1,4 @@
-"""GGUF files by their names: the model that a file belongs to, and its part of that model."""
+"""GGUF files by their names: the model that a file belongs to, its part of that model, and its quantization."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from engine.files import open_file
 SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
 _NO_MODELS = ("mmproj", "imatrix")
+#: Beginning of the names of files with the layer alone that guesses a token further (MTP).
+HEAD_PREFIX = "mtp-"
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
+_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
 #: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site with a limit on size.
 _PIECE = re.compile(
     r"(?P<whole>.+\.gguf)[-._](?:(?:part|split)[-._]?(?:[a-z]{1,2}|\d+(?:[-_]?of[-_]?\d+)?)|\d{2,3})",
@@ -39,11 +42,12 @@ def is_gguf(path: Path) -> bool:
 def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
     """Return the GGUF models among files by their names: the first part of each, and the parts that are there.
 
-    Image encoders are left out, and importance matrices.
+    Image encoders are left out, importance matrices, and layers that draft for a model beside them (MTP).
     """
     found: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix.lower() == SUFFIX and not any(name in file.name.lower() for name in _NO_MODELS):
+        name = file.name.lower()
+        if name.endswith(SUFFIX) and not name.startswith(HEAD_PREFIX) and not any(one in name for one in _NO_MODELS):
             found.setdefault(first_part(file), []).append(file)
     return found
 
@@ -58,6 +62,12 @@ def gguf_name(path: Path) -> str:
     """Return the name of a model by its file."""
     part = PART.fullmatch(path.stem)
     return path.stem if part is None else part["stem"]
+
+
+def quantization_of(name: str) -> str | None:
+    """Return the quantization in the name of a GGUF file, in capitals, or None if the name does not say."""
+    found = _QUANTIZATION.findall(name.removesuffix(SUFFIX))
+    return str(found[-1]).upper() if found else None
 
 
 def check_whole(files: Iterable[Path]) -> None:

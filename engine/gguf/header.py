@@ -19,7 +19,7 @@ import hashlib
 import math
 import mmap
 import struct
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf.constants import GGML_QUANT_SIZES, LlamaFileType
+from gguf.constants import GGMLQuantizationType as Kind
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.files import open_file
@@ -41,13 +42,30 @@ _STRING, _ARRAY = 8, 9
 #: struct's letters of the metadata's plain types.
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
+_SAY_NOTHING = (
+    *(LlamaFileType.ALL_F32, LlamaFileType.MOSTLY_F16, LlamaFileType.MOSTLY_BF16),
+    LlamaFileType.GUESSED,
+)
+
+
+#: Quantized types that are read: those of the kernels, and others that the package gguf decodes, except types of a
+#: single model.
+QUANTIZED = frozenset(
+    (
+        *(Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.MXFP4),
+        *(Kind.Q2_K, Kind.Q3_K, Kind.Q4_K, Kind.Q5_K, Kind.Q6_K),
+        *(Kind.IQ1_S, Kind.IQ1_M, Kind.IQ2_XXS, Kind.IQ2_XS, Kind.IQ2_S, Kind.IQ3_XXS, Kind.IQ3_S),
+        *(Kind.IQ4_NL, Kind.IQ4_XS, Kind.TQ1_0, Kind.TQ2_0),
+    )
+)
+
 
 @dataclass(frozen=True)
 class TensorInfo:
     """A tensor of a file."""
 
     name: str
-    kind: GGMLQuantizationType
+    kind: Kind
     shape: tuple[int, ...]  # shape with rows first, as in torch
     start: int
     stop: int  # end of its bytes
@@ -137,6 +155,28 @@ def read_header(path: Path) -> GgufHeader:
         raise WeightsCorrupt("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error) from error
 
 
+def most_weights(headers: Sequence[GgufHeader]) -> Kind:
+    """Return the type of most of a model's weights."""
+    weights: Counter[Kind] = Counter()
+    for header in headers:
+        for tensor in header.tensors.values():
+            weights[tensor.kind] += math.prod(tensor.shape)
+    return max(weights, key=weights.__getitem__)
+
+
+def quantization(headers: Sequence[GgufHeader]) -> str | None:
+    """Return a quantized file's format, or the type of most of its weights, or None if that is a plain one."""
+    kind = most_weights(headers)
+    if kind not in QUANTIZED:
+        return None
+    try:
+        said = LlamaFileType(headers[0].metadata.get("general.file_type", LlamaFileType.GUESSED))
+    except ValueError:
+        return str(kind.name)
+    # Files that were put together by hand claim plain numbers, or nothing.
+    return str(kind.name if said in _SAY_NOTHING else said.name.removeprefix("MOSTLY_"))
+
+
 class _Reader:
     """Walks the head; every length is checked against the remaining bytes before it is used."""
 
@@ -215,7 +255,7 @@ class _Reader:
         self._at += count * dtype.itemsize
         return values
 
-    def _tensor(self) -> tuple[str, GGMLQuantizationType, tuple[int, ...], int]:
+    def _tensor(self) -> tuple[str, Kind, tuple[int, ...], int]:
         name = self._string()
         dimensions = self._scalar("I")
         if not 1 <= dimensions <= _MOST_DIMENSIONS:
@@ -223,7 +263,7 @@ class _Reader:
         shape = tuple(self._scalar("Q") for _ in range(dimensions))[::-1]
         kind, offset = self._scalar("I"), self._scalar("Q")
         try:
-            return name, GGMLQuantizationType(kind), shape, offset
+            return name, Kind(kind), shape, offset
         except ValueError:
             raise UnsupportedModel(
                 "The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not "
@@ -239,7 +279,7 @@ class _Reader:
             raise _Damaged(say("its alignment is {alignment}", alignment=repr(alignment)))
         return -(-self._at // alignment) * alignment
 
-    def _place(self, name: str, kind: GGMLQuantizationType, shape: tuple[int, ...], start: int) -> TensorInfo:
+    def _place(self, name: str, kind: Kind, shape: tuple[int, ...], start: int) -> TensorInfo:
         block, block_bytes = GGML_QUANT_SIZES[kind]
         if 0 in shape or shape[-1] % block:
             raise _Damaged(say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape))

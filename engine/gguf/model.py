@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gguf.constants import GGMLQuantizationType as Kind
-from gguf.constants import LlamaFileType
 from gguf.quants import dequantize
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
@@ -24,7 +21,7 @@ from engine.families import GGUF, SUPPORTED
 from engine.families.family import NETWORK, Family, GgufForm
 from engine.gguf.config import architecture_of, read_gguf_config
 from engine.gguf.files import gguf_name
-from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.header import QUANTIZED, GgufHeader, quantization, read_header
 from engine.gguf.parts import all_parts, check_text_model
 from engine.gguf.stored_tensor import PLAIN, StoredTensor
 
@@ -60,6 +57,12 @@ _LAYER = {
     "shortconv.conv": "conv.conv",
     "shortconv.in_proj": "conv.in_proj",
     "shortconv.out_proj": "conv.out_proj",
+    "nextn.eh_proj": "eh_proj",
+    "nextn.enorm": "enorm",
+    "nextn.hnorm": "hnorm",
+    "nextn.shared_head_norm": "shared_head.norm",
+    "nextn.shared_head_head": "shared_head.head",
+    "nextn.embed_tokens": "embed_tokens",
 }
 #: Stacks of the maps that each head has from a latent.
 _LATENTS = {"attn_k_b": "self_attn.k_b_proj.{}", "attn_v_b": "self_attn.v_b_proj.{}"}
@@ -76,22 +79,6 @@ _COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
 TOWERS = ("v.", "mm.", "a.", "vision.", "model.vision_tower.")
 
 _MOST_FREQUENCIES = 4096
-_SAY_NOTHING = (
-    *(LlamaFileType.ALL_F32, LlamaFileType.MOSTLY_F16, LlamaFileType.MOSTLY_BF16),
-    LlamaFileType.GUESSED,
-)
-
-
-#: Quantized types that are read: those of the kernels, and others that the package gguf decodes, except types of a
-#: single model.
-QUANTIZED = frozenset(
-    (
-        *(Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.MXFP4),
-        *(Kind.Q2_K, Kind.Q3_K, Kind.Q4_K, Kind.Q5_K, Kind.Q6_K),
-        *(Kind.IQ1_S, Kind.IQ1_M, Kind.IQ2_XXS, Kind.IQ2_XS, Kind.IQ2_S, Kind.IQ3_XXS, Kind.IQ3_S),
-        *(Kind.IQ4_NL, Kind.IQ4_XS, Kind.TQ1_0, Kind.TQ2_0),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -229,14 +216,19 @@ class GgufFile:
 class GgufModel:
     """A model whose files are complete."""
 
-    config: dict[str, Any]  # config in the form of config.json
+    config: dict[str, Any]  # config in the form of config.json; of a layer alone its architecture
     files: tuple[GgufFile, ...]  # files of its tensors
     quantization: str | None  # name of its mixture of types, such as Q4_K_M; None for plain numbers
     text_alone: bool  # True if it has encoders of images or sound too, which are left out
 
 
-def read_gguf(path: Path) -> GgufModel:
-    """Read the heads of a model's files, starting from a path of `find_gguf`.
+def read_gguf(path: Path, head: bool = False) -> GgufModel:
+    """Read the headers of a model's files, starting from a path of `find_gguf`.
+
+    Args:
+        path: The file, or its first part.
+        head: True for a file with the layer alone that guesses a token further (MTP), whose config is the model's: only
+            the architecture is read of it.
 
     Raises:
         WeightsMissing: A part is missing.
@@ -253,10 +245,18 @@ def read_gguf(path: Path) -> GgufModel:
             "together.",
             path=gguf_name(path),
         )
-    check_text_model(metadata, shapes)
+    if not head:
+        check_text_model(metadata, shapes)
     architecture = architecture_of(metadata)
-    config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
-    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+    if head:
+        config: dict[str, Any] = {"architectures": [GGUF[architecture].architecture]}
+        heads, kv_heads = (
+            int(metadata.get(f"{metadata['general.architecture']}.attention.{key}", 0))
+            for key in ("head_count", "head_count_kv")
+        )
+    else:
+        config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
+        heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     files = tuple(
         GgufFile(
             header,
@@ -265,7 +265,7 @@ def read_gguf(path: Path) -> GgufModel:
         for header in headers
     )
     text_alone = any(name.startswith(TOWERS) for name in shapes)
-    return GgufModel(config, files, _quantization(headers), text_alone)
+    return GgufModel(config, files, quantization(headers), text_alone)
 
 
 def _floats(headers: list[GgufHeader], name: str) -> list[float]:
@@ -276,20 +276,3 @@ def _floats(headers: list[GgufHeader], name: str) -> list[float]:
         raise ValueError(f"{name} has the shape {tensor.shape}")
     raw = np.fromfile(header.path, np.uint8, tensor.size_bytes, offset=tensor.start)
     return [float(value) for value in dequantize(raw, tensor.kind).ravel()]
-
-
-def _quantization(headers: list[GgufHeader]) -> str | None:
-    """Return a quantized file's format, or the type of most of its weights, or None if that is a plain one."""
-    weights: Counter[Kind] = Counter()
-    for header in headers:
-        for tensor in header.tensors.values():
-            weights[tensor.kind] += math.prod(tensor.shape)
-    kind = max(weights, key=weights.__getitem__)
-    if kind not in QUANTIZED:
-        return None
-    try:
-        said = LlamaFileType(headers[0].metadata.get("general.file_type", LlamaFileType.GUESSED))
-    except ValueError:
-        return str(kind.name)
-    # Files that were put together by hand claim plain numbers, or nothing.
-    return str(kind.name if said in _SAY_NOTHING else said.name.removeprefix("MOSTLY_"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import CheckpointError, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
-from engine.gguf.files import PART, SUFFIX, check_whole, gguf_models, is_gguf
+from engine.gguf.files import HEAD_PREFIX, PART, SUFFIX, check_whole, gguf_models, is_gguf
 from engine.gguf.header import read_header
 from engine.sentences import mark
 
@@ -36,6 +36,10 @@ _TOWER = mark(
     "file."
 )
 _VOCABULARY = mark("This GGUF file holds a vocabulary and no weights, so it is no model; choose the model's own file.")
+_HEAD = mark(
+    "This GGUF file holds the layer that drafts for a model (MTP), and no whole model; choose the model's own file, "
+    "and leave this one beside it."
+)
 #: Sentences by ``general.type``.
 _TYPES = {"adapter": _ADAPTER, "imatrix": _IMATRIX, "mmproj": _TOWER}
 #: Sentences by ``general.architecture``, for files without a type.
@@ -206,7 +210,24 @@ def other_kind(metadata: Mapping[str, Any], tensors: Collection[str]) -> str | N
         return said
     if not tensors:
         return _VOCABULARY if "tokenizer.ggml.model" in metadata else None
+    if is_head(tensors):
+        return _HEAD
     return next((kind for end, kind in _ENDINGS.items() if any(name.endswith(end) for name in tensors)), None)
+
+
+def is_head(tensors: Collection[str]) -> bool:
+    """Return whether these are the tensors of the layer alone that guesses a token further (MTP)."""
+    return any(".nextn." in name for name in tensors) and not any(name.startswith("blk.0.") for name in tensors)
+
+
+def find_head(path: Path) -> Path | None:
+    """Return the file beside a GGUF model with the layer that guesses a token further, the one of the likest name.
+
+    Args:
+        path: The model's file, or its first part.
+    """
+    beside = sorted(path.parent.glob(f"{HEAD_PREFIX}*{SUFFIX}"))
+    return max(beside, key=lambda file: _alike(file.with_name(file.name[len(HEAD_PREFIX) :]), path), default=None)
 
 
 def check_text_model(metadata: Mapping[str, Any], tensors: Collection[str]) -> None:

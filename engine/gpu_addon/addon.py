@@ -26,7 +26,7 @@ from engine.sentences import mark, paragraph, say, together
 _CAUTIONS = {
     "jetson": mark(
         "NVIDIA keeps the wheels for Jetson in an index for each JetPack release, so give the address of the one for "
-        "yours with --index."
+        "your release."
     ),
     "rocm-7.2": mark(
         "ROCm supports newer Radeon and Instinct cards alone, so look yours up in AMD's list before you fetch it."

@@ -40,40 +40,38 @@ _DRIVERS = (
 )
 
 _ALTERED = mark(
-    "GPU support ({title}) is switched off, because {name} in its folder is not as it was installed: fetch it again "
-    "with `tenon gpu install`."
+    "GPU support ({title}) is switched off, because {name} in its folder is not as it was installed: fetch it again."
 )
 _NO_IMPORT = mark(
     "GPU support ({title}) is switched off, because its torch cannot be imported ({reason}): check the GPU's "
-    "driver, or fetch it again with `tenon gpu install`."
+    "driver, or fetch it again."
 )
 _ANOTHER = mark(
     "GPU support ({title}) is switched off, because another torch is imported in its place: check the GPU's "
-    "driver, or fetch it again with `tenon gpu install`."
+    "driver, or fetch it again."
 )
 _NO_GPU = mark(
-    "GPU support ({title}) is switched off, because its torch sees no GPU: check the GPU's driver, or fetch it "
-    "again with `tenon gpu install`."
+    "GPU support ({title}) is switched off, because its torch sees no GPU: check the GPU's driver, or fetch it again."
 )
 _NO_COMPUTING = mark(
     "GPU support ({title}) is switched off, because the GPU cannot compute with it ({reason}): check the GPU's "
-    "driver, or fetch it again with `tenon gpu install`."
+    "driver, or fetch it again."
 )
 _WRONG = mark(
     "GPU support ({title}) is switched off, because the GPU computes wrong results with it: check the GPU's "
-    "driver, or fetch it again with `tenon gpu install`."
+    "driver, or fetch it again."
 )
 _SILENT = mark(
     "GPU support ({title}) is switched off, because its torch did not answer in {seconds} s: check the GPU's "
-    "driver, or fetch it again with `tenon gpu install`."
+    "driver, or fetch it again."
 )
 _UNCHECKED = mark(
     "GPU support ({title}) is switched off, because it cannot be checked ({reason}): check the GPU's driver, or "
-    "fetch it again with `tenon gpu install`."
+    "fetch it again."
 )
 _ENDED = mark(
     "GPU support ({title}) is switched off, because its torch ended the process with code {code}: check the GPU's "
-    "driver, or fetch it again with `tenon gpu install`."
+    "driver, or fetch it again."
 )
 
 

@@ -52,8 +52,7 @@ class InstalledAddon:
         if (self.torch, self.python) == (torch.version, python_tag()):
             return None
         return say(
-            "GPU support ({title}) was fetched for another version of Tenon, so it is switched "
-            "off: fetch it again with `tenon gpu install`.",
+            "GPU support ({title}) was fetched for another version of Tenon, so it is switched off: fetch it again.",
             title=self.title,
         )
 

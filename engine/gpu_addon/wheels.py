@@ -46,9 +46,9 @@ INDEX = Place(
     in_circles=mark("The package index redirects every request without end: check its address and the proxy."),
     untrusted=mark(
         "The package index's certificate is not trusted by this system: add your company's certificate to the "
-        "system's store, or name its file in SSL_CERT_FILE."
+        "system's store."
     ),
-    behind_proxy=mark("The proxy refuses the connection to the package index: check HTTPS_PROXY."),
+    behind_proxy=mark("The proxy refuses the connection to the package index: check the proxy's address."),
     silent=mark("The package index did not answer in time: check the network, and try again."),
     misspelled=mark("The package index's address cannot be used ({error}): check its address."),
     out_of_reach=mark("The package index cannot be reached: check the network, the proxy and its address."),

@@ -9,3 +9,8 @@ try:
     urlsplit(os.environ.get("HF_ENDPOINT", ""))
 except ValueError:
     os.environ["HF_ENDPOINT"] = quote(os.environ["HF_ENDPOINT"], safe=":/")
+
+
+def hub_endpoint() -> str:
+    """Return the address of the hub: that of HF_ENDPOINT, else the public one's."""
+    return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")

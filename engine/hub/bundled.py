@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import InvalidOption
-from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
+from engine.messages import DEFAULT_MODEL
+from engine.sentences import mark
 from engine.weights.draft_kind import CONFIGS
 
 
@@ -17,7 +18,7 @@ class BundledModel:
     """A model that ships with Tenon."""
 
     name: str  # name on the command line, and of its folder in ``assets/models``
-    title: str = ""  # name that users see; empty if nobody sees it
+    title: str = ""  # name that users see, in English; empty for the name
     file: str = ""  # name of its one GGUF file in that folder; empty if it is a checkpoint folder
     # Names of the bundled drafts that were made for it, the first of a kind before others of it
     drafts: tuple[str, ...] = ()
@@ -43,13 +44,13 @@ class BundledModel:
 _BUNDLED = (
     BundledModel(
         DEFAULT_MODEL,
-        DEFAULT_MODEL_TITLE,
+        "SmolLM2 135M",
         "SmolLM2-135M-Instruct.Q4_1.gguf",
         drafts=(f"{DEFAULT_MODEL}-draft", f"{DEFAULT_MODEL}-medusa", f"{DEFAULT_MODEL}-prompt-tokens"),
     ),
-    BundledModel(f"{DEFAULT_MODEL}-draft", kind="head"),
-    BundledModel(f"{DEFAULT_MODEL}-medusa", kind="medusa"),
-    BundledModel(f"{DEFAULT_MODEL}-prompt-tokens", kind="prompt-tokens"),
+    BundledModel(f"{DEFAULT_MODEL}-draft", mark("Draft head of SmolLM2"), kind="head"),
+    BundledModel(f"{DEFAULT_MODEL}-medusa", mark("Medusa heads of SmolLM2"), kind="medusa"),
+    BundledModel(f"{DEFAULT_MODEL}-prompt-tokens", mark("Prompt tokens of SmolLM2"), kind="prompt-tokens"),
 )
 
 
@@ -70,7 +71,7 @@ def check_name(name: str) -> None:
         InvalidOption: A bundled model has the name.
     """
     if bundled_model(name.casefold()) is not None:
-        raise InvalidOption("{name} is a model that ships with Tenon: give another name with --name.", name=repr(name))
+        raise InvalidOption("{name} is a model that ships with Tenon: choose another name.", name=repr(name))
 
 
 def bundled_models() -> tuple[BundledModel, ...]:

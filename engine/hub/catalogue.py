@@ -126,7 +126,7 @@ def require_catalogue_model(name: str) -> CatalogueModel:
         )
     if found is None:
         raise ModelNotFound(
-            "The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.",
+            "The catalogue has no {name}: give a repository like owner/name, or search for it.",
             name=repr(name),
         )
     return found

@@ -27,6 +27,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 from engine.bounded_http import Bound, BoundedClient
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub, TokenNotKept
 from engine.families import GGUF, SUPPORTED
+from engine.hub import hub_endpoint
 from engine.hub.file_server import (
     BUSY,
     HUB,
@@ -42,7 +43,6 @@ from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secre
 from engine.sentences import say
 
 _ACCOUNT = "hugging-face-token"
-DEFAULT_ENDPOINT = "https://huggingface.co"
 _LARGEST_FILE = 1 << 50
 
 Result = TypeVar("Result")
@@ -91,8 +91,7 @@ def forget_token() -> bool:
 
 def _no_keyring(error: NoKeyring) -> TokenNotKept:
     return TokenNotKept(
-        "This system has no keyring that Tenon can keep the token in: put it into the "
-        "environment variable HF_TOKEN instead.",
+        "This system has no keyring that Tenon can keep the access token in: set one up, or use models that need none.",
         details=str(error),
     )
 
@@ -115,11 +114,11 @@ class Hub(FileServer):
         connect_s: float = 10.0,
         stall_s: float = 30.0,
     ) -> None:
-        self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        self.endpoint = endpoint.rstrip("/") if endpoint else hub_endpoint()
         scheme = _scheme(self.endpoint)
         if not scheme:
             raise InvalidOption(
-                "{endpoint} is not the address of a hub: HF_ENDPOINT must look like https://huggingface.co.",
+                "{endpoint} is not the address of a hub: it must look like https://huggingface.co.",
                 endpoint=repr(self.endpoint),
             )
         self.stall_s = stall_s
@@ -222,8 +221,7 @@ class Hub(FileServer):
             raise unreachable(error) from error
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise HubUnreachable(
-                "The server at {endpoint} is not a hub: check HF_ENDPOINT, the proxy, or a sign-in page "
-                "of the network.",
+                "The server at {endpoint} is not a hub: check the mirror, the proxy, or a sign-in page of the network.",
                 endpoint=self.endpoint,
                 details=repr(error),
             ) from error
@@ -249,7 +247,9 @@ def _size(said: object) -> int:
 
 
 def _offline() -> HubUnreachable:
-    return HubUnreachable("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
+    return HubUnreachable(
+        "Tenon was started in offline mode, so the hub is not asked: start it without to search and download."
+    )
 
 
 class _Metadata(BoundedClient):
@@ -305,6 +305,7 @@ class FoundModel:
     architecture: str | None
     changed: str | None  # the day of its last change, ISO 8601
     problem: str | None  # reason why Tenon cannot run it, or None if nothing speaks against it
+    has_template: bool = False  # True if the hub knows of a chat template in its files
 
 
 def search(
@@ -352,6 +353,9 @@ def _found(model: Any) -> FoundModel:
         architecture=architecture,
         changed=None if model.last_modified is None else model.last_modified.date().isoformat(),
         problem=_problem(format_, architecture, tags),
+        has_template=bool(
+            quantized.get("chat_template") or (config.get("tokenizer_config") or {}).get("chat_template")
+        ),
     )
 
 

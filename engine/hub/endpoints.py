@@ -145,8 +145,7 @@ def find_remote(reference: str) -> tuple[Endpoint, str]:
     server = server_of(reference)
     if server is None or not model:
         raise ModelNotFound(
-            "There is no server {name}: choose another model, or add the server on the page Models or with "
-            "`tenon models servers --add ADDRESS`.",
+            "There is no server {name}: choose another model, or add the server on the page Models.",
             name=repr(name),
         )
     return server, model
@@ -254,7 +253,7 @@ def forget_endpoint(name: str) -> None:
     """
     server = next((one for one in endpoints() if one.name == name), None)
     if server is None:
-        raise ModelNotFound("There is no server {name}: `tenon models servers` names them.", name=repr(name))
+        raise ModelNotFound("There is no server {name}: choose one of those that were added.", name=repr(name))
     _change(lambda known: tuple(one for one in known if one.name != name))
     try:
         forget_secret(server._account)

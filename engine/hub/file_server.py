@@ -43,17 +43,15 @@ HUB = Place(
     asks_to_wait=mark("The hub asks for a pause: try again in a few minutes."),
     asks_for_minutes=mark("The hub asks for a pause of {minutes} minutes: resume the download then."),
     in_trouble=mark("The hub has trouble ({status}): try again in a few minutes."),
-    in_circles=mark("The hub redirects every request without end: check HF_ENDPOINT and the proxy."),
+    in_circles=mark("The hub redirects every request without end: check the mirror and the proxy."),
     untrusted=mark(
-        "The hub's certificate is not trusted by this system: add your company's certificate to the system's store, "
-        "or name its file in SSL_CERT_FILE."
+        "The hub's certificate is not trusted by this system: add your company's certificate to the system's store."
     ),
-    behind_proxy=mark("The proxy refuses the connection to the hub: check HTTPS_PROXY."),
+    behind_proxy=mark("The proxy refuses the connection to the hub: check the proxy's address."),
     silent=mark("The hub did not answer in time: check the network, and try again."),
-    misspelled=mark("The hub's address cannot be used ({error}): check HF_ENDPOINT."),
+    misspelled=mark("The hub's address cannot be used ({error}): check the mirror's address."),
     out_of_reach=mark(
-        "The hub that models come from cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if "
-        "you use one."
+        "The hub that models come from cannot be reached: check the network, and the proxy or mirror if you use one."
     ),
     broken_off=mark("The connection to the hub broke off: check the network, and try again."),
     wrong_length=mark(
@@ -97,7 +95,7 @@ def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[
     if isinstance(error, GatedRepoError) and plain_text:
         return AccessDenied, mark(
             "{repo} is gated, and Tenon sends no access token to {endpoint}, because the connection is not "
-            "encrypted: set HF_ENDPOINT to an address that begins with https."
+            "encrypted: choose a mirror whose address begins with https."
         )
     if isinstance(error, GatedRepoError) and has_token:
         return AccessDenied, mark(
@@ -106,26 +104,25 @@ def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[
         )
     if isinstance(error, GatedRepoError):
         return AccessDenied, mark(
-            "{repo} is gated: accept its terms at {page}, then keep an access token of your "
-            "account with `tenon models token`."
+            "{repo} is gated: accept its terms at {page}, then give Tenon an access token of your account."
         )
     if isinstance(error, RevisionNotFoundError):
         return NotOnHub, mark("{repo} has no such revision any more: get it again at its present one.")
     if status == 401 and has_token:
         return AccessDenied, mark(
             "The hub does not accept the access token, or {repo} does not exist: check the name "
-            "at {page}, or keep a new token with `tenon models token`."
+            "at {page}, or give Tenon a new access token."
         )
     if status == 401 or isinstance(error, RepositoryNotFoundError):
         return NotOnHub, mark(
-            "The hub has no {repo}, or hides it from you: check the name, or keep an access "
-            "token with `tenon models token` if it is private."
+            "The hub has no {repo}, or hides it from you: check the name, or give Tenon an access token if it is "
+            "private."
         )
     if status == 403:
         return AccessDenied, mark("The hub refuses access to {repo}: check at {page} whether your account may read it.")
     if status in (404, 410):
         return NotOnHub, mark("A file of {repo} is not on the hub any more: get it again at its present revision.")
-    return HubError, mark("The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.")
+    return HubError, mark("The hub answered {status} for {repo}: try again later, or check the mirror and the proxy.")
 
 
 def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
@@ -164,10 +161,10 @@ def setup_error(error: Exception) -> HubUnreachable:
     """Return the error for a proxy or a certificates' file of the environment that cannot be used at all."""
     if isinstance(error, OSError):
         return HubUnreachable(
-            "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
+            "The certificates that the environment names cannot be read: check their files.", details=repr(error)
         )
     return HubUnreachable(
-        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.",
+        "The proxy cannot be used: check its address, which must look like http://host:port.",
         details=repr(error),
     )
 

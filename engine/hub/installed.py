@@ -13,13 +13,11 @@ from typing import Literal
 import platformdirs
 
 from engine.errors import CheckpointError, FileRefused, InvalidOption, ModelNotFound
-from engine.gguf.files import SUFFIX, gguf_name, is_gguf
+from engine.gguf.files import SUFFIX, is_gguf
 from engine.hub.bundled import bundled_model
 from engine.hub.catalogue import MOST_NAMED, search_catalogue
 from engine.hub.endpoints import find_remote, is_remote
 from engine.hub.model_folders import (
-    HUGGING_FACE,
-    OLLAMA,
     current_reference,
     find_other,
     folder_bytes,
@@ -28,7 +26,7 @@ from engine.hub.model_folders import (
 from engine.hub.model_move import LEAVING, models_held
 from engine.hub.record import ModelRecord, read_record, sha256_of
 from engine.messages import DEFAULT_MODEL
-from engine.sentences import either, say, together
+from engine.sentences import either, say, together, translated
 from engine.weights.draft_kind import CONFIGS
 
 # Files that Tenon writes beside a checkpoint, and nobody else does.
@@ -87,7 +85,9 @@ def installed_model(name: str) -> InstalledModel:
             name=name,
         )
     if found is None:
-        raise ModelNotFound("There is no installed model {name}: `tenon models list` names them.", name=repr(name))
+        raise ModelNotFound(
+            "There is no installed model {name}: choose one of those that are installed.", name=repr(name)
+        )
     return found
 
 
@@ -243,9 +243,9 @@ def _found_model(reference: str) -> Path:
         if bundled.is_there:
             return bundled.location
         raise ModelNotFound(
-            "The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with "
-            "`tenon models get`, or in a checkout run `make model`.",
-            name=bundled.title or bundled.name,
+            "The model {name}, which ships with Tenon, is not in {folder}: install Tenon again, or get another model "
+            "on the page Models.",
+            name=translated(bundled.title or bundled.name),
             folder=bundled.folder,
         )
     if not reference.strip():
@@ -280,8 +280,7 @@ def _found_model(reference: str) -> Path:
     near = search_catalogue(reference)
     if near:
         raise ModelNotFound(
-            "{reference} is not on this computer. The catalogue has {names}: download on the page Models or with "
-            "`tenon models get`.",
+            "{reference} is not on this computer. The catalogue has {names}: download one on the page Models.",
             reference=repr(reference),
             names=together(model.name for model in near[:MOST_NAMED]),
         )
@@ -291,16 +290,6 @@ def _found_model(reference: str) -> Path:
         reference=repr(reference),
         default=DEFAULT_MODEL,
     )
-
-
-def model_name(reference: str, location: Path) -> str:
-    """Return a model's name for users: a bundled one's title, or its folder's or GGUF file's name."""
-    bundled = bundled_model(reference)
-    if bundled is not None:
-        return bundled.title or bundled.name
-    if reference.startswith((OLLAMA, HUGGING_FACE)):
-        return reference.partition(":")[2].rpartition("/")[2].removesuffix(SUFFIX)
-    return gguf_name(location) if location.is_file() else location.name
 
 
 @dataclass(frozen=True)
@@ -325,7 +314,7 @@ def verify(
     record = model.record
     if record is None or not record.hashed:
         raise CheckpointError(
-            "{name} has no record of what it should be: import it with `tenon models import` first.",
+            "{name} has no record of what it should be: import it first.",
             name=model.name,
         )
     folder = model.location.parent if model.location.is_file() else model.location

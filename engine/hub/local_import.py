@@ -23,7 +23,7 @@ from engine.errors import (
 )
 from engine.files import check_file, file_trouble, read_text_file
 from engine.gguf.config import architecture_of
-from engine.gguf.files import check_whole, gguf_name
+from engine.gguf.files import check_whole, gguf_name, quantization_of
 from engine.gguf.header import read_header
 from engine.gguf.parts import all_parts, check_text_model, whole_models
 from engine.hub.bundled import bundled_model, check_name
@@ -32,7 +32,7 @@ from engine.hub.kept_list import held_alone
 from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, sha256_of, write_record
-from engine.hub.repository import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
+from engine.hub.repository import NO_PROMPT_TOKENS, base_of, is_needed, without_adapter
 from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 
 _IMPORT = ".import"
@@ -139,7 +139,7 @@ def import_model(
     _check(source)
     name = name or source.name
     if Path(name).name != name or name.startswith(".") or not name.strip():
-        raise InvalidOption("A model cannot be called {name}: give another one with --name.", name=repr(name))
+        raise InvalidOption("A model cannot be called {name}: choose another name.", name=repr(name))
     check_name(name)
     _check_free(models, name)
     total = sum(path.stat().st_size for path in source.files)
@@ -171,7 +171,7 @@ def import_model(
 def _check_free(models: Path, name: str) -> None:
     if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
         raise InvalidOption(
-            "There is an installed model {name} already: remove it first, or give --name.", name=repr(name)
+            "There is an installed model {name} already: remove it first, or choose another name.", name=repr(name)
         )
 
 
@@ -244,7 +244,7 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
         return _Source(files, "gguf", files[0], gguf_name(files[0]))
     folders = {path.parent for path in paths}
     if len(folders) > 1 and not copy:
-        raise InvalidOption("Files of several folders cannot be used in place: add --copy.")
+        raise InvalidOption("Files of several folders cannot be used in place: have them copied.")
     if len({path.name for path in paths}) < len(paths):
         raise InvalidOption("Two of the files have the same name: leave one of them out.")
     return _chosen(sorted(paths), paths[0].parent, paths[0].parent.name, paths[0] if len(paths) == 1 else None)

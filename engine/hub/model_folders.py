@@ -37,11 +37,11 @@ _MOST_MODELS = 500
 RESERVE_BYTES = 2 << 30
 _NO_ROOM = mark(
     "The download needs {needed} and {reserve} should stay free, but the disk of {folder} has {free}: free some room, "
-    "or move Tenon's data to another disk with TENON_DATA_DIR."
+    "or move Tenon's data to another disk."
 )
 _NO_ROOM_IN_QUEUE = mark(
     "The download needs {needed}, {queued} are queued before it and {reserve} should stay free, but the disk of "
-    "{folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR."
+    "{folder} has {free}: free some room, or move Tenon's data to another disk."
 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
+from engine.gguf.files import HEAD_PREFIX, quantization_of
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -39,7 +40,6 @@ _NEXT_BEST = (
     "F32",
 )
 
-_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
 # No name that means something else to a file system: a hub, or a server that poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
 _GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
@@ -140,8 +140,7 @@ def choose_files(
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
         raise NotOnHub(
-            "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
-            "or take --format safetensors.",
+            "{repo} holds no GGUF files: search for its GGUF version, or take its safetensors files.",
             repo=listing.repo,
         )
     files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
@@ -189,14 +188,13 @@ def without_adapter(names: Collection[str]) -> Collection[str]:
     return names
 
 
-def quantization_of(name: str) -> str | None:
-    """Return the quantization in the name of a GGUF file, in capitals, or None if the name does not say."""
-    found = _QUANTIZATION.findall(name.removesuffix(".gguf"))
-    return str(found[-1]).upper() if found else None
+def _quantized(files: Iterable[HubFile], heads: bool = False) -> dict[str | None, list[HubFile]]:
+    """Return the GGUF models of a repository, whole or in parts, by quantization, without image encoders.
 
-
-def _quantized(files: Iterable[HubFile]) -> dict[str | None, list[HubFile]]:
-    """Return the GGUF models of a repository, whole or in parts, by quantization, without image encoders."""
+    Args:
+        files: Files of the repository.
+        heads: True for the layers that draft for these models (MTP) in the models' place.
+    """
     by_model: dict[str, list[HubFile]] = {}
     for file in files:
         base = file.name.rpartition("/")[2].lower()
@@ -204,6 +202,7 @@ def _quantized(files: Iterable[HubFile]) -> dict[str | None, list[HubFile]]:
             base.endswith(".gguf")
             and _PLAIN_NAME.fullmatch(base)
             and not base.startswith(("mmproj", "."))
+            and base.startswith(HEAD_PREFIX) == heads
             and "imatrix" not in base
         ):
             by_model.setdefault(_GGUF_PART.sub("", file.name), []).append(file)
@@ -236,7 +235,9 @@ def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], q
     else:
         wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST, *alternatives, None)
         chosen = next(name for name in wanted if name in quantized)
-    return Selection("gguf", _by_size(quantized[chosen]), chosen, alternatives)
+    heads = _quantized(listing.files, heads=True)
+    head = heads.get(chosen) or min(heads.values(), key=_size, default=[])
+    return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives)
 
 
 def _by_size(files: Iterable[HubFile]) -> tuple[HubFile, ...]:

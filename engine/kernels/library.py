@@ -19,7 +19,7 @@ PANEL_ROWS = 32
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 18  # TENON_VERSION in csrc/tenon.h
+_VERSION = 19  # TENON_VERSION in csrc/tenon.h
 
 
 class NotPackable(ValueError):
@@ -117,7 +117,9 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 def _load() -> _Loaded:
     path = Path(__file__).with_name(library_name())
     if not path.exists():
-        return _Loaded(None, say("{file} was not built; `python -m engine.kernels.build` builds it.", file=path.name))
+        return _Loaded(
+            None, say("{file} is missing: install Tenon again, or build it if this is a checkout.", file=path.name)
+        )
     try:
         functions = ctypes.CDLL(str(path))
         for name, (result, *arguments) in _FUNCTIONS.items():
@@ -129,7 +131,7 @@ def _load() -> _Loaded:
         return _Loaded(
             None,
             say(
-                "{file} is from another version; `python -m engine.kernels.build` rebuilds it.",
+                "{file} is from another version: install Tenon again, or build it if this is a checkout.",
                 file=path.name,
             ),
         )
@@ -138,8 +140,7 @@ def _load() -> _Loaded:
         return _Loaded(
             None,
             say(
-                "{variable} names no instruction set of this architecture: {cap}.",
-                variable=CAP_VARIABLE,
+                "Instructions are to be capped at {cap}, which this architecture does not have: choose another cap.",
                 cap=cap,
             ),
         )

@@ -6,8 +6,8 @@ a lock or a function.
 
 from engine.messages.commands import (
     DEFAULT_MODEL,
-    DEFAULT_MODEL_TITLE,
     MOST_PARTS,
+    OWN_HEAD,
     SAMPLING_RANGES,
     SERVER_PORT,
     Attachment,

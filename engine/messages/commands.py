@@ -17,8 +17,8 @@ Role = Literal["system", "user", "assistant", "tool"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
 # The model that ships with Tenon and answers where no other was chosen: its name, and what people see.
+OWN_HEAD = "mtp"  # the draft that a model comes with, whatever files it is in
 DEFAULT_MODEL = "smollm2"
-DEFAULT_MODEL_TITLE = "SmolLM2 135M"
 # Where the server listens if nothing else is said: TENO on a telephone's keys.
 SERVER_PORT = 8366
 
@@ -126,9 +126,12 @@ class LoadOptions:
     """Model to run and its options. Two equal values mean that nothing has to be loaded again."""
 
     model: str = DEFAULT_MODEL  # a local folder, a GGUF file, or the name of an installed or a bundled model
-    # Folders or names of what guesses tokens ahead, which vote if they are several; ``lookup`` for what
-    # followed the same words earlier in the text, ``off`` for nothing. Empty, the planner chooses
+    # Folders or names of what guesses tokens ahead, which vote if they are several; ``mtp`` for the layer that
+    # the model comes with, ``lookup`` for what followed the same words earlier in the text, ``off`` for
+    # nothing. Empty, the planner chooses
     drafts: tuple[str, ...] = ()
+    # These drafts guess even if the model is faster without them, for the mode or the memory was named too
+    insists: bool = False
     # Place of the layers: ``gpu`` for as many as fit there and the others on the CPU, ``gpu-copy`` for all on
     # the GPU, where those that do not fit are copied for each token, ``disk`` for what memory has no room
     # for, while a draft guesses. ``auto``: the planner chooses

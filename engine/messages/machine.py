@@ -116,6 +116,14 @@ class TorchBuild:
 
 
 @dataclass(frozen=True)
+class PlainError:
+    """How far plain decoding of one model was from what the machine's speeds had predicted."""
+
+    size_bytes: int  # size of its weights
+    times: float  # measured tokens per second as a multiple of the predicted ones
+
+
+@dataclass(frozen=True)
 class Speeds:
     """Measured speeds."""
 
@@ -126,6 +134,8 @@ class Speeds:
     disks: dict[str, float]
     # Other programs took much of the processors meanwhile, so that it is to be measured again
     busy: bool = False
+    # By the model's digest, the format of its products and its placement; models that were not measured take it
+    errors: dict[str, PlainError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,7 @@ class ModePrediction:
     tokens_per_second: float | None = None
     # Predicted time to the first token of a reply to `PlanReport.prompt_tokens`
     first_token_s: float | None = None
-    # By device: ``host``, and a GPU's name as torch has it
+    # With a full context, by device: ``host``, and a GPU's name as torch has it
     memory_bytes: dict[str, int] = field(default_factory=dict)
     context: int | None = None  # tokens of context that it has room for
     tokens_per_round: float | None = None  # tokens for each forward of the target (tau)
@@ -184,10 +194,13 @@ class ModePrediction:
     placement: dict[str, str | int] | None = None  # places of the layers, as plain types
     drafts: tuple[str, ...] = ()  # names of its drafts
     draft_devices: tuple[str, ...] = ()  # devices of the drafts, as torch calls them
+    votes: bool = False  # drafts vote, prompt lookup among them
     measured: bool = False  # the speed was measured
     busy: bool = False  # other programs kept the machine busy meanwhile, so that it will be measured again
     predicted_per_second: float | None = None  # the same as predicted before this model was measured
     passed_over: str = ""  # why ``auto`` leaves it although it is not slower than the mode taken; else empty
+    # Bytes of ``memory_bytes``, by device, that come as a text fills the context
+    text_bytes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -213,6 +226,11 @@ class PlanReport:
     def taken(self) -> ModePrediction | None:
         """The mode that ``auto`` takes; None if none can run."""
         return next((mode for mode in self.modes if mode.mode == self.chosen), None)
+
+    def drafted(self, several: bool = False) -> ModePrediction | None:
+        """Return the fastest mode that drafts, with a vote of several drafts or with one; None if there is none."""
+        drafted = (mode for mode in self.modes if mode.drafts and mode.votes == several)
+        return next(drafted, None)
 
     def times_plain(self, mode: ModePrediction) -> float | None:
         """Return a mode's speed as a multiple of plain decoding's here, or None if one of them is not known."""

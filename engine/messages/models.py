@@ -26,9 +26,9 @@ class Prediction:
 
     mode: str | None = None  # the mode that ``auto`` would take; None where none can run
     tokens_per_second: float | None = None  # predicted, in that mode
-    memory_bytes: int = 0  # bytes of the host's memory
+    memory_bytes: int = 0  # bytes of the host's memory when a text begins
     room_bytes: int = 0  # usually there for a model
-    gpu_bytes: int = 0  # bytes of the GPU's memory
+    gpu_bytes: int = 0  # bytes of the GPU's memory when a text begins
     from_disk: bool = False  # some of it would be read from the disk for each token
     with_draft: bool = False  # True if that mode needs the draft
     # Source of the figures: speeds that were assumed (``guess``), measured while other programs kept the
@@ -36,7 +36,9 @@ class Prediction:
     basis: Basis = "guess"
     machine: str = ""  # changes with the hardware, and with what else speeds depend on
     problem: str = ""  # reason why it cannot run, in one sentence; empty where it can
-    only_continues: bool = False  # the model is here, has no way of writing a chat, and only continues texts
+    # Bytes beside these that come as a text fills the context
+    text_bytes: int = 0
+    gpu_text_bytes: int = 0
 
 
 @dataclass(frozen=True)

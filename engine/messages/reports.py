@@ -36,15 +36,16 @@ class MemoryShare:
     # full context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
     # ``engine``: the process without a model. ``others``: what other programs held when the model was loaded
     use: MemoryUse
-    size_bytes: int  # number of bytes
+    size_bytes: int  # number of bytes, of caches when they are full
     layers: int = 0  # number of the target's layers among weights, whole or without their experts
     part: str = ""  # part of each layer in a few words, if experts are elsewhere; else empty
     drafts: int = 0  # number of drafts, if the use is theirs
+    text_bytes: int = 0  # bytes among these that come as a text fills the context
 
 
 @dataclass(frozen=True)
 class MemoryPlace:
-    """Bytes that a loaded model takes of one place, as planned: a full context counts from the beginning."""
+    """Bytes that a loaded model takes of one place, as planned, with a full context."""
 
     place: str  # ``ram``, ``disk`` or torch's name of a GPU
     total_bytes: int  # size; 0 for the disk
@@ -108,8 +109,9 @@ class Timings:
     ``acceptance_rate`` = accepted / path positions tested; a position is tested when its parent was accepted and it
     has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
     ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions, ``probe_n`` the rows of drafts
-    that only ask what comes further on. ``plain_per_second`` is the speed that plain decoding would have had, by the
-    rounds of this reply that had no draft, or else by those of the model's replies just before. ``thought_n`` of the
+    that only ask what comes further on. ``predicted_per_second`` counts the tokens after the first, which comes out of
+    the prompt's forward, as measurements of modes do. ``plain_per_second`` is the same as plain decoding would have had
+    it, by the rounds of this reply that had no draft, or else by those of the replies just before. ``thought_n`` of the
     ``predicted_n`` tokens are thoughts before the answer. ``members`` are drafters that vote; empty where there is one.
     ``shared`` means that the draft's figures are a server's for all who used it meanwhile.
     """

@@ -76,8 +76,8 @@ def attention(
     heads, kv_heads = config.heads, config.kv_heads
     qkv, gate = weights.qkv(rows).view(len(rows), -1, config.head_dim), None
     if config.family.output_gate == "queries":
-        queries, gate = qkv[:, : 2 * heads].unflatten(1, (heads, 2)).unbind(2)
-        qkv, gate = torch.cat((queries, qkv[:, 2 * heads :]), 1), gate.flatten(1)
+        gate = qkv[:, 1 : 2 * heads : 2].flatten(1)
+        qkv = torch.cat((qkv[:, : 2 * heads : 2], qkv[:, 2 * heads :]), 1)
     parts = [qkv[:, :heads], qkv[:, heads : heads + kv_heads]]  # no keys if another layer's are read
     values = parts[1] if config.values_are_keys else qkv[:, heads + kv_heads :]
     turned = qkv[:, : heads + kv_heads]
@@ -101,7 +101,10 @@ def attention(
     together = _joined(mixed).to(rows.dtype)
     if weights.attention_gate is not None:
         gate = weights.attention_gate(rows)
-    return weights.output(together if gate is None else together * gate.sigmoid())
+    if gate is not None:
+        gate = gate.sigmoid()  # of channels or of heads
+        together = (together.view(*gate.shape, -1) * gate[..., None]).flatten(1)
+    return weights.output(together)
 
 
 def _convolved(weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]) -> Tensor:
@@ -126,10 +129,12 @@ def _remembered(
         mixed = span.convolve(mapped[own], kernel)
         if weights.convolution_bias is not None:
             mixed = mixed + weights.convolution_bias
-        parts = functional.silu(mixed).split((delta.keys, delta.keys, delta.values)[:: 1 if delta.corrects else -1], -1)
+        widths = [delta.keys, delta.keys, delta.values][:: 1 if delta.corrects else -1]
+        parts = torch.split(functional.silu(mixed), widths, -1)
         queries, keys, values = parts if delta.corrects else reversed(parts)
-        by_head = (queries.unflatten(-1, (-1, delta.key_dim)), keys.unflatten(-1, (-1, delta.key_dim)))
-        new = NewRows(*by_head, values.unflatten(-1, (-1, delta.value_dim)), writes[own], decays[own])
+        queries, keys = (part.reshape(len(mixed), -1, delta.key_dim) for part in (queries, keys))
+        values = values.reshape(len(mixed), -1, delta.value_dim)
+        new = NewRows(queries, keys, values, writes[own], decays[own])
         result = span.remember(new.normed() if delta.corrects else new)
         found.append(result if weights.skip is None else result + weights.skip[:, None] * new.values)
     result = _joined(found)
@@ -137,7 +142,7 @@ def _remembered(
         result = weights.memory_norm(result).flatten(1) * functional.silu(gate)
     else:
         gated_result = result.flatten(1) * functional.silu(gate)
-        result = weights.memory_norm(gated_result.unflatten(1, (delta.key_heads, -1))).flatten(1)
+        result = weights.memory_norm(gated_result.view(len(rows), delta.key_heads, -1)).flatten(1)
     return weights.output(result.to(rows.dtype))
 
 
@@ -148,16 +153,15 @@ def _memory_inputs(delta: DeltaNet, weights: LayerWeights, rows: Tensor) -> tupl
     assert weights.decay_bias is not None
     mapped = weights.qkv(rows).float()
     if weights.memory_gates is None:
-        gate, mapped, times = mapped.split((delta.values, delta.channels, delta.heads), -1)
+        gate, mapped, times = torch.split(mapped, [delta.values, delta.channels, delta.heads], -1)
         times = functional.softplus(times + weights.decay_bias)
         return mapped, gate, times, weights.decay * times
     gates = weights.memory_gates(rows).float()
     if weights.attention_gate is None:  # joined by heads of keys
         each = [delta.key_dim, delta.key_dim, *2 * [delta.values // delta.key_heads]]
-        *parts, gate = (
-            part.reshape(len(rows), -1) for part in mapped.view(len(rows), delta.key_heads, -1).split(each, -1)
-        )
-        mapped = torch.cat(parts, -1)
+        parts = torch.split(mapped.view(len(rows), delta.key_heads, -1), each, -1)
+        *inputs, gate = (part.reshape(len(rows), -1) for part in parts)
+        mapped = torch.cat(inputs, -1)
     else:
         gate = weights.attention_gate(rows).float()
     if delta.paired:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -358,7 +358,8 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
     if family.convolution and config.get("conv_bias"):
         raise UnsupportedModel("Tenon has no convolutions with a bias (conv_bias); choose another model.")
     if family.windows == "layer_types" or family.convolution:
-        types = {"full_attention", family.convolution or "sliding_attention"}
+        types = {"full_attention", family.convolution}
+        types |= {"sliding_attention"} if family.windows == "layer_types" else set()
         types |= _NETWORKS if family.single else set()
         unknown = set(config["layer_types"]) - types
         if unknown:
@@ -432,7 +433,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else config.get("logit_scale", 1.0),
         mixture=None
         if family.experts is None
-        else _mixture(config, family.experts, layers, _fused(checkpoint, family.experts, prefix)),
+        else _mixture(config, family.experts, layers, fused_experts(checkpoint.names, family.experts, prefix)),
         convolution=int(config["conv_L_cache" if delta is None else "linear_conv_kernel_dim"]) if convolutions else 0,
         convolutions=convolutions,
         networks=networks,
@@ -508,11 +509,11 @@ def _embedding_scale(config: Mapping[str, Any], family: Family) -> float | None:
     return float(config["hidden_size"]) ** 0.5 if family.scaled_embedding else None
 
 
-def _fused(checkpoint: Checkpoint | CheckpointOutline, family: FamilyExperts, prefix: str) -> bool:
-    """Return whether the checkpoint has an expert's gate and up in one tensor."""
+def fused_experts(names: Collection[str], family: FamilyExperts, prefix: str) -> bool:
+    """Return whether tensors of these names have an expert's gate and up in one."""
     module = family.matrices[0].format(0)
     return bool(family.fused) and not any(
-        name.startswith(prefix) and name.endswith(f"{module}.weight") for name in checkpoint.names
+        name.startswith(prefix) and name.endswith(f"{module}.weight") for name in names
     )
 
 
@@ -594,7 +595,8 @@ def _ropes(
             read_rope(config, kind, family.partial_rotary, head_dim)
             for kind, head_dim in zip(kinds, (whole, None), strict=True)
         )
-        return ropes, tuple(kinds.index(config["layer_types"][layer]) for layer in range(layers))
+        own = (config["layer_types"][layer] for layer in range(layers))
+        return ropes, tuple(kinds.index(kind) if kind in kinds else None for kind in own)
     rope = read_rope(config, None, family.partial_rotary)
     if config.get("query_beta"):
         context = int(config["rope_parameters"]["original_max_position_embeddings"])

@@ -243,7 +243,7 @@ def _fits(config: ModelConfig) -> bool:
         and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
         and config.activation in kernel.ACTIVATIONS
         and (config.mixture is None or not config.mixture.latent)
-        and config.family.output_gate is not True
+        and config.family.output_gate in (False, "queries")
         and (config.delta is None or (config.delta.key_dim | config.delta.value_dim) % kernel.HEAD_DIM_MULTIPLE == 0)
     )
 

@@ -59,7 +59,8 @@ class LayerWeights:
     # Map of each head's plain channels of a query -> latent, one head after the other, or None
     key_up: LinearMap | None = None
     value_up: LinearMap | None = None  # map latent -> each head's values, one head after the other, or None
-    # Map h -> q, whose sigmoid multiplies attention's result (and itself too after gated DeltaNet), or None
+    # Map h -> q, or to the number of heads, whose sigmoid multiplies attention's result (and itself too after gated
+    # DeltaNet), or None
     attention_gate: LinearMap | None = None
     # Map h -> two numbers for each head of gated DeltaNet: how much it writes, and how much stays; or None
     memory_gates: LinearMap | None = None

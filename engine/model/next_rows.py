@@ -19,6 +19,7 @@ from engine.model.embedding import Embedding, LayerInputs
 from engine.model.fused_layer import FusedStep, fused_step
 from engine.model.fused_model import FusedModel, Stop
 from engine.model.kv_cache import KVCache
+from engine.model.linear import Norm
 from engine.model.rope import RopeTable, Rotation, joined_rotations
 
 #: Rows that a small network reads one after the other in this way; any others are read together before.
@@ -47,6 +48,8 @@ class NextRows:
         scale: Factor of embeddings, or None.
         most: Most rows of a call.
         inputs: Inputs of each layer beside the rows, or None.
+        join_norms: Norms of what a joining model joins, embeddings and features, or None for each.
+        made_normed: True if a joining model passes on its rows after the final norm.
     """
 
     def __init__(
@@ -57,6 +60,8 @@ class NextRows:
         scale: float | None,
         most: int = MOST_ROWS,
         inputs: LayerInputs | None = None,
+        join_norms: tuple[Norm | None, Norm | None] = (None, None),
+        made_normed: bool = False,
     ) -> None:
         self.most = most  # most rows of a call
         self._model = model
@@ -64,15 +69,18 @@ class NextRows:
         self._ropes = ropes
         self._scale = scale
         self._inputs = inputs
+        self._join_norms = join_norms
         given, hidden = torch.empty(most, model.given), torch.empty(most, model.hidden)
         normed, logits = torch.empty(most, model.hidden), torch.empty(most, model.vocabulary)
+        self._memory = given, hidden, normed, logits  # the structure below holds addresses only
         self._joins = model.given > model.hidden
         embedded = given[:, : model.hidden] if self._joins else hidden
         self._features = given[:, model.hidden :]
         # Slicing a tensor between two forwards takes longer than looking a slice up.
         self._embedded = [embedded[:count] for count in range(most + 1)]
         self._logits = [logits[:count] for count in range(most + 1)]
-        self._made = [(hidden if self._joins else normed)[:count] for count in range(most + 1)]
+        made = hidden if self._joins and not made_normed else normed
+        self._made = [made[:count] for count in range(most + 1)]
         self._normed = normed.data_ptr()
         self._row_bytes = normed.stride(0) * normed.itemsize
         self._stop = Stop(None)
@@ -104,9 +112,9 @@ class NextRows:
             features: (n, h) rows that a joining model joins with the tokens' embeddings.
 
         Returns:
-            (n, V) float32 logits and (n, h) inputs of the head, or of the final norm if the model joins: in memory
-            that the next call overwrites. If a text has a place for its rows, the second result is written nowhere
-            else.
+            (n, V) float32 logits and (n, h) inputs of the head, or of the final norm if the model joins and does not
+            pass on normed rows: in memory that the next call overwrites. If a text has a place for its rows, the
+            second result is written nowhere else.
 
         Raises:
             ValueError: A cache has no room.
@@ -128,7 +136,10 @@ class NextRows:
             for step, _ in self._steps:
                 step.inputs, step.inputs_stride = entering.data_ptr(), entering.stride(0)
         if features is not None:
-            self._features[:count] = features
+            token_norm, feature_norm = self._join_norms
+            self._features[:count] = features if feature_norm is None else feature_norm(features)
+            if token_norm is not None:
+                rows.copy_(token_norm(rows))
         self._pass.normed = self._normed if one is None or one.place is None else one.place
         self._pass.m = self._pass.count = count
         self._stop.check = check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -22,6 +22,8 @@ _MISMATCH = mark(
 _MISMATCH_IN_GGUF = mark(
     "The tensors do not match the GGUF file's metadata: {problems}; choose another file of this model."
 )
+# Beginnings of Qwen's names for the layer that guesses a token further.
+_NEXT = ("mtp.", "model.mtp.")
 _SENSITIVE = ("self_attn.v_proj", "self_attn.qkv_proj")
 _MISSING = mark("{count} missing ({names})")
 _UNEXPECTED = mark("{count} unexpected ({names})")
@@ -116,8 +118,9 @@ def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
             norm("self_attn.q_norm", "query_norm", config.head_dim)
             if config.keys_of is None:
                 norm("self_attn.k_norm", "key_norm", config.head_dim)
-        if config.family.output_gate is True:
-            linear("self_attn.gate_proj", "attention_gate", queries, hidden, 0, False)
+        if config.family.output_gate in (True, "heads"):
+            gates = config.heads if config.family.output_gate == "heads" else queries
+            linear("self_attn.gate_proj", "attention_gate", gates, hidden, 0, False)
         linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
         if config.family.sinks:
             slots.append(Slot(f"{prefix}self_attn.sinks", (config.heads,), "sinks"))
@@ -344,8 +347,33 @@ def compare_tensors(
         raise TensorMismatch(sentence, problems="; ".join(problems), details="\n".join([*missing, *unexpected, *wrong]))
 
 
+@dataclass(frozen=True)
+class NextNames:
+    """Names of tensors of the layer that guesses a token further (MTP), as DeepSeek's and Qwen's files have them."""
+
+    start: str  # beginning of all names
+    layer: str  # what follows it in those of the layer
+    join: str  # map of embedding and hidden state, side by side, to the layer's input
+    token_norm: str  # norm of the embedding
+    feature_norm: str  # norm of the hidden state
+    final_norm: str  # norm before the head
+    # Tensors that repeat the model's own, which are read in their place
+    repeated: tuple[str, ...] = ("embed_tokens.weight", "shared_head.head.weight")
+
+    @classmethod
+    def of(cls, names: Collection[str], config: ModelConfig) -> NextNames | None:
+        """Return the names that a model's files have, or None if they have no such layer."""
+        after = f"{config.tensor_prefix}layers.{config.layers}."
+        forms = [cls(after, "", "eh_proj", "enorm", "hnorm", "shared_head.norm")]
+        for start in _NEXT:
+            forms.append(cls(start, "layers.0.", "fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"))
+        return next((form for form in forms if f"{form.start}{form.join}.weight" in names), None)
+
+
 def _harmless(name: str, config: ModelConfig) -> bool:
     if name.endswith(HARMLESS_SUFFIXES) or name.startswith(config.family.ignored_prefixes):
+        return True
+    if config.family.extra_layers and name.startswith(_NEXT):
         return True
     for layers in (f"{config.tensor_prefix}layers.", "blk.") if config.family.extra_layers else ():
         number = name.removeprefix(layers).partition(".")[0]

@@ -107,9 +107,10 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
     drafts = tuple(planned)
     if not drafts and named:
         from engine.drafting.kinds import kind_of  # which needs torch
-        from engine.model_file import open_model
+        from engine.model_file import open_draft, open_model
 
-        drafts = tuple(draft for draft in named if kind_of(open_model(draft)).kind in mode.drafts)
+        model = open_model(options.model)
+        drafts = tuple(draft for draft in named if kind_of(open_draft(draft, model)).kind in mode.drafts)
         drafts = drafts if mode.takes_several else drafts[:1]
         if drafts and drafts != named:
             raise InvalidOption(
@@ -123,7 +124,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
     if not drafts:
         raise InvalidOption(paragraph(say("The mode {mode} cannot run.", mode=say(mode.title)), say(mode.needs)))
     drafts = (LOOKUP.name, *drafts) if mode.takes_several else drafts[:1]
-    return replace(options, drafts=drafts, memory=memory)
+    return replace(options, drafts=drafts, insists=True, memory=memory)
 
 
 def check_options(given: Mapping[str, object]) -> None:

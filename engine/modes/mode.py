@@ -66,7 +66,7 @@ DEPTH = ModeOption(
 
 LOOK_UP = ModeOption(
     "look_up",
-    mark("Look words up too"),
+    mark("Add matches from the text"),
     mark("Guesses of prompt tokens and Medusa heads are joined by what followed the same words in the text."),
     default=False,
 )

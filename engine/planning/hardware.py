@@ -23,7 +23,7 @@ from engine.hub.model_folders import models_folder
 from engine.json_text import from_plain
 from engine.kernels import library
 from engine.messages import Memory, MemoryShortage
-from engine.messages.machine import HostMemory, MachineReport, Speeds, TorchBuild
+from engine.messages.machine import HostMemory, MachineReport, PlainError, Speeds, TorchBuild
 from engine.placement.device import half_type
 from engine.planning import kernel_table
 from engine.planning.probes.disks import read_bytes_per_s, read_disk
@@ -32,10 +32,14 @@ from engine.planning.probes.host import OtherWork, read_group_limits, read_power
 from engine.planning.probes.host_speed import measure_host
 
 _FILE_NAME = "hardware-speeds.json"
+# Errors of predictions that differ by less are the same.
+_SAME_ERROR = 0.02
 #: Memory of the processes that prepare requests: after a chat, a long prompt and a form they hold 205 MiB with the
-#: 49,152 tokens of SmolLM2; with the 262,144 of Gemma 3 234 MiB, and 286 more for ten minutes after a form, 100 more
-#: for a minute after a question about a file that does not fit.
+#: 49,152 tokens of SmolLM2; with the 262,144 of Gemma 3 234 MiB, and 286 more for ten minutes after a form.
 PREPARERS_BYTES = 256 << 20
+#: Memory of the encoder of `engine/text/meaning.py` beside these: 119 MiB with one text, 126 with 1,321 passages.
+ENCODER_BYTES = 128 << 20
+_documents = False
 
 
 def read_host_memory() -> HostMemory:
@@ -47,9 +51,20 @@ def read_host_memory() -> HostMemory:
     return HostMemory(total, available, int(swap.total), process_bytes())
 
 
+def expect_documents(attached: bool) -> None:
+    """Count the encoder's memory from here on if documents are attached, whose meaning may be searched."""
+    global _documents
+    _documents = attached
+
+
+def preparers_bytes() -> int:
+    """Return the bytes that the processes that prepare requests may take."""
+    return PREPARERS_BYTES + ENCODER_BYTES * _documents
+
+
 def process_bytes() -> int:
     """Return the bytes that this process has now, and those that the processes that prepare its requests may take."""
-    return int(psutil.Process().memory_info().rss) + PREPARERS_BYTES
+    return int(psutil.Process().memory_info().rss) + preparers_bytes()
 
 
 def available_memory_bytes() -> int:
@@ -162,8 +177,24 @@ def measure_report(
     if again:
         kernel_table.forget(cache_folder())
     speeds = _measure(report, progress, check)
-    write_cached(cache_folder() / _FILE_NAME, {hardware_hash(report): asdict(speeds)})
+    _keep_speeds(report, speeds)
     return replace(report, speeds=speeds)
+
+
+def keep_error(report: MachineReport, key: str, error: PlainError) -> None:
+    """Keep how far a model's speed was from its prediction, beside the speeds that it was predicted from.
+
+    Args:
+        report: The machine, with these speeds; nothing is kept if they were measured again since.
+        key: Key of the model as `Speeds.errors` has it.
+        error: The error; one that is kept already stays while it is within a fiftieth.
+    """
+    speeds = _kept_speeds(report)
+    if speeds is None or report.speeds is None or speeds.measured_at != report.speeds.measured_at:
+        return
+    known = speeds.errors.get(key)
+    if known is None or abs(known.times / error.times - 1) > _SAME_ERROR:
+        _keep_speeds(report, replace(speeds, errors={**speeds.errors, key: error}))
 
 
 def hardware_hash(report: MachineReport) -> str:
@@ -219,6 +250,10 @@ def _kept_speeds(report: MachineReport) -> Speeds | None:
         return from_plain(Speeds, read_cached(cache_folder() / _FILE_NAME)[hardware_hash(report)])
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _keep_speeds(report: MachineReport, speeds: Speeds) -> None:
+    write_cached(cache_folder() / _FILE_NAME, {hardware_hash(report): asdict(speeds)})
 
 
 def _machine_name() -> str:

@@ -1,13 +1,15 @@
 """Plan of a load: format, context, placement and draft, decided once. Loading carries it out.
 
-If memory is short, keys and values first take 8 bits, if they may; then a context that was not asked for shrinks;
-then layers are streamed from the disk. A mode that is about a GPU runs without one too, and says so: a reply
-matters more than the place that computes it.
+If memory is short, keys and values first take 8 bits, if they may; then a context that was not asked for shrinks; then
+layers are streamed from the disk. If memory is left, a context that was not asked for grows to the model's own as far
+as half of what is left holds it, and changes nothing else in the plan. A mode that is about a GPU runs without one
+too, and says so: a reply matters more than the place that computes it.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -41,8 +43,9 @@ from engine.planning.hardware import free_device_bytes
 from engine.planning.machine_speeds import budget_is_free, format_seconds, machine_speeds, read_room
 from engine.sentences import either, figure, mark, paragraph, readable, say
 
-DEFAULT_CONTEXT = 8192
-"""A larger context has to be asked for: its cache is memory that most conversations never use."""
+USUAL_CONTEXT = 8192
+"""One that was not asked for is as long before format, place and drafts are chosen: more would take their memory."""
+_CONTEXT_STEP = 1024
 SMALLEST_CONTEXT = 256
 """One that was not asked for shrinks no further than this, so that a model fits."""
 _LEAST = 16
@@ -58,6 +61,8 @@ _SMALL_MODEL_BYTES = 1 << 30
 # If layers are streamed, a context that was not asked for gets one part in so many of the budget: beyond it a layer
 # that stays in memory is worth more.
 _CACHE_SHARE = 8
+# Part of the memory left beside all that is loaded that a longer context takes; other texts and programs have the rest.
+_GROWTH_SHARE = 2
 # Step in which budgets are set.
 _BUDGET_STEP_BYTES = 100_000_000
 # Memory by which the process may grow until it is asked again.
@@ -94,9 +99,9 @@ Drafts: TypeAlias = Sequence[DraftKind]
 """The drafts that a mode takes, or none."""
 
 
-def default_context(config: ModelConfig) -> int:
-    """Return the tokens of context that a model gets if none are asked for and memory allows them."""
-    return min(DEFAULT_CONTEXT, config.context_length)
+def usual_context(config: ModelConfig) -> int:
+    """Return the tokens of context that a plan begins with if none are asked for."""
+    return min(USUAL_CONTEXT, config.context_length)
 
 
 def check_context(config: ModelConfig, context: int | None) -> None:
@@ -107,7 +112,7 @@ def check_context(config: ModelConfig, context: int | None) -> None:
     """
     if context is None or _LEAST <= context <= config.context_length:
         return
-    nearest = config.context_length if context > config.context_length else default_context(config)
+    nearest = config.context_length if context > config.context_length else usual_context(config)
     raise InvalidOption(
         "The context is {context} tokens, but this model takes {least} to {context_length}: "
         "choose a length between these, or none for the model's own.",
@@ -228,6 +233,13 @@ class LoadPlan:
         """Bytes by device: ``host``, and a GPU's name as torch has it."""
         return {"host": self.host.total, **({self.device: self.on_device.total} if self.device else {})}
 
+    @property
+    def text_bytes(self) -> dict[str, int]:
+        """Bytes among these, by device, that a text takes when it fills the context: nothing when it begins."""
+        drafts = [sum(draft.text_bytes for draft in self.drafts if draft.on_gpu == there) for there in (False, True)]
+        here, there = self.host.cache + drafts[0], self.on_device.cache + drafts[1]
+        return {"host": here, **({self.device: there} if self.device else {})}
+
 
 class LoadPlanner:
     """Plans loads of one model on one machine.
@@ -264,7 +276,7 @@ class LoadPlanner:
         self._speed = speed
         self._seconds = seconds
         self._most_layers = min(layers, config.layers)
-        self._wanted = options.context or default_context(config)
+        self._wanted = options.context or usual_context(config)
         self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
         # Several modes ask for the same ones.
         self._choices = cache(lambda kind, sizes, room: tuple(kind.choices(sizes, room, self._most_layers)))
@@ -275,7 +287,8 @@ class LoadPlanner:
         fastest = (self._fastest(mode, self._sizes(weights), beside, drafts) for beside in places)
         # A draft on a GPU that shares the host's memory gains nothing while the target is read from the disk.
         streamed = (self._streamed(mode, weights, beside) for beside in reversed(places))
-        return next((plan for plan in chain(fastest, streamed) if plan is not None), None)
+        found = next((plan for plan in chain(fastest, streamed) if plan is not None), None)
+        return found and self._grown(mode, found, drafts)
 
     def fits(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> bool:
         """Return whether the mode needs no streaming with the smallest context that would do."""
@@ -347,19 +360,18 @@ class LoadPlanner:
 
     def _place(self, draft: DraftKind, room_bytes: int, drafts: int) -> DraftPlan:
         """Return the place of one of so many drafts, given the room that the GPU has for it."""
-        context = min(self._options.context or DEFAULT_CONTEXT, draft.context_length)
-        weights, device = self.draft_format(draft), self.room.device
-        on_host = DraftPlan(weights, "cpu", context, draft.size_bytes(weights, context))
+        context, device = self._options.context or USUAL_CONTEXT, self.room.device
+        on_host = DraftPlan(self.draft_format(draft), "cpu").with_context(draft, context)
         if draft.on_host:
             return on_host
-        there = draft.size_bytes(DENSE_BF16, context, elsewhere=True)
-        if device and there <= room_bytes:
-            return DraftPlan(DENSE_BF16, device, context, there)
+        there = DraftPlan(DENSE_BF16, device).with_context(draft, context)
+        if device and there.size_bytes <= room_bytes:
+            return there
         note = say(_NO_GPU_FOR_DRAFT if drafts == 1 else _NO_GPU_FOR_DRAFTS)
         if device:
             note = say(
                 "The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.",
-                needed=figure(there / 1e9, ".3g"),
+                needed=figure(there.size_bytes / 1e9, ".3g"),
                 budget=figure(self.room.device_bytes / 1e9, ".3g"),
             )
         return replace(on_host, note=note)
@@ -407,6 +419,31 @@ class LoadPlanner:
             if plans:
                 return plans, candidates[:count]
         return [], candidates
+
+    def _grown(self, mode: Mode, plan: LoadPlan, drafts: Drafts) -> LoadPlan:
+        """Return a plan with as much of the model's own context as has room beside the rest of it, which stays."""
+        own = self._config.context_length
+        if self._options.context or plan.context < self._wanted or plan.placement.streams:
+            return plan
+        taken, there = plan.host.total - plan.host.baseline, plan.on_device.total
+        pool = taken + (there if self.room.unified else 0)
+        room = replace(
+            self.room,
+            host_bytes=pool + (self.room.host_bytes - pool) // _GROWTH_SHARE,
+            device_bytes=there + (self.room.device_bytes - there) // _GROWTH_SHARE,
+        )
+
+        def with_context(tokens: int) -> tuple[Sizes, tuple[DraftPlan, ...]]:
+            beside = (place.with_context(draft, tokens) for draft, place in zip(drafts, plan.drafts, strict=True))
+            return replace(plan.sizes(self._config), context=tokens), tuple(beside)
+
+        def is_too_long(tokens: int) -> bool:
+            sizes, beside = with_context(tokens)
+            return not plan.placement.fits(sizes, room.beside(*_taken(beside)))
+
+        longer = sorted({*range(plan.context, own, _CONTEXT_STEP), own})
+        most = longer[max(bisect_left(longer, True, key=is_too_long) - 1, 0)]
+        return plan if most == plan.context else self._made(mode, plan.placement, *with_context(most))
 
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
         room = self.room.beside(*_taken(beside))
@@ -468,7 +505,7 @@ class LoadPlanner:
         about = PLACEMENTS[mode.placements[0]]
         if about.fit(about.suited(sizes), there, self._most_layers) is None:
             return say(
-                "Not even one layer fits into what is free of the GPU's memory, {free_bytes}.",
+                "Not even one layer fits into the {free_bytes} that are free on the GPU.",
                 free_bytes=readable(room.device_bytes),
             )
         if room.unified:
@@ -553,13 +590,13 @@ def memory_places(
     if gpu is not None:
         whole = there if apart else sum(place.device == 1.0 for place in layers)
         weights = MemoryShare("weights", plan.on_device.weights, whole, placement.part("device"))
-        drafts = sum(draft.on_gpu for draft in plan.drafts)
+        drafts = [draft for draft in plan.drafts if draft.on_gpu]
         places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, weights, drafts)))
     here = replace(plan.host, baseline=memory.process_bytes)
     kept = len(layers) - there if apart else sum(place.host + place.copied == 1.0 for place in layers)
     weights = MemoryShare("weights", here.weights, kept, placement.part("host"))
     others = MemoryShare("others", memory.others_bytes)
-    drafts = sum(not draft.on_gpu for draft in plan.drafts)
+    drafts = [draft for draft in plan.drafts if not draft.on_gpu]
     places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, weights, drafts), others)))
     if placement.streams:
         read = sum(place.disk == 1.0 for place in layers)
@@ -568,11 +605,11 @@ def memory_places(
     return tuple(places)
 
 
-def _shares(taken: Footprint, weights: MemoryShare, drafts: int) -> tuple[MemoryShare, ...]:
+def _shares(taken: Footprint, weights: MemoryShare, drafts: Sequence[DraftPlan]) -> tuple[MemoryShare, ...]:
     shares = (
-        MemoryShare("draft", taken.draft, drafts=drafts),
+        MemoryShare("draft", taken.draft, drafts=len(drafts), text_bytes=sum(draft.text_bytes for draft in drafts)),
         weights,
-        MemoryShare("caches", taken.cache),
+        MemoryShare("caches", taken.cache, text_bytes=taken.cache),
         MemoryShare("buffers", taken.activations + taken.buffers),
         MemoryShare("engine", taken.baseline),
     )

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from math import inf
+from math import exp, inf, log, log2
 from statistics import median
 from typing import Any
 
 from engine.drafting.kind import DraftKind
 from engine.messages import LoadOptions, MachineReport, ModePrediction, OptionValue, PlanReport, WidthSpeed
+from engine.messages.machine import PlainError
 from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
@@ -46,6 +47,8 @@ _LOOKUP = "lookup"
 _DISK_RESERVE_BYTES = 1 << 30
 # Another mode than the one before must be predicted to be faster by more than the error of predictions.
 _WORTH = 1.02
+# A model that is so many times larger or smaller, as a power of 2, says nothing of another one's error.
+_UNLIKE_SIZES = 4.0
 
 _GAINS_NOTHING = mark("{memory} was chosen for the model and gains nothing here.")
 _NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
@@ -120,6 +123,7 @@ class MachinePlan(PlanReport):
                 "refusal": mode.refusal or None,
                 "passed_over": mode.passed_over or None,
                 "memory_bytes": mode.memory_bytes or None,
+                "text_bytes": mode.text_bytes or None,
                 "drafts": list(mode.drafts),
                 "widths": [vars(width) for width in mode.widths],
             }
@@ -152,7 +156,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
         mode=say(chosen.mode),
         source=source,
         speed=speed,
-        times=say("as fast as plain") if as_fast else say("{times} times plain", times=times),
+        times=say("at the usual speed") if as_fast else say("{times} times the usual speed", times=times),
         summary=chosen.summary,
     )
 
@@ -167,7 +171,8 @@ class MachinePlanner:
         options: Settled options; every mode is planned, whichever they name.
         profiles: Measurements with these models on this machine, by the name of a weight format.
         seconds: Times of products by format, if they are known better than from the report.
-        named: True if the user named the drafts; else ``auto`` takes those alone that replies have tried.
+        named: True if the user named the drafts; else ``auto`` takes those alone that replies have tried, or that
+            came with the model.
 
     Raises:
         InvalidOption: the model has no such context, or the number of layers is negative.
@@ -204,7 +209,7 @@ class MachinePlanner:
         # Of equal predictions, modes without a GPU come first, then those for fewer kinds of draft or that draft
         # ahead.
         modes = sorted(MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts), not mode.drafts_ahead))
-        plans = _at_one_load([self._mode(mode) for mode in modes])
+        plans = self._at_one_load([self._mode(mode) for mode in modes])
         chosen: ModePlan | None = None
         for plan in plans:
             if plan.tokens_per_second is None or plan.passed_over:
@@ -228,11 +233,72 @@ class MachinePlanner:
             weights=weights,
         )
 
+    def _at_one_load(self, plans: Sequence[ModePlan]) -> list[ModePlan]:
+        """Return plans whose predictions have the error of what was measured, or they would not compare.
+
+        Modes of this model in the same places come first: those with the same drafts, else those without any, which a
+        plan with another draft has too. So other programs that slowed the measured ones down do not make the others
+        look fast. Else it is the error of other models, unless this model's replies have refined the prediction.
+        """
+        known = [plan for plan in plans if plan.error is not None]
+        found = []
+        for plan in plans:
+            if plan.tokens_per_second is None or plan.load is None:
+                found.append(plan)
+                continue
+            times = self._usual_error(plan.load)
+            if plan.measured:
+                predicted = times * (plan.predicted_per_second or 0.0)
+                found.append(replace(plan, predicted_per_second=predicted))
+                continue
+            near = [other for other in known if _place(other) == _place(plan)]
+            same, alone = ([other for other in near if other.drafts == drafts] for drafts in (plan.drafts, ()))
+            near = same or alone or near
+            if near:
+                times = median(other.error or 1.0 for other in near)
+            elif self._profiles(plan.load.weights.name).forward_seconds(plan.load.placement):
+                times = 1.0
+            speed = times * plan.tokens_per_second
+            found.append(replace(plan, tokens_per_second=speed, predicted_per_second=speed))
+        return found
+
+    def _usual_error(self, load: LoadPlan) -> float:
+        """Return the factor between speeds and predictions of other models' plain decoding, those of like size alone.
+
+        1 if there are none in the same format and kind of placement; the less alike, the closer to 1.
+        """
+        errors = {} if self._report.speeds is None else self._report.speeds.errors
+        size = log2(weight_bytes(self._target.config, load.weights))
+        alike: list[tuple[float, float]] = []
+        for key, error in errors.items():
+            digest, _, kind = key.partition(" ")
+            likeness = 1.0 - abs(log2(error.size_bytes) - size) / _UNLIKE_SIZES
+            if kind == _kind(load) and digest != self._target.digest[:16] and likeness > 0:
+                alike.append((likeness, log(error.times)))
+        if not alike:
+            return 1.0
+        return exp(max(alike)[0] * sum(each * own for each, own in alike) / sum(each for each, _ in alike))
+
+    def plain_error(self, plain: ModePlan) -> tuple[str, PlainError] | None:
+        """Return the error of plain decoding by the machine's speeds alone, with its key of `Speeds.errors`.
+
+        None unless it was measured, at rest.
+        """
+        if not plain.measured or plain.busy or plain.load is None or not plain.predicted_per_second:
+            return None
+        times = (plain.tokens_per_second or 0.0) / plain.predicted_per_second * self._usual_error(plain.load)
+        error = PlainError(weight_bytes(self._target.config, plain.load.weights), times)
+        return f"{self._target.digest[:16]} {_kind(plain.load)}", error
+
     def _passed_over(self, mode: Mode, drafts: Drafts, profile: Profile, measured: bool) -> str:
         """Return the reason why ``auto`` never takes a mode however fast it is, or an empty text if it may."""
         if mode.takes_several and len(drafts) < 2:
             return say(_VOTES_ALONE)  # that draft's own mode does as much
-        tried = self._named or measured or all(profile.knows_draft(draft.digest) for draft in drafts)
+        tried = (
+            self._named
+            or measured
+            or all(draft.comes_with_target or profile.knows_draft(draft.digest) for draft in drafts)
+        )
         return "" if tried else say(_NOT_TRIED)
 
     def _worth(self, plan: ModePlan) -> float:
@@ -326,11 +392,13 @@ class MachinePlanner:
             draft_nodes=best.nodes,
             widths=self._widths(mode, load, cost, drafting),
             memory_bytes=load.memory_bytes,
+            text_bytes=load.text_bytes,
             context=load.context,
             weights=load.weights.name,
             placement=load.placement.as_json(),
             drafts=tuple(draft.name for draft in drafts),
             draft_devices=tuple(draft.device for draft in load.drafts),
+            votes=mode.takes_several,
             disk_bytes_per_round=load.placement.read_bytes(load.sizes(known.config), 1),
         )
 
@@ -469,26 +537,13 @@ def drafter_of(mode: Mode, given: Mapping[str, OptionValue], drafts: Drafts) -> 
     return drafter_key(mode.drafting_name(given), *(draft.digest for draft in drafts))
 
 
-def _at_one_load(plans: Sequence[ModePlan]) -> list[ModePlan]:
-    """Return plans whose predictions have the error of what was measured in the same places, or they would not compare.
-
-    So other programs that slowed the measured ones down do not make the others look fast. Modes with the same draft
-    tell more than others.
-    """
-    known = [plan for plan in plans if plan.error is not None]
-    found = []
-    for plan in plans:
-        near = [other for other in known if _place(other) == _place(plan)]
-        near = [other for other in near if {*other.drafts} & {*plan.drafts}] or near
-        if near and plan.tokens_per_second is not None and not plan.measured:
-            speed = median(other.error or 1.0 for other in near) * plan.tokens_per_second
-            plan = replace(plan, tokens_per_second=speed, predicted_per_second=speed)
-        found.append(plan)
-    return found
-
-
 def _place(plan: ModePlan) -> str:
     return "" if plan.load is None else plan.load.placement.key
+
+
+def _kind(load: LoadPlan) -> str:
+    """Return the format and the kind of placement that loads of different models have in common."""
+    return f"{load.weights.measured_as} {load.placement.name}"
 
 
 def _simply_fits(plan: ModePlan) -> bool:

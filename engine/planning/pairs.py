@@ -11,11 +11,12 @@ from typing import Any, Literal
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
 from engine.files import read_cached, write_cached
+from engine.gguf.files import HEAD_PREFIX
 from engine.hub.bundled import bundled_models, bundled_targets
 from engine.hub.installed import InstalledModel, cache_folder, installed_models
 from engine.hub.record import ModelKind
-from engine.messages import DraftPair, LoadOptions
-from engine.model_file import OpenedModel, open_model
+from engine.messages import OWN_HEAD, DraftPair, LoadOptions
+from engine.model_file import OpenedModel, open_draft, open_model
 from engine.modes import mode_of
 from engine.weights.draft_kind import draft_kind
 
@@ -28,8 +29,11 @@ _DECIDING = (
     "tokenizer_config.json",
     "vocab.json",
     "*.gguf",
+    "*.index.json",
     "medusa_lm_head.*",
 )
+# Problem of a draft that a model could come with, and does not.
+_NONE = "-"
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
 
 
@@ -45,7 +49,7 @@ class _Candidate:
         """Return a hash that changes when one of the deciding files does."""
         digest = hashlib.sha256()
         folder = self.location if self.location.is_dir() else self.location.parent
-        patterns = _DECIDING if self.location.is_dir() else (self.location.name,)
+        patterns = _DECIDING if self.location.is_dir() else (self.location.name, f"{HEAD_PREFIX}*")
         for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
             status = path.stat()
             digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
@@ -69,19 +73,23 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
     news = False
     try:
         for target in targets:
-            for draft in candidates:
-                if draft.name == target.name or (draft.kind != "head" and draft.size_bytes >= target.size_bytes):
+            for draft in (None, *candidates):
+                name = OWN_HEAD if draft is None else draft.name
+                if draft is not None and (
+                    name == target.name or (draft.kind != "head" and draft.size_bytes >= target.size_bytes)
+                ):
                     continue
-                key = f"{identities[target.name]} {identities[draft.name]}"
+                key = f"{identities[target.name]} {OWN_HEAD if draft is None else identities[name]}"
                 if key in known:
                     problem = known[key]
                 else:
                     cancelled()
-                    problem, lasting = _problem(opened[target.name], opened[draft.name])
+                    problem, lasting = _problem(opened[target.name], None if draft is None else opened[name])
                     if lasting:
                         known[key], news = problem, True
-                kind: Literal["draft", "head"] = "head" if draft.kind == "head" else "draft"
-                found.append(DraftPair(target.name, draft.name, kind, problem or ""))
+                kind: Literal["draft", "head"] = "head" if draft is None or draft.kind == "head" else "draft"
+                if problem != _NONE:
+                    found.append(DraftPair(target.name, name, kind, problem or ""))
     finally:
         if news:
             write_cached(path, {"version": _VERSION, "pairs": known})
@@ -116,7 +124,7 @@ def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tupl
     for draft in drafts:
         problem = mode = ""
         try:
-            found = read_draft(open_model(draft), config)
+            found = read_draft(open_draft(draft, target), config)
             found.check(target)
             mode = mode_of(found.kind).name
         except TenonError as error:
@@ -141,9 +149,17 @@ def _candidates() -> list[_Candidate]:
     return found
 
 
-def _problem(target: OpenedModel, draft: OpenedModel) -> tuple[str | None, bool]:
-    """Return why they do not work together, and whether that lasts: a file that could not be read may be mended."""
+def _problem(target: OpenedModel, draft: OpenedModel | None) -> tuple[str | None, bool]:
+    """Return why they do not work together, and whether that lasts: a file that could not be read may be mended.
+
+    Args:
+        target: The model.
+        draft: The draft, None for the one that the model comes with; `_NONE` is the answer if it comes with none.
+    """
     try:
+        draft = draft or target.own_head
+        if draft is None:
+            return _NONE, True
         read_draft(draft, target.config).check(target)
     except DraftMismatch as error:
         return error.message, True

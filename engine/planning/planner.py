@@ -19,6 +19,7 @@ from engine.errors import CheckpointError, InvalidOption, TenonError
 from engine.hub.bundled import bundled_drafts
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import (
+    OWN_HEAD,
     Basis,
     LoadOptions,
     MachineReport,
@@ -31,10 +32,10 @@ from engine.messages import (
     RoundRecord,
 )
 from engine.messages.machine import HostMemory
-from engine.model_file import OpenedModel, open_model
+from engine.model_file import OpenedModel, open_draft, open_model
 from engine.modes import MODES, Mode, named_drafts
 from engine.placement import PlacementPlan
-from engine.planning.hardware import hardware_hash, read_report
+from engine.planning.hardware import hardware_hash, keep_error, read_report
 from engine.planning.kernel_table import format_seconds
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
@@ -73,7 +74,7 @@ class ModelPlanner:
         profiled: bool = True,
     ) -> None:
         self.opened = opened  # files of the model
-        self._target = target
+        self._report, self._target = report, target
         self.drafts = tuple(drafts)  # drafts of the target
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
         # The first one who needs the time of products measures it, if the machine was not measured yet.
@@ -84,9 +85,11 @@ class ModelPlanner:
         self.renew()
 
     def renew(self) -> None:
-        """Plan again with what replies have taught since."""
+        """Plan again with what replies have taught since, and keep the error of plain decoding's prediction."""
         self._machine = self._make()
         self.plan: MachinePlan = self._machine.plan()  # plan of all modes
+        if self._hardware and (error := self._machine.plain_error(self.plan.mode("plain"))):
+            keep_error(self._report, *error)
         self._made_s = monotonic()
         self.outdated = False  # True if replies have taught something since it was made, and it is worth the time
 
@@ -111,6 +114,11 @@ class ModelPlanner:
         if plain is None or (plain.placement.key, plain.weights) == (load.placement.key, load.weights):
             return 1.0
         return self._machine.share_of(plain, load)
+
+    def plain_seconds(self, position: int) -> float | None:
+        """Return the seconds of a plain forward in plain decoding's own places after so many tokens, or None."""
+        plain = self.plan.mode("plain").load
+        return None if plain is None else self.profile(plain.weights.name).plain_seconds(plain.placement, position)
 
     def learn(
         self,
@@ -142,6 +150,8 @@ class ModelPlanner:
             profile = profile.with_reply(rounds, placement, drafter if guesses else None, kind).with_reuse(reuse)
             profile = profile if chances is None else profile.with_matches(chances)
         keep_profile(path, profile)
+        if spoken is not None and mode.name == "plain":
+            self.renew()  # other models' predictions take its error at once
         self.outdated |= spoken is not None or monotonic() - self._made_s > _RENEWED_EVERY_S
 
     def calibrate(
@@ -170,8 +180,12 @@ class ModelPlanner:
 
 
 def own_drafts(opened: OpenedModel) -> tuple[str, ...]:
-    """Return the drafts that a model has without anybody naming them: bundled ones, and installed ones that fit it."""
-    return (*bundled_drafts(opened.reference), *installed_drafts(opened.place))
+    """Return the drafts that a model has without anybody naming them.
+
+    Bundled ones, the one that it comes with, and installed ones that fit it.
+    """
+    own = (OWN_HEAD,) if opened.has_own_head else ()
+    return (*bundled_drafts(opened.reference), *own, *installed_drafts(opened.place))
 
 
 def model_planner(
@@ -204,7 +218,7 @@ def model_planner(
     drafts: list[DraftKind] = []
     for name in named or own_drafts(opened):
         try:
-            draft = open_model(name, find)
+            draft = open_draft(name, opened, find)
             if any(draft.place == other.opened.place for other in drafts):
                 raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=name)
             drafts.append(read_draft(draft, target.config))
@@ -241,8 +255,6 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         opened = open_model(model.reference, lambda _: Path(model.place))
         target = target_facts(opened)
         opened.check_tokenizer()
-        if not target.missing_bytes:
-            about = replace(about, only_continues=_only_continues(opened))
         if options.context:
             options = replace(options, context=min(options.context, target.config.context_length))
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
@@ -251,24 +263,19 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     if not plan.chosen:
         return replace(about, problem=plan.reason)
     best = plan.mode(plan.chosen)
-    memory = best.memory_bytes
+    empty = {device: taken - best.text_bytes[device] for device, taken in best.memory_bytes.items()}
+    text_bytes = best.text_bytes.get("host", 0)
     return replace(
         about,
         mode=best.mode,
         tokens_per_second=best.tokens_per_second,
-        memory_bytes=memory.get("host", 0),
-        gpu_bytes=sum(taken for device, taken in memory.items() if device != "host"),
+        memory_bytes=empty.get("host", 0),
+        gpu_bytes=sum(empty.values()) - empty.get("host", 0),
+        text_bytes=text_bytes,
+        gpu_text_bytes=sum(best.text_bytes.values()) - text_bytes,
         from_disk=best.disk_bytes_per_round > 0,
         with_draft=bool(MODES[best.mode].drafts),
     )
-
-
-def _only_continues(opened: OpenedModel) -> bool:
-    """Return whether a base model brings no template; files that cannot be read are left to loading."""
-    try:
-        return not opened.templates
-    except (OSError, TypeError, ValueError):
-        return False
 
 
 def _usual(report: MachineReport) -> MachineReport:

@@ -31,6 +31,8 @@ _WARMING = 2
 _FEWEST_ROUNDS = 2
 # Standard prompts of a kind (`engine.benchmark`), whose last replies make a mode's speed.
 _STANDARD_PROMPTS = 2
+# Share of the layers that may be read from the disk in one placement and not in the other, if both are as fast.
+_ALIKE = 1 / 6
 # Rounds at which a measured yield counts as much as the published one.
 _TRUSTED_ROUNDS = 16.0
 
@@ -101,12 +103,19 @@ class Profile:
     def plain_seconds(self, plan: PlacementPlan, position: int) -> float | None:
         """Return the seconds of a forward of one row after so many tokens, in one placement, or None if not measured.
 
-        A longer text adds the time that was calibrated; without calibration it adds nothing.
+        A longer text adds the time that was calibrated; without calibration it adds nothing. Some layers more or fewer
+        are read from the disk in another process, so the nearest placement with about as many counts too.
         """
         seconds = self.forward_seconds(plan).get(1)
-        known = self.calibrated.get(plan.key, {})
-        times = dict(sorted((int(length), widths["1"]) for length, widths in known.items() if "1" in widths))
-        if seconds is None or not times:
+        if seconds is None:
+            kind, _, pinned = plan.key.rpartition(" ")
+            known = ((key.rpartition(" "), widths["1"]) for key, widths in self.forwards.items() if "1" in widths)
+            near = [(abs(int(own) - int(pinned)), one) for (alike, _, own), one in known if alike == kind]
+            apart, one = min(near, default=(len(plan.layers), None))
+            return one if apart <= _ALIKE * len(plan.layers) else None
+        calibrated = self.calibrated.get(plan.key, {})
+        times = dict(sorted((int(length), widths["1"]) for length, widths in calibrated.items() if "1" in widths))
+        if not times:
             return seconds
         return seconds * float(numpy.interp(position, [*times], [*times.values()]) / times[min(times)])
 

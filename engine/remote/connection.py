@@ -161,13 +161,13 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return RemoteUnreachable(
             "The certificate of {server} is not trusted by this system: add your company's certificate to the "
-            "system's store, or name its file in SSL_CERT_FILE.",
+            "system's store.",
             server=server.name,
             details=details,
         )
     if isinstance(error, httpx2.ProxyError):
         return RemoteUnreachable(
-            "The proxy refuses the connection to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+            "The proxy refuses the connection to {server}: check the proxy, and the addresses that go without it.",
             server=server.name,
             details=details,
         )

@@ -328,7 +328,7 @@ def timings(reply: Reply) -> dict[str, Any]:
         "prompt_per_second": own.prompt_per_second,
         "predicted_n": own.predicted_n,
         "predicted_ms": own.predicted_ms,
-        "predicted_per_token_ms": own.predicted_ms / own.predicted_n if own.predicted_n else None,
+        "predicted_per_token_ms": 1e3 / own.predicted_per_second if own.predicted_per_second else None,
         "predicted_per_second": own.predicted_per_second,
         "draft_n": own.draft_n,
         "draft_n_accepted": own.draft_n_accepted,

@@ -19,9 +19,11 @@ import uvicorn
 
 from engine import messages
 from engine.errors import InvalidOption, TenonError
+from engine.gguf.files import SUFFIX, gguf_name
 from engine.hub.bundled import bundled_model
 from engine.hub.endpoints import is_remote, remote_name
-from engine.hub.installed import find_model, installed_as, model_name
+from engine.hub.installed import find_model, installed_as
+from engine.hub.model_folders import HUGGING_FACE, OLLAMA
 from engine.sentences import mark, say
 from engine.server.application import Metrics, application
 from engine.server.connection import Connection, most_connections
@@ -239,7 +241,10 @@ def served_name(reference: str) -> str:
         return reference
     if is_remote(reference):
         return remote_name(reference)
-    return model_name(reference, find_model(reference))
+    location = find_model(reference)
+    if reference.startswith((OLLAMA, HUGGING_FACE)):
+        return reference.partition(":")[2].rpartition("/")[2].removesuffix(SUFFIX)
+    return gguf_name(location) if location.is_file() else location.name
 
 
 @dataclass(frozen=True)

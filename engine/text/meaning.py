@@ -1,6 +1,6 @@
 """Vectors of texts by their meaning, whatever their words and in 16 languages: a question finds a passage by them.
 
-The encoder (100 MiB) is loaded by the process that prepares large requests alone; that keeps the vectors, too.
+The encoder (126 MiB) is loaded by the process that prepares large requests alone; that keeps the vectors, too.
 """
 
 from __future__ import annotations

@@ -101,6 +101,7 @@ class Checkpoint:
 
     Args:
         path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
+        head: True for a GGUF file with the layer alone that guesses a token further (MTP).
 
     Raises:
         ModelNotFound: There is nothing at this path, or more than one GGUF model.
@@ -110,7 +111,7 @@ class Checkpoint:
         UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, head: bool = False) -> None:
         if not path.exists():
             raise ModelNotFound("There is no model at {path}; check the path or install the model.", path=path)
         gguf = find_gguf(path)
@@ -119,7 +120,7 @@ class Checkpoint:
         self.text_alone = False  # True if a GGUF file has encoders of images or sound too, which are left out
         self._files: Sequence[WeightsFile]
         if gguf is not None:
-            model = read_gguf(gguf)
+            model = read_gguf(gguf, head)
             self.folder = gguf.parent  # folder of the files
             self.config = model.config  # config.json as it is, or the metadata of a GGUF file in its place
             # Name of a quantized model's mixture of types, such as Q4_K_M; None for plain numbers

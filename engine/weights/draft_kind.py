@@ -13,10 +13,11 @@ from typing import Any, Literal
 from safetensors import SafetensorError, safe_open
 
 from engine.files import check_file, read_text_file
+from engine.gguf.files import HEAD_PREFIX, SUFFIX
 from engine.json_text import read_json
 
 DraftKind = Literal["model", "head"]
-HeadKind = Literal["prompt tokens", "medusa", "block", "parallel", "assistant", "mlp", "feature"]
+HeadKind = Literal["prompt tokens", "medusa", "block", "parallel", "assistant", "mlp", "mtp", "feature"]
 
 #: Weights of heads under their makers' names, beside those of models.
 MEDUSA_SAFETENSORS = "medusa_lm_head.safetensors"
@@ -53,11 +54,11 @@ def draft_kind(folder: Path) -> DraftKind:
 def head_kind(folder: Path) -> HeadKind | None:
     """Return the kind of a draft head by its config and its tensors' names; published ones claim LlamaForCausalLM.
 
-    A folder that cannot be read counts as a whole model (None), whose own reader reports the error; so does a file,
-    since heads come in folders.
+    A folder that cannot be read counts as a whole model (None), whose own reader reports the error. Of files only the
+    layer is a head that GGUF has for a model beside it (MTP).
     """
     if not folder.is_dir():
-        return None
+        return "mtp" if folder.name.startswith(HEAD_PREFIX) and folder.suffix == SUFFIX else None
     if is_prompt_tokens(folder):
         return "prompt tokens"
     config = _config(folder / "config.json")

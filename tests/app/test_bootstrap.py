@@ -102,6 +102,14 @@ def test_fcitx_is_reached_by_the_protocol_that_qt_has_a_plugin_for(
     assert done.stdout.startswith("1 ") == portal
 
 
+def test_menus_that_qt_makes_have_no_icons_of_the_desktop() -> None:
+    code = (
+        "from PySide6.QtCore import Qt\nfrom app.bootstrap import _qt\n"
+        "print(_qt().testAttribute(Qt.ApplicationAttribute.AA_DontShowIconsInMenus))"
+    )
+    assert python(code, QT_QPA_PLATFORM="offscreen").stdout == "True\n"
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
 def test_a_platform_is_enough_if_qt_gets_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a desktop with Wayland and X Qt takes X where Wayland's libraries are missing; on Wayland alone it aborts."""

@@ -146,6 +146,7 @@ def test_only_the_bridge_touches_a_running_engine() -> None:
         "engine.files",
         "engine.sentences",
         "engine.descriptors",
+        "engine.hub.titles",
         "engine.modes",
         "engine.json_text",
         "engine.terminal",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sources import tree_of
-from tests.support.translations import COLLECTED, IN_ENGLISH
+from tests.support.translations import COLLECTED, IN_ENGLISH, collected
 
 UI = Path(__file__).resolve().parents[2] / "app" / "ui"
 # Calls that put words before a person, and the arguments that are words; all where none is named.
@@ -206,3 +206,10 @@ def test_notices_go_through_say_and_whatever_the_window_says_through_tr() -> Non
             if not place.startswith(IN_ENGLISH):
                 found[place] = said_as_written(tree_of(path), saying)
     assert {place: lines for place, lines in found.items() if lines} == {}
+
+
+def test_no_text_of_the_window_speaks_to_a_terminal() -> None:
+    """Options, commands and variables are words of the command line, which adds them to errors itself."""
+    word = re.compile(r"(?<![\w-])--[a-z]|\btenon [a-z]|python -m|\b[A-Z]{2,}(?:_[A-Z]+)+\b|`make |\{command\}")
+    assert all(map(word.search, ("give --name", "`tenon models list` names them", "check HF_TOKEN")))
+    assert [text for text in sorted(collected()) if word.search(text)] == []

@@ -1,10 +1,12 @@
 """Passages that questions find in three documents: by words, by meaning and by both.
 
-    python -m tests.benchmarks.documents [--write]
+    python -m tests.benchmarks.documents [--held-out] [--write]
 
 Most questions share no word that matters with their passage, some are German, some name a term, and some are about
 the whole or about the reply, which should find nothing. "In the prompt" counts what a context of 2,048 tokens takes.
-Then the time and the memory of the first question about 300 pages. --write keeps the main rows for BENCHMARKS.md.
+Then the time and the memory of the first question about 300 pages. --held-out asks 50 questions about three other
+documents with a context of 1,024 tokens; no rule of the search may be chosen by them. --write keeps the main rows for
+BENCHMARKS.md.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ from engine.text.passages import PassageIndex
 from tests.benchmarks.page import keep
 
 TEXTS = Path(__file__).parent / "texts"
+HELD_OUT = TEXTS / "held_out"
 WAYS = ("words", "meaning", "both")
 _CONTEXT = 2048
+_SHORTER_CONTEXT = 1024  # for the documents that are kept apart, which are half as long
 _COPIES = 20
 
 
@@ -43,16 +47,16 @@ class Asked(NamedTuple):
     question: str
 
 
-def document(name: str) -> Attachment:
+def document(name: str, folder: Path = TEXTS) -> Attachment:
     """Return a document with a page for each of its headings."""
-    text = (TEXTS / f"{name}.txt").read_text("utf-8")
+    text = (folder / f"{name}.txt").read_text("utf-8")
     starts = [found.start() for found in re.finditer("^# ", text, re.MULTILINE)]
     return Attachment(name, len(text), text, "page", tuple(Section(str(n), at) for n, at in enumerate(starts, 1)))
 
 
-def questions() -> list[Asked]:
+def questions(folder: Path = TEXTS) -> list[Asked]:
     """Return all questions; one without a document is about any."""
-    return [Asked(*line.split("\t")) for line in (TEXTS / "questions.tsv").read_text("utf-8").splitlines()]
+    return [Asked(*line.split("\t")) for line in (folder / "questions.tsv").read_text("utf-8").splitlines()]
 
 
 @contextmanager
@@ -71,7 +75,7 @@ def headings(index: PassageIndex, question: str) -> list[str]:
     return [index._texts[number].split("\n")[0].removeprefix("# ") for number in index.ranked(question)]
 
 
-def _prompt(file: Attachment, question: str) -> list[str]:
+def _prompt(file: Attachment, question: str, context: int) -> str:
     """Return what is in the prompt, a character for each letter and for each four letters a token."""
     prompts: dict[int, str] = {}
 
@@ -80,9 +84,7 @@ def _prompt(file: Attachment, question: str) -> list[str]:
         prompts[len(text) // 4] = text
         return range(len(text) // 4)
 
-    found = fit_with_attachments(
-        [ChatMessage("user", question, (file,))], render, lambda text: len(text) // 4, _CONTEXT
-    )
+    found = fit_with_attachments([ChatMessage("user", question, (file,))], render, lambda text: len(text) // 4, context)
     return prompts[len(found.prompt)]
 
 
@@ -90,19 +92,23 @@ def main() -> None:
     """Print the rows."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--write", action="store_true", help="keep the main rows for BENCHMARKS.md")
-    write = parser.parse_args().write
-    files = {name: document(name) for name in ("guide", "manual", "handbook")}
+    parser.add_argument("--held-out", action="store_true", help="ask about the documents that are kept apart")
+    asked_for = parser.parse_args()
+    write, folder = asked_for.write, HELD_OUT if asked_for.held_out else TEXTS
+    names = dict.fromkeys(asked.document for asked in questions(folder) if asked.document)
+    files = {name: document(name, folder) for name in names}
+    apart, context = (" held out", _SHORTER_CONTEXT) if asked_for.held_out else ("", _CONTEXT)
     for way in WAYS:
         indexes = {name: PassageIndex([file]) for name, file in files.items()}
         rows: dict[str, list[tuple[bool, bool, bool, int]]] = defaultdict(list)
         idle = []
         with found_by(way):
-            for asked in questions():
+            for asked in questions(folder):
                 if not asked.document:
                     idle += [not index.ranked(asked.question) for index in indexes.values()]
                     continue
                 found = headings(indexes[asked.document], asked.question)
-                text = _prompt(files[asked.document], asked.question)
+                text = _prompt(files[asked.document], asked.question, context)
                 rows[asked.kind].append(
                     (asked.page in found[:1], asked.page in found[:3], f"# {asked.page}\n" in text, len(text) // 4)
                 )
@@ -112,10 +118,12 @@ def main() -> None:
             told = f"first {first}, of the first three {three}, in the prompt {within} of {count}"
             print(f"{way:8} {kind:8} {told}; {tokens // count} tokens")
             if write:
-                what = f"passage in the prompt, questions of {kind}, by {way}"
+                what = f"passage in the prompt, questions of {kind}{apart}, by {way}"
                 keep("quality", what, within / count, "of all", f"{within} of {count}")
-        print(f"{way:8} about the whole: nothing found {sum(idle)} of {len(idle)}")
-    _measure_long(files, write)
+        if idle:
+            print(f"{way:8} about the whole: nothing found {sum(idle)} of {len(idle)}")
+    if not asked_for.held_out:
+        _measure_long(files, write)
 
 
 def _measure_long(files: dict[str, Attachment], write: bool) -> None:

@@ -49,7 +49,7 @@ from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights
 from engine.run import settle
-from tests.benchmarks.large_model import GLM_FLASH, KINDS, LLAMA, QWEN3_MOE, write_gguf
+from tests.benchmarks.large_model import GLM_FLASH, KINDS, LLAMA, QWEN3_MOE, QWEN35, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.benchmarks.memory import ReadRate
 from tests.benchmarks.page import keep
@@ -220,6 +220,7 @@ def main() -> None:
     others = parser.add_mutually_exclusive_group()
     others.add_argument("--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place")
     others.add_argument("--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents")
+    others.add_argument("--hybrid", action="store_true", help="files of a 1.4 B model with gated DeltaNet")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
@@ -233,7 +234,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.model is None and options.work is None:
         parser.error("give --work or --model")
-    shape = QWEN3_MOE if options.mixture else GLM_FLASH if options.latents else LLAMA
+    shape = QWEN3_MOE if options.mixture else GLM_FLASH if options.latents else QWEN35 if options.hybrid else LLAMA
     options.alone |= find_spec("llama_cpp") is None
     files = [options.model] if options.model else [write_gguf(options.work, kind, shape) for kind in options.kinds]
     results = {}

@@ -79,10 +79,10 @@ class Shape:
         into, out = (*stack, wide, self.hidden), (*stack, self.hidden, wide)
         return {f"ffn_gate{end}": into, f"ffn_up{end}": into, f"ffn_down{end}": out}
 
-    def vectors(self, layer: int) -> dict[str, int]:
-        """Of a layer, of ones: names in GGUF and widths."""
-        outer = {"attn_norm.weight": self.hidden, "ffn_norm.weight": self.hidden}
-        own = dict.fromkeys(("attn_q_norm.weight", "attn_k_norm.weight"), self.head_dim)
+    def vectors(self, layer: int) -> dict[str, tuple[int, ...]]:
+        """Of a layer: names in GGUF and shapes."""
+        outer = {"attn_norm.weight": (self.hidden,), "ffn_norm.weight": (self.hidden,)}
+        own = dict.fromkeys(("attn_q_norm.weight", "attn_k_norm.weight"), (self.head_dim,))
         return outer | own if self.experts else outer
 
     def routes(self, layer: int) -> bool:
@@ -146,11 +146,11 @@ class LatentShape(Shape):
             return attention | self._network("", wide=self.dense)
         return attention | self._network("_exps", self.experts) | self._network("_shexp")
 
-    def vectors(self, layer: int) -> dict[str, int]:
-        """Of a layer, of ones: names in GGUF and widths."""
-        outer = {"attn_norm.weight": self.hidden, "ffn_norm.weight": self.hidden}
-        own = {"attn_q_a_norm.weight": self.query_rank, "attn_kv_a_norm.weight": self.value_width}
-        return outer | own | ({"exp_probs_b.bias": self.experts} if self.routes(layer) else {})
+    def vectors(self, layer: int) -> dict[str, tuple[int, ...]]:
+        """Of a layer: names in GGUF and shapes."""
+        outer = {"attn_norm.weight": (self.hidden,), "ffn_norm.weight": (self.hidden,)}
+        own = {"attn_q_a_norm.weight": (self.query_rank,), "attn_kv_a_norm.weight": (self.value_width,)}
+        return outer | own | ({"exp_probs_b.bias": (self.experts,)} if self.routes(layer) else {})
 
     def routes(self, layer: int) -> bool:
         """True if a layer has experts."""
@@ -170,6 +170,47 @@ class LatentShape(Shape):
         writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
 
 
+@dataclass(frozen=True)
+class HybridShape(Shape):
+    """Sizes of a model with gated DeltaNet in three of four layers, 16 heads of 128 channels."""
+
+    def _attends(self, layer: int) -> bool:
+        return layer % 4 == 3
+
+    @property
+    def rotated(self) -> int:
+        """Channels of a head that are rotated."""
+        return self.head_dim // 4
+
+    def matrices(self, layer: int) -> dict[str, tuple[int, ...]]:
+        """Of a layer: names in GGUF and shapes."""
+        if self._attends(layer):
+            return super().matrices(layer) | {"attn_q": (2 * self.heads * self.head_dim, self.hidden)}
+        width = 16 * 128
+        gates = dict.fromkeys(("ssm_alpha", "ssm_beta"), (16, self.hidden))
+        maps = {"attn_qkv": (3 * width, self.hidden), "attn_gate": (width, self.hidden)}
+        return maps | gates | {"ssm_out": (self.hidden, width)} | self._network("")
+
+    def vectors(self, layer: int) -> dict[str, tuple[int, ...]]:
+        """Of a layer: names in GGUF and shapes."""
+        outer = dict.fromkeys(("attn_norm.weight", "post_attention_norm.weight"), (self.hidden,))
+        if self._attends(layer):
+            return outer | dict.fromkeys(("attn_q_norm.weight", "attn_k_norm.weight"), (self.head_dim,))
+        own = {"ssm_conv1d.weight": (3 * 16 * 128, 4), "ssm_norm.weight": (128,)}
+        return outer | own | dict.fromkeys(("ssm_a", "ssm_dt.bias"), (16,))
+
+    def describe(self, writer: gguf.GGUFWriter) -> None:
+        """Write the sizes."""
+        super().describe(writer)
+        writer.add_rope_dimension_sections([11, 11, 10, 0])
+        writer.add_ssm_conv_kernel(4)
+        writer.add_ssm_state_size(128)
+        writer.add_ssm_group_count(16)
+        writer.add_ssm_time_step_rank(16)
+        writer.add_ssm_inner_size(16 * 128)
+        writer.add_full_attention_interval(4)
+
+
 #: A Llama of 1.1 B parameters.
 LLAMA = Shape("shape", "llama", 22, 2048, 5632, 32, 4, 64)
 #: Qwen3-30B-A3B's with fewer and smaller experts: 3.2 B parameters, 0.4 of them for a token.
@@ -185,6 +226,9 @@ GLM_FLASH = LatentShape(
     rotated=64,
     dense=10240,
 )
+
+#: Qwen3.5-2B's with a smaller vocabulary: 1.4 B parameters.
+QWEN35 = HybridShape("hybrid", "qwen35", 24, 2048, 6144, 8, 2, 256)
 
 KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")
 
@@ -239,8 +283,9 @@ def write_gguf(folder: Path, kind: str, shape: Shape = LLAMA) -> Path:
         form = gguf.GGMLQuantizationType(blocks.NAMES[type_name])
         writer.add_tensor(name, raw.view(*size[:-1], -1).numpy(), raw_dtype=form)
     for layer in range(shape.layers):
-        for name, width in shape.vectors(layer).items():
-            writer.add_tensor(f"blk.{layer}.{name}", torch.ones(width).numpy())
+        for name, size in shape.vectors(layer).items():
+            values = torch.full(size, {"ssm_a": -0.05, "ssm_conv1d.weight": 0.25}.get(name, 1.0))
+            writer.add_tensor(f"blk.{layer}.{name}", values.numpy())
         if shape.routes(layer):
             router = torch.randn(shape.experts, shape.hidden, generator=torch.Generator().manual_seed(layer))
             writer.add_tensor(f"blk.{layer}.ffn_gate_inp.weight", router.numpy() * shape.hidden**-0.5)

@@ -1,8 +1,9 @@
-"""What a long reply costs the window: ``python -m tests.benchmarks.long_replies [--only WORD] [--megabytes N]``.
+"""What a long text costs the window: ``python -m tests.benchmarks.long_replies [--only WORD] [--kilobytes N]``.
 
-Opens, scrolls, resizes and streams replies of many kinds, each kind in a process of its own, and prints for each act
-the longest silence of the event loop (the largest gap of a 5 ms timer, in ms), how much of the gap the thread worked,
-and the memory that the process has at most above an empty window, in MB.
+Opens, scrolls, resizes, searches, copies and streams texts of many kinds, each kind in a process of its own, and prints
+for each act the longest silence of the event loop (the largest gap of a 5 ms timer, in ms), the most that its thread
+worked between two ticks (other programs on the machine do not lengthen that), and the memory that the process has at
+most above an empty window, in MB.
 """
 
 from __future__ import annotations
@@ -49,8 +50,10 @@ def measure(kind: str, size: int) -> None:
     from PySide6.QtCore import QEvent, Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
+    from app.chat.search import phrase_pattern
     from app.ui.main_window import MainWindow
     from app.ui.theme.theme import Theme
+    from app.ui.transcript.message_actions import Action
     from tests.support.scripted_workspace import ScriptedWorkspace
 
     application = QApplication([])
@@ -67,8 +70,7 @@ def measure(kind: str, size: int) -> None:
     def tick() -> None:
         nonlocal last, busy, worst, worked
         now, used = perf_counter(), thread_time()
-        if now - last > worst:
-            worst, worked = now - last, used - busy
+        worst, worked = max(worst, now - last), max(worked, used - busy)
         last, busy = now, used
 
     def settle(seconds: float) -> None:
@@ -79,9 +81,9 @@ def measure(kind: str, size: int) -> None:
             sleep(0.001)
 
     def act(name: str, do: Callable[[], object], seconds: float = 1.0) -> None:
-        nonlocal last, busy, worst
+        nonlocal last, busy, worst, worked
         settle(0.1)
-        worst, last, busy = 0.0, perf_counter(), thread_time()
+        worst, worked, last, busy = 0.0, 0.0, perf_counter(), thread_time()
         do()
         tick()
         settle(seconds)
@@ -107,6 +109,11 @@ def measure(kind: str, size: int) -> None:
             if perf_counter() - begun > _END_S:
                 return
 
+    def select() -> None:
+        column.selection.select_message(page.transcript.views[-1].blocks.widgets[-1].selectables()[0])
+        column.selection.text()
+        column.selection._clear()
+
     begun = perf_counter()
     act("scrolled", scroll)
     begun = perf_counter()
@@ -114,7 +121,16 @@ def measure(kind: str, size: int) -> None:
     act("end", column.jump_to_latest)
     act("resized", lambda: (window.resize(1000, 800), settle(0.3), window.resize(760, 700), settle(0.3)))
     act("150 %", lambda: theme.set_scale(1.5))
+    act("find", lambda: window.find_in_chat.finder.search(phrase_pattern("a")))
+    act("find nothing", lambda: window.find_in_chat.finder.search(phrase_pattern("not in it")))
+    window.find_in_chat.finder.search(None)
+    act("copied", lambda: page.transcript.views[-1]._act(Action.COPY))
+    act("copied plain", lambda: page.transcript.views[-1]._act(Action.COPY_PLAIN), 3.0)
+    act("selected", select)
     act("left", lambda: page.open(None))
+    own = workspace.add_conversation("Own", 0, text, "a")
+    act("own message", lambda: page.open(own), 2.0)
+    act("left again", lambda: page.open(None))
     streamed = workspace.turns.send(None, "Go")
     page.open(streamed)
     step = max(1, len(text) // _STREAMED)

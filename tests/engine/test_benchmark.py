@@ -59,6 +59,7 @@ def run(engine: Running, options: LoadOptions, *modes: str, stop_at: str = "") -
         {mode: "It needs a draft." if mode == "dovetail" else in_mode(mode, options) for mode in modes},
         engine[0].submit,
         seen.append,
+        {"plain": 7.0},
         PROMPTS,
         max_tokens=12,
     )
@@ -88,6 +89,7 @@ def test_each_mode_gets_a_row_and_the_profile_its_figures(engine: Running, llama
         assert (row.tokens_per_second or 0) > 0
         assert set(row.by_kind) == {"chat", "code"}
         assert row.peak_bytes > 0
+    assert [row.predicted_per_second for row in rows] == [7.0, None]
     assert rows[0].tokens_per_round == 1.0
     dones = [event.done for event in seen if isinstance(event, BenchmarkProgress)]
     assert dones == sorted(dones)
@@ -134,7 +136,7 @@ def test_a_cancel_keeps_the_modes_that_were_complete(engine: Running, llama_fold
 def test_events_of_other_requests_are_left_alone() -> None:
     commands: list[object] = []
     seen: list[BenchmarkEvent] = []
-    benchmark = Benchmark({"plain": in_mode("plain", LoadOptions())}, commands.append, seen.append, PROMPTS)
+    benchmark = Benchmark({"plain": in_mode("plain", LoadOptions())}, commands.append, seen.append, {}, PROMPTS)
     benchmark.start()
     assert isinstance(commands[0], Generate)
     assert commands[0].sampling.temperature == 0.0
@@ -149,7 +151,7 @@ def test_events_of_other_requests_are_left_alone() -> None:
 def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
     commands: list[Command] = []
     seen: list[BenchmarkEvent] = []
-    benchmark = Benchmark({"lookup": in_mode("lookup", LoadOptions())}, commands.append, seen.append, PROMPTS)
+    benchmark = Benchmark({"lookup": in_mode("lookup", LoadOptions())}, commands.append, seen.append, {}, PROMPTS)
     benchmark.start()
     # The first reply warms up and counts nowhere.
     for tested, accepted in ((4, 4), (30, 10), (10, 0)):

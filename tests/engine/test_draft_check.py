@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 import torch
 
+from engine import engine as engine_module
+from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
     CheckDrafts,
     DraftChecked,
     EngineReady,
     Failed,
+    FindPairs,
+    Load,
     LoadOptions,
     ModelLoaded,
     ModelUnloaded,
+    PairsFound,
 )
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
@@ -48,6 +55,35 @@ def test_each_draft_gets_its_own_sentence(client: EngineClient, tmp_path: Path) 
     assert "There is no model" in problems[str(gone)]
     assert "The draft was made for another vocabulary: token " in problems[str(TOY_DRAFT)]
     assert "for a model with hidden size 64, and this model's is 32" in _problems(client, narrow, head)[str(head)]
+
+
+def test_drafts_and_pairs_are_looked_at_while_a_model_is_loaded(
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = write_checkpoint(tmp_path / "model", "llama", num_hidden_layers=6)
+    small = write_checkpoint(tmp_path / "small", "llama", seed=5, num_hidden_layers=1)
+    begun, answered = Event(), Event()
+    load = engine_module.load_model
+
+    def slow(*given: Any) -> LoadedModel:
+        begun.set()
+        assert answered.wait(60)
+        return load(*given)
+
+    monkeypatch.setattr(engine_module, "load_model", slow)
+    client.engine.submit(Load("load", LoadOptions(model=str(model))))
+    assert begun.wait(60)
+    assert _problems(client, model, small) == {str(small): ""}
+    client.engine.submit(FindPairs("pairs"))
+    client.wait_for(PairsFound)
+    assert not client.seen(ModelLoaded)
+    client.engine.submit(Cancel("check"))
+    client.engine.submit(CheckDrafts("check", LoadOptions(model=str(model)), (str(small),)))
+    failed = client.wait_for(Failed)
+    assert isinstance(failed, Failed)
+    assert failed.error.kind == "Cancelled"
+    answered.set()
+    client.wait_for(ModelLoaded)
 
 
 def test_a_draft_is_judged_without_the_one_before(client: EngineClient, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -338,13 +339,28 @@ def test_a_tiny_model_computes_with_as_many_threads_as_are_faster_and_others_wit
     assert (used, client.seen(ModelLoaded)[-1].report.threads) == ([expected], expected)
 
 
-def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:
+def test_empty_and_overlong_prompts_get_one_sentence(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert client.failure([user(" ")], llama_folder).error.kind == "EmptyPrompt"
     failed = client.failure([user("word " * 400)], llama_folder, context=128)
     assert (failed.error.kind, failed.error.allowed) == ("PromptTooLong", None)  # the model has 512 tokens
     failed = client.failure([user("word " * 40)], llama_folder, context=128)
     assert (failed.error.kind, failed.error.allowed) == ("PromptTooLong", Allowed("context", 256))
     assert "128" in failed.error.message
+    needed = []
+
+    def forecast(options: LoadOptions, held_bytes: int) -> SimpleNamespace:
+        """Read a context of 256 from the disk, and at last one of any length."""
+        needed.append(options.context)
+        from_disk = options.context >= 256 or len(needed) > 2
+        return SimpleNamespace(taken=SimpleNamespace(disk_bytes_per_round=from_disk))
+
+    monkeypatch.setattr("engine.engine.forecast", forecast)
+    failed = client.failure([user("word " * 40)], llama_folder, context=128)
+    assert failed.error.allowed == Allowed("context", needed[1])  # what memory holds, and no more
+    assert 128 < needed[1] < needed[0] == 256
+    assert client.failure([user("word " * 40)], llama_folder, context=128).error.allowed is None
     assert client.failure([user("a\ud800b")], llama_folder).error.kind == "InvalidOption"
 
 

@@ -24,7 +24,7 @@ MODES = ("plain", "lookup")
 
 
 # `test_decoder_families` tries a family of each kind of layer in each run.
-@pytest.mark.parametrize("variant", chosen(sorted(VARIANTS), ("gemma4-inputs", "gpt-oss", "lfm2")))
+@pytest.mark.parametrize("variant", chosen(sorted(VARIANTS), ("gemma4-inputs", "gpt-oss", "lfm2", "qwen35")))
 def test_greedy_tokens_are_those_of_transformers(
     variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
 ) -> None:

@@ -132,7 +132,7 @@ def test_what_needs_another_model_waits_for_its_turn(client: EngineClient, llama
 def test_without_room_for_another_cache_one_reply_follows_the_other(
     client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: False)
+    monkeypatch.setattr(LoadedModel, "has_room", lambda *_: False)
     requests = submit(client, llama_folder)
     wait(client, len(requests))
     turns = [request_id for request_id, _ in groupby(event.request_id for event in client.seen(TokensAdded))]
@@ -142,7 +142,7 @@ def test_without_room_for_another_cache_one_reply_follows_the_other(
 def test_a_request_that_lets_others_first_is_overtaken_while_it_waits(
     client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: False)
+    monkeypatch.setattr(LoadedModel, "has_room", lambda *_: False)
     client.answer("abc", llama_folder, mode="plain", max_tokens=1)
     client.events.clear()
     asked = [
@@ -173,7 +173,7 @@ def test_a_ping_keeps_no_reply_from_joining(client: EngineClient, llama_folder: 
 def test_a_count_of_tokens_passes_a_reply_that_waits_for_room(
     client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: False)
+    monkeypatch.setattr(LoadedModel, "has_room", lambda *_: False)
     requests = submit(client, llama_folder)
     client.wait_for(TokensAdded)
     counted = CountTokens("counted", client.request("The quick brown fox", llama_folder, weights="fp32"))
@@ -225,7 +225,11 @@ def test_conversations_that_take_turns_are_each_found_in_the_cache(client: Engin
 def test_without_room_the_text_that_was_used_longest_ago_gives_way(
     client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: sequences < 2)
+
+    def has_room_for_two(model: LoadedModel, sequences: int, kept_bytes: int = 0) -> bool:
+        return kept_bytes < 2 * max(kept.cache_bytes for kept in model.sequences._kept)
+
+    monkeypatch.setattr(LoadedModel, "has_room", has_room_for_two)
     texts = ("The quick brown fox jumps", "A language model guesses the next", "one two three four")
     for text in texts:
         client.answer(text, llama_folder, mode="plain", max_tokens=8)

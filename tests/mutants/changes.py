@@ -283,7 +283,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/hardware.py",
         "tests/engine/planning/test_hardware.py",
-        ("memory_info().rss) + PREPARERS_BYTES", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
+        ("memory_info().rss) + preparers_bytes()", "memory_info().rss)", "a budget is exceeded by the processes that prepare",
          "test_a_budget_is_for_the_processes_that_prepare_requests_too"),
     ),
     *_of(
@@ -349,8 +349,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ("best = None if room else self._kept[0]", "best = None if room else self._kept[-1]",
          "the newest text gives way, and not the oldest"),
         ("len(self._kept) > _MOST or (", "(", "many replies at once leave as many texts"),
-        ("(len(self._kept) > 1 and not self._has_room(0))", "False", "old texts stay when memory is short"),
-        ("while self._kept and not self._has_room(self._count - 1):", "while False:",
+        ("(len(self._kept) > 1 and not self._has_room(0, 0))", "False", "old texts stay when memory is short"),
+        ("while self._kept and not self._has_room_beside_kept(len(self._in_use) - 1):", "while False:",
          "old texts take the room of a reply that begins"),
         ("best = max(self._kept, key", "best = min(self._kept, key", "the text that shares least is taken"),
     ),
@@ -507,8 +507,14 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/planning/load_plan.py",
         "tests/engine/planning/test_context_range.py",
-        ("min(DEFAULT_CONTEXT, config.context_length)", "config.context_length", "the longest context takes all memory"),
+        ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes the place of layers"),
         ("_LEAST <= context <=", "0 <= context <=", "a context of no tokens is taken"),
+    ),
+    *_of(
+        "engine/planning/load_plan.py",
+        "tests/engine/planning/test_load_plan.py",
+        ("_GROWTH_SHARE = 2", "_GROWTH_SHARE = 1", "a context that nobody asked for takes all memory",
+         "test_a_context_that_was_not_asked_for_takes_half_of_what_is_left_until_it_is_the_models_own"),
     ),
     # --- text ---
     *_of(
@@ -676,11 +682,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ("                self._refused[0]()\n                self._refused.popleft()", "                self._refused.popleft()()",
          "a change that the disk refused is lost"),
         ("while self._refused and not self._behind:", "while self._refused:", "a change is written before the chat that it is about"),
-        ("        self.save(conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(message_ids, True))",
-         "        self._change(lambda: self._store.set_messages_deleted(message_ids, True))\n        self.save(conversation_id)",
+        ("        self.save(entry.conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(entry.ids, entry.deleted_at))",
+         "        self._change(lambda: self._store.set_messages_deleted(entry.ids, entry.deleted_at))\n        self.save(entry.conversation_id)",
          "messages are marked before the chat is saved"),
-        ("        self._change(lambda: self._store.set_messages_deleted(message_ids, False))\n        self.save(conversation_id)",
-         "        self.save(conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(message_ids, False))",
+        ("        self._change(lambda: self._store.set_messages_deleted(entry.ids, None))\n        self.save(entry.conversation_id)",
+         "        self.save(entry.conversation_id)\n        self._change(lambda: self._store.set_messages_deleted(entry.ids, None))",
          "the path is saved before its messages are back"),
         ("ids = self._unsaved.pop(conversation_id, set()) | set(message_ids)", "ids = set(message_ids)",
          "messages that the disk refused are never saved"),

@@ -1,8 +1,9 @@
 """Run llama.cpp's own converter on several checkpoints: ``python converter.py LLAMA_CPP JOBS``.
 
-JOBS is a JSON file with a list of objects: ``folder``, ``out``, ``pre``. The converter tells a vocabulary by a digest
-of how it splits a text, so one that stands in for a family's own is told by ``pre``. It reads SentencePiece's files
-with a package that is not here, so ``tokenizer.model`` is a JSON list of pieces, each with its score and its kind.
+JOBS is a JSON file with a list of objects: ``folder``, ``out``, ``pre``, and the converter's ``options``. The converter
+tells a vocabulary by a digest of how it splits a text, so one that stands in for a family's own is told by ``pre``. It
+reads SentencePiece's files with a package that is not here, so ``tokenizer.model`` is a JSON list of pieces, each with
+its score and its kind.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ def main(llama_cpp: str, jobs: str) -> None:
 
         TextModel.get_vocab_base_pre = name
         sys.argv = ["convert_hf_to_gguf.py", job["folder"], "--outfile", job["out"], "--outtype", "bf16"]
+        sys.argv += job.get("options", ())
         try:
             convert_hf_to_gguf.main()
         except Exception as error:  # the others are converted all the same

@@ -227,7 +227,7 @@ class Chatting(InWindow):
         self.settled(workspace)
         shown = self.shown(workspace)
         presets, kept = workspace.shelf.presets(), workspace._database.presence is not None
-        trash = [chat.id for chat, _ in workspace.library.trash()]
+        trash = [entry.ids for entry in workspace.library.trash()]
         workspace.close()
         assert workspace.settings.top_k == 7
         stored = self.stored()
@@ -237,7 +237,7 @@ class Chatting(InWindow):
             return
         assert_same(stored, shown)
         again = self.opened()
-        assert [chat.id for chat, _ in again.library.trash()] == trash
+        assert [entry.ids for entry in again.library.trash()] == trash
         assert again.shelf.presets() == presets
         assert again.unsent.of(self.chat) == Unsent("And that")
         assert again.settings.top_k == 7

@@ -258,6 +258,16 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
             "tie_word_embeddings": True,
         },
     ),
+    "lfm3": (
+        "Lfm3ForCausalLM",
+        {
+            "head_dim": 32,
+            "sliding_window": 24,
+            "num_hidden_layers": 4,
+            "layer_types": ["conv", "sliding_attention", "conv", "full_attention"],
+            "tie_word_embeddings": True,
+        },
+    ),
     "glm4-moe": (
         "Glm4MoeForCausalLM",
         {

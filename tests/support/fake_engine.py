@@ -42,6 +42,7 @@ from pathlib import Path
 
 from engine.errors import CheckpointError, ModelNotFound, WeightsCorrupt
 from engine.hub.catalogue import catalogue_model
+from engine.hub.titles import title_of_model
 from engine.messages import (
     Cancel,
     CheckDrafts,
@@ -201,8 +202,7 @@ class FakeEngine:
                 return
             news = self.load(command.request_id, command.options)
             if news or isinstance(command, Load):
-                name = Path(self.model).name
-                report = ModelReport(name, self.model, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
+                report = ModelReport(title_of_model(self.model), self.model, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
                 self.emit(ModelLoaded(command.request_id, report))
             if isinstance(command, Generate):
                 self.generate(command)
@@ -259,7 +259,6 @@ class FakeEngine:
                 16_000_000_000,
                 from_disk=large,
                 basis="rest",
-                only_continues="base" in Path(model.reference).name.lower(),
             )
             self.emit(ModelPredicted(command.request_id, model.reference, prediction))
 

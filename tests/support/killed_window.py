@@ -51,8 +51,9 @@ def shown(workspace: Workspace, composer: str, chat: int | None) -> dict[str, An
         chat: The chat that is shown, None for a blank one.
     """
     library, found = workspace.library, dict[str, Any]()
-    trash = {conversation.id for conversation, _ in workspace.library.trash()}
-    for conversation in (*library.all_conversations(), *(one for one, _ in workspace.library.trash())):
+    trash = {entry.conversation_id for entry in library.trash() if entry.whole}
+    chats = (library.conversation(number, in_trash=True) for number in trash)
+    for conversation in (*library.all_conversations(), *filter(None, chats)):
         found[f"title {conversation.id}"] = conversation.title
         found[f"trash {conversation.id}"] = conversation.id in trash
         found[f"shelf {conversation.id}"] = [conversation.pinned, conversation.folder]
@@ -205,14 +206,12 @@ class Person(QObject):
         _tell("doing", "")
         if todo == 0:
             self._window.shelf.delete(chat)
-        elif todo == 1:
+        elif todo < 3:
             self._workspace.shelf.undo_delete()
-        elif todo == 2:
-            self._workspace.turns.undo_delete()
         else:
             messages = self._workspace.library.messages(chat)
             if messages:
-                self._workspace.turns.delete(chat, self._chance.choice(messages).id)
+                self._workspace.shelf.delete_message(chat, self._chance.choice(messages).id)
         yield self._chance.randint(0, 150)
 
     def importing(self) -> Iterator[int]:

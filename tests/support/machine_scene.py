@@ -89,7 +89,9 @@ def plan(measured: bool = True, gpu: bool = False) -> PlanReport:
             ),
             ModePrediction("llmcad", FITS),
         )
-        reason = "Auto: dovetail, predicted at 14 tok/s, 2.5 times plain (draft on the GPU, the others in memory)."
+        reason = (
+            "Auto: dovetail, predicted at 14 tok/s, 2.5 times the usual speed (draft on the GPU, the others in memory)."
+        )
     else:
         modes = (
             prediction("dovetail", 14.5, "draft on the CPU, all in memory", 6.9),
@@ -99,5 +101,5 @@ def plan(measured: bool = True, gpu: bool = False) -> PlanReport:
             ModePrediction("offload", NO_GPU),
             ModePrediction("layer-offload", NO_GPU),
         )
-        reason = "Auto: dovetail, predicted at 14 tok/s, 2.5 times plain (draft on the CPU, all in memory)."
+        reason = "Auto: dovetail, predicted at 14 tok/s, 2.5 times the usual speed (draft on the CPU, all in memory)."
     return PlanReport("smollm2", "q8_0", 512, 32_768, modes, "dovetail", reason, measured, profiled=False)

@@ -58,6 +58,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     },
     "llama-1b": _llama(22, 2048, 5632, 32, 4),
     "llama-7b": _llama(32, 4096, 11008, 32, 32),
+    "llama-8b": _llama(32, 4096, 14336, 32, 8, vocab_size=128256, max_position_embeddings=131_072),
     "llama-13b": _llama(40, 5120, 13824, 40, 40),
     "llama-70b": _llama(80, 8192, 28672, 64, 8),
 }

@@ -22,11 +22,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.bootstrap import speak
-from app.chat.comparison import Trial
+from app.chat.comparison import Contender, Trial
 from app.chat.conversation import ConversationOptions, MessageState, Stretches
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.machine import Measuring, Stage
-from app.chat.model_entries import DraftOffer, ImportEntry, ListedModel, Missed, OfferEntry, RemovalEntry
+from app.chat.model_entries import DraftOffer, ImportEntry, Missed, OfferEntry, RemovalEntry
 from app.ui.help import HelpPage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
@@ -329,8 +329,9 @@ def compared(camera: Camera) -> None:
     workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     with camera.window(workspace, chat) as window:
-        first = Trial("plain", "plain", ANSWER[:420], tuple(range(96)), 9.1, 11.2, None, 1.0, True)
-        second = Trial("auto", "lookup", ANSWER[:420], tuple(range(96)), 4.2, 26.8, 2.6, 1.0, True)
+        plain = Contender("smollm2", "SmolLM2 135M", "plain")
+        first = Trial(plain, "plain", ANSWER[:420], tuple(range(96)), 9.1, 11.2, 430.0, 512_000_000, ended=True)
+        second = replace(first, asked=replace(plain, way="auto"), ran="lookup", seconds=4.2, tokens_per_second=26.8)
         other = replace(second, text=ANSWER[:180] + "none of them is new.", token_ids=(*range(41), 9, 9))
         for word, trials in (("same", (first, second)), ("differs", (first, other))):
             window.comparisons.open_on(workspace.reply(chat).id)
@@ -435,11 +436,14 @@ def models(camera: Camera) -> None:
             "Q4_K_M", ("Q4_K_M", "Q6_K", "Q8_0"),
             (DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000),), 64 * _GB, False,
         )  # fmt: skip
-        listed = ListedModel(repo, "Llama 3.2 3B Instruct", "meta-llama")
+        details = page.shelf.details(page.shelf.model("llama-3.2-3b-instruct"))
+        get = GetDialog(camera.theme, details, True, page)
+        get.show_offer(offer)
         mine = ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB)
         removal = RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),))
         dialogs: tuple[tuple[str, ModelDialog], ...] = (
-            ("get", GetDialog(camera.theme, listed, None, offer, True, page)),
+            ("details", GetDialog(camera.theme, details, True, page)),
+            ("get", get),
             ("import", ImportDialog(camera.theme, mine, page)),
             ("removal", RemovalDialog(camera.theme, removal, True, page)),
         )
@@ -482,7 +486,7 @@ def welcome(camera: Camera) -> None:
         workspace.model_store.downloads.entries = {"x": status}
         sentence = (
             "The hub that models come from cannot be reached: check the network, and the proxy or mirror "
-            "(HF_ENDPOINT) if you use one."
+            "if you use one."
         )
         workspace.model_store.offers.miss(Missed(wanted.model, False, "", sentence))
         panel.refresh()

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.bridge.program_server import ServerPhase, ServerState
-from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ListedModel, OfferEntry, RemovalEntry
+from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ModelDetails, OfferEntry, RemovalEntry
 from app.settings.pages import PAGES
 from app.ui.chats.actions import ErasingQuestion
 from app.ui.form_fields import NameDialog
@@ -102,12 +102,15 @@ def _toast(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 def _get(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     draft = DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000)
     repo = "meta-llama/Llama-3.2-3B-Instruct"
-    listed = ListedModel(repo, "Llama 3.2 3B Instruct", "meta-llama")
+    facts = (("Publisher", "meta-llama"), ("Size", "2.0 GB"), ("Type", "Q4_K_M"))
+    details = ModelDetails("Llama 3.2 3B Instruct", "", facts, f"https://huggingface.co/{repo}")
     offer = OfferEntry(
         repo, "Llama-3.2-3B-Instruct", repo, "llama3.2", 6 * _GB, True, f"https://huggingface.co/{repo}", "Q4_K_M",
         ("Q4_K_M", "Q6_K"), (draft,), 64 * _GB, False,
     )  # fmt: skip
-    GetDialog(window._theme, listed, None, offer, True, window).open()
+    dialog = GetDialog(window._theme, details, True, window)
+    dialog.show_offer(offer)
+    dialog.open()
 
 
 def _import(window: MainWindow, workspace: ScriptedWorkspace) -> None:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +20,8 @@ from engine.hub.bundled import bundled_model, bundled_models
 from engine.hub.endpoints import KIND_TITLES, endpoints, remote_name
 from engine.hub.installed import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.model_folders import HUGGING_FACE, OtherModel, models_folder, other_models
-from engine.hub.repository import quantization_of
+from engine.hub.model_head import ModelHead, read_heads
+from engine.hub.titles import type_of_model
 from engine.messages import DEFAULT_MODEL
 from engine.weights.draft_kind import draft_kind
 
@@ -194,7 +196,7 @@ def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
     others = [ref for ref in recent if os.path.exists(ref)]
     with suppress(OSError):
         # Where words go is the user's choice: no server takes the place of a model of this computer.
-        listed = [entry for entry in _listed() if entry.kind == "target" and not entry.problem]
+        listed = [entry for entry in _found() if entry.kind == "target" and not entry.problem]
         others += [entry.ref for entry in listed if not entry.server or entry.ref == chosen]
     return chosen if chosen in others else next(iter(others), chosen)
 
@@ -209,12 +211,31 @@ def _bundled() -> tuple[InstalledEntry, ...]:
         return ()
     return (
         InstalledEntry(
-            found.name, found.name, format="Q4_1", size_bytes=size_bytes, licence="apache-2.0", bundled=True
+            found.name,
+            found.name,
+            type=type_of_model(found.name),
+            size_bytes=size_bytes,
+            licence="apache-2.0",
+            bundled=True,
         ),
     )
 
 
 def _listed() -> tuple[InstalledEntry, ...]:
+    """Return what is here, with what the heads of its files say."""
+    found = _found()
+    files = [entry for entry in found if not (entry.bundled or entry.server or entry.problem)]
+    here = {entry.ref: Path(entry.place or entry.ref) for entry in files}
+    heads = read_heads([*here.values()])
+    entries = []
+    for entry in found:
+        head = heads.get(here.get(entry.ref, Path()), ModelHead())
+        base = head.only_continues and entry.kind == "target"
+        entries.append(replace(entry, type=head.type or entry.type, context=head.context, only_continues=base))
+    return tuple(entries)
+
+
+def _found() -> tuple[InstalledEntry, ...]:
     own = (*_bundled(), *map(_entry, installed_models()))
     places, names = {entry.ref for entry in own}, {entry.name for entry in own}
     others = []
@@ -244,7 +265,7 @@ def _remote(taken: set[str]) -> Iterator[InstalledEntry]:
             yield InstalledEntry(
                 name,
                 ref,
-                format=KIND_TITLES[server.kind],
+                type=KIND_TITLES[server.kind],
                 in_place=True,
                 source=server.name,
                 place=server.address,
@@ -260,7 +281,7 @@ def _others_entry(model: OtherModel, name: str) -> InstalledEntry:
         name=name,
         ref=model.reference,
         kind="head" if head else "target",
-        format=(quantization_of(model.location.name) or "gguf") if model.format == "gguf" else model.format,
+        type=type_of_model(model.location.name) or model.format,
         size_bytes=model.size_bytes,
         repo="/".join(repo.split("/")[:2]),
         in_place=True,
@@ -281,7 +302,7 @@ def _entry(model: InstalledModel) -> InstalledEntry:
         name=model.name,
         ref=ref,
         kind=record.kind,
-        format=record.quantization or record.format,
+        type=record.quantization or record.format,
         size_bytes=record.size_bytes,
         licence=record.licence or "",
         repo=record.repo or "",

@@ -17,8 +17,11 @@ from app.chat.engine_options import load_options
 from app.chat.model_entries import DraftOffer, InstalledEntry, ListedModel, Missed, OfferEntry
 from app.settings.settings import Settings
 from engine.errors import EngineStopped, TenonError
+from engine.hub import hub_endpoint
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, catalogue_model, search_catalogue
 from engine.hub.model_folders import models_folder
+from engine.hub.repository import DEFAULT_QUANTIZATION
+from engine.hub.titles import names_base, title_of_model
 from engine.messages import (
     DownloadStatus,
     ErrorReport,
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from engine.hub.offer import Offer
 
 _CLOSE_S = 2.0
+# A download that has brought less says little of the connection.
+_MEASURED_BYTES = 20_000_000
 
 _MOST_RESULTS = 20
 _CHAT_WORDS = ("instruct", "chat", "-it", "conversational")
@@ -57,6 +62,7 @@ class Downloads(QObject):
     arrived = Signal(str)  # name of a model that is whole and in its place
     failed = Signal(str, str)  # name, and why
     refused = Signal(str)  # why something could not be done
+    measured = Signal(object)  # speed of the connection while a download ran, in bytes per second
 
     _told = Signal(object)  # DownloadStatus, from whichever thread changes it
 
@@ -67,6 +73,7 @@ class Downloads(QObject):
         self._queue: DownloadQueue | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._bytes_per_s = 0  # latest speed of a download; 0 before the first
         self._told.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
     def resume_left_ones(self) -> None:
@@ -163,6 +170,10 @@ class Downloads(QObject):
         else:
             self.entries[status.name] = status
         self.changed.emit()
+        if status.bytes_per_s and status.done_bytes >= _MEASURED_BYTES:
+            self._bytes_per_s = int(status.bytes_per_s)
+        if status.state == "done" and self._bytes_per_s:
+            self.measured.emit(self._bytes_per_s)
         if status.state == "done":
             self.arrived.emit(status.name)
         elif status.state == "failed" and (before is None or before.state != "failed"):
@@ -284,6 +295,8 @@ def listed(model: CatalogueModel) -> ListedModel:
         title=model.title,
         owner=model.safetensors_repo.partition("/")[0],
         licence=model.licence,
+        type="MXFP4" if "quantization_config" in model.config else DEFAULT_QUANTIZATION,
+        context=model.context_length,
         size_bytes=model.typical_bytes(Q4_K_M_BITS),
         parameters=model.parameters,
         active_parameters=model.active_parameters,
@@ -303,12 +316,13 @@ def _found(model: FoundModel) -> ListedModel:
     owner, _, name = model.repo.partition("/")
     return ListedModel(
         reference=model.repo,
-        title=name,
+        title=title_of_model(model.repo),
         owner=owner,
         licence=model.licence or "",
         parameters=model.parameters,
+        context=model.context_length,
         gated=model.gated,
-        chat=any(word in name.lower() for word in _CHAT_WORDS),
+        chat=not names_base(name) and (model.has_template or any(word in name.lower() for word in _CHAT_WORDS)),
         problem=model.problem or "",
         repos=(model.repo,),
     )
@@ -343,11 +357,16 @@ def _look_up(reference: str, quantization: str, queued_bytes: int) -> tuple[Offe
     )
 
 
+def page_of(repo: str) -> str:
+    """Return the address of a repository's page."""
+    return f"{hub_endpoint()}/{repo}"
+
+
 def draft_offer(reference: str) -> DraftOffer:
     """Drafts that could be fetched along with a model, by its reference in the catalogue."""
     model = catalogue_model(reference)
     if model is None:
-        return DraftOffer(reference, reference.partition("/")[2], is_head=True)
+        return DraftOffer(reference, title_of_model(reference), is_head=True)
     return DraftOffer(reference, model.title, size_bytes=model.typical_bytes(Q4_K_M_BITS))
 
 

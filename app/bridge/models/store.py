@@ -57,6 +57,7 @@ class ModelStore(QObject):
         self._arriving: set[str] = set()
         self._pairs_wanted: set[tuple[str, str]] = set()
         self.downloads.arrived.connect(self._arrived)
+        self.downloads.measured.connect(self._keep_connection)
         self.installed.changed.connect(self._tell_arrived)
         self.offers.pair_wanted.connect(lambda target, draft: self._pairs_wanted.add((target, draft)))
         self.installed.removed.connect(self.forecasts.forget)  # the disk has more room now
@@ -179,6 +180,10 @@ class ModelStore(QObject):
         self.folders.close()
         self.servers.close()
         self.downloads.close()
+
+    @Slot(object)
+    def _keep_connection(self, bytes_per_s: int) -> None:
+        self._settings.connection_bytes_per_s = bytes_per_s
 
     @Slot(str)
     def _arrived(self, name: str) -> None:

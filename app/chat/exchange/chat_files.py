@@ -25,10 +25,10 @@ from app.chat.conversation import (
     ReplyDetails,
     ReplyStatistics,
 )
-from app.chat.modes import model_name
 from app.chat.title import title_of
 from app.words import tr
 from engine.errors import ImportInvalid
+from engine.hub.titles import title_of_model
 from engine.json_text import whole_characters
 from engine.messages import ErrorReport, Role, with_attachments
 
@@ -274,7 +274,7 @@ def _page(record: ConversationRecord) -> str:
 def _speaker(message: Message) -> str:
     if message.role == "user":
         return tr("You")
-    return model_name(message.model) if message.model else tr("Model")
+    return title_of_model(message.model) if message.model else tr("Model")
 
 
 def _content(message: Message) -> str:

@@ -9,20 +9,15 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
+from app.chat.suggestions import suggestions
 from app.help import Article, about_tenon, help_library
 from app.ui.parts import Flow, PlainLabel, filled, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
-from app.words import mark, tr
+from app.words import tr
 from engine.errors import ModelNotFound
 from engine.messages import DEFAULT_MODEL
 
-_EXAMPLES = (
-    mark("What can you do?"),
-    mark("Explain how a hash table works"),
-    mark("Write a short story about a lighthouse"),
-    mark("Merge two sorted lists in Python"),
-)
 _WIDTH_PX = 660
 _HELP_LINKS = 3
 
@@ -44,11 +39,10 @@ class EmptyState(QWidget):
         for label in (self._title, self._lead):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.better = push_button("", self, self.models_wanted)
-        self.buttons = [QPushButton(tr(text), self) for text in _EXAMPLES]
+        self.buttons = [QPushButton(text, self) for text in suggestions(engine)]
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
-        self._narrow, self._columns = False, 0
-        self._only_continues = False
+        self._columns = 0
         for button in self.buttons:
             button.setProperty("kind", "example")
             button.clicked.connect(self._choose)
@@ -72,13 +66,11 @@ class EmptyState(QWidget):
             margins=0,
             spacing=0,
         )
-        self.set_narrow(False)
         self.set_engine(engine)
         theme.changed.connect(self._place)
 
     def set_engine(self, state: EngineState) -> None:
         """Say what answers."""
-        self._only_continues = state.only_continues
         self._title.setText(
             tr("A model that continues texts") if state.only_continues else tr("What would you like to know?")
         )
@@ -96,12 +88,14 @@ class EmptyState(QWidget):
             )
             if state.server is not None
             else tr(
-                "{model} goes on with a text that you begin. It was not made for chats.",
+                "{model} continues a text that you begin. It was not made for chats.",
                 model=state.model_name,
             )
             if state.only_continues
             else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)
         )
+        for button, text in zip(self.buttons, suggestions(state), strict=True):
+            button.setText(text)
         self.better.setText(tr("Get a model") if missing else tr("Get a better one"))
         self.better.setVisible(bundled)
         self.demonstration.setVisible(not (missing or state.only_continues or state.server))
@@ -114,22 +108,16 @@ class EmptyState(QWidget):
         self._articles = (*(article.name for article in articles), "")
         self._place()
 
-    def set_narrow(self, narrow: bool) -> None:
-        """Take less room from side to side."""
-        self._narrow = narrow
-        self._place()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._place()
 
     @Slot()
     def _place(self) -> None:
-        width = min(360 if self._narrow else self._theme.type.px(_WIDTH_PX), self.width() - 32)
+        width = min(self._theme.type.px(_WIDTH_PX), self.width() - 32)
         layout = self._inner.layout()
         assert layout is not None
         self._arrange(width)
-        examples = 0 if self._only_continues else len(self.buttons)  # which are questions
-        for shown in range(examples, -2, -1):  # as many examples as there is room for, then no help
+        for shown in range(len(self.buttons), -2, -1):  # as many examples as there is room for, then no help
             for number, button in enumerate(self.buttons):
                 button.setVisible(number < shown)
             self._help.setVisible(shown >= 0)
@@ -145,7 +133,7 @@ class EmptyState(QWidget):
         """Put the examples into two columns if their words are whole there, else into one."""
         widths = [button.sizeHint().width() for button in self.buttons]
         fits = max(widths[::2]) + max(widths[1::2]) + self._grid.spacing() <= width
-        columns = 2 if fits and not self._narrow else 1
+        columns = 2 if fits else 1
         if columns == self._columns:
             return
         self._columns = columns
@@ -188,7 +176,7 @@ class ContinueLine(QWidget):
         self.said.setText(
             tr("The model goes on with your text.") if continues else tr("This model only continues texts.")
         )
-        self.button.setText(tr("Take turns instead") if continues else tr("Continue a text"))
+        self.button.setText(tr("Chat instead") if continues else tr("Continue a text"))
         self._level()
         self.setVisible(only_continues or continues)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidget
 
@@ -24,6 +26,7 @@ from app.words import tr
 _BUTTON_PX = 28
 _FIELD_PX = 320
 _PAUSE_MS = 250  # between counts while a reply is written
+_TURN, _PIECE = 50_000, 8_000  # characters that are searched in one turn of the event loop, and at once
 
 
 class FindBar(QFrame):
@@ -92,8 +95,28 @@ class FindBar(QFrame):
         self.field.setMaximumWidth(self._theme.type.px(_FIELD_PX))
 
 
+class Known(NamedTuple):
+    """What is counted of a message that is no widget."""
+
+    read: int  # characters
+    found: int  # places in them
+    in_thought: bool  # True if they end within a thought
+
+
+_UNKNOWN = Known(0, 0, False)
+
+
+class Wanted(NamedTuple):
+    """A place to go to when it is found."""
+
+    messages: Iterator[Message]  # that are left to look in
+    message: Message
+    step: int  # -1 for the last place of the message, 1 for the first
+    first: int  # number of the first place that will do
+
+
 class Finder(QObject):
-    """Counts, marks and goes to places.
+    """Counts, marks and goes to places, some at a time.
 
     In a message that is no widget the places are counted in its Markdown without the marks, which may differ by a few
     from what it shows; when it is built, the count is put right.
@@ -105,10 +128,13 @@ class Finder(QObject):
         super().__init__(transcript)
         self._transcript = transcript
         self._pattern: re.Pattern[str] | None = None
-        self._known: dict[int, tuple[str, int]] = {}  # by message: its text, and how many places are in it
+        self._known: dict[int, Known] = {}  # by message, of those that are no widgets
         self._at: tuple[int, int] | None = None  # message id, number of the place in it
+        self._wanted: Wanted | None = None
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
-        self._pause.timeout.connect(self.changed)
+        self._pause.timeout.connect(self._work)
+        self._worker = QTimer(self, singleShot=True, interval=0)
+        self._worker.timeout.connect(self._work)
         transcript.messages_changed.connect(self._recount)
 
     @property
@@ -118,7 +144,7 @@ class Finder(QObject):
 
     @property
     def total(self) -> int:
-        """Number of places."""
+        """Number of places that are counted so far."""
         return sum(self._count(message) for message in self._transcript.messages) if self.active else 0
 
     @property
@@ -137,14 +163,14 @@ class Finder(QObject):
         if begin is None and self._at is not None:
             begin = self._at[0]
         self._choose(None)
-        self._pattern = pattern
+        self._pattern, self._wanted = pattern, None
         self._known.clear()
         self._transcript.message_views.search(pattern)
         if pattern is not None:
             ids = [message.id for message in self._transcript.messages]
             at = ids.index(begin) if begin in ids else self._transcript.reading()
             self._go(self._around(at, 1, whole=True), 1)
-        self.changed.emit()
+        self._work()
 
     @Slot()
     def next(self) -> None:
@@ -156,32 +182,66 @@ class Finder(QObject):
         """Go to the place before; before the first one is the last."""
         self._step(-1)
 
+    @Slot()
+    def _work(self) -> None:
+        """Count the places in some more text, and look for the one to go to."""
+        left = _TURN
+        while left > 0 and self.active:
+            messages = self._transcript.messages
+            spent = (
+                self._seek(self._wanted)
+                if self._wanted is not None
+                else max(map(self._count_more, messages), default=0)
+            )
+            left -= spent
+            if not spent:
+                break
+        if left <= 0:
+            self._worker.start()
+        self.changed.emit()
+
     def _count(self, message: Message) -> int:
+        """Places that are counted so far in a message."""
+        view = self._transcript.view_of(message.id)
+        return self._known.get(message.id, _UNKNOWN).found if view is None else view.blocks.found
+
+    def _count_more(self, message: Message) -> int:
+        """Count the places in a further part of a message; return its length, or 0 if all of it is counted."""
         view = self._transcript.view_of(message.id)
         if view is not None:
-            self._known[message.id] = (message.content, view.found)
-            return view.found
-        known = self._known.get(message.id)
-        if known is None or known[0] != message.content:
-            assert self._pattern is not None
-            shown = message.content if message.role == "user" else visible_text(message.content)
-            known = self._known[message.id] = (message.content, len(places(self._pattern, shown)))
-        return known[1]
+            return view.blocks.count_more()
+        known, text = self._known.get(message.id, _UNKNOWN), message.content
+        if known.read > len(text):
+            known = _UNKNOWN  # another text
+        if self._pattern is None or known.read == len(text):
+            return 0
+        end = text.rfind("\n", known.read, known.read + _PIECE) + 1 or known.read + _PIECE
+        part = text[known.read : end]
+        thinks, thought = part.rfind("<think>"), part.rfind("</think>")
+        if message.role != "user":
+            part = visible_text("<think>" * known.in_thought + part)
+        found = known.found + len(places(self._pattern, part))
+        in_thought = thinks > thought or (known.in_thought and thinks == thought)
+        self._known[message.id] = Known(min(end, len(text)), found, in_thought)
+        return end - known.read
 
     def _step(self, step: int) -> None:
         if self._pattern is None:
             return
-        ids = [message.id for message in self._transcript.messages]
+        messages = self._transcript.messages
+        ids = [message.id for message in messages]
         if self._at is None or self._at[0] not in ids:
             self._go(self._around(self._transcript.reading(), step, whole=True), step)
         else:
             message_id, number = self._at
-            view = self._transcript.view_of(message_id)
-            if view is not None and 0 <= number + step < view.found:
+            view, at = self._transcript.view_of(message_id), ids.index(message_id)
+            if view is not None and 0 <= number + step < view.blocks.found:
                 self._choose((message_id, number + step))
+            elif step > 0:
+                self._go(chain((messages[at],), self._around(at, step, whole=False)), step, number + 1)
             else:
-                self._go(self._around(ids.index(message_id), step, whole=False), step)
-        self.changed.emit()
+                self._go(self._around(at, step, whole=False), step)
+        self._work()
 
     def _around(self, at: int, step: int, whole: bool) -> Iterator[Message]:
         """Yield the messages from one on, or after it, round to it again."""
@@ -190,28 +250,39 @@ class Finder(QObject):
         for offset in range(first, len(messages) + first):
             yield messages[(at + step * offset) % len(messages)]
 
-    def _go(self, messages: Iterator[Message], step: int) -> None:
-        for message in messages:
-            if not self._count(message):
-                continue
+    def _go(self, messages: Iterator[Message], step: int, first: int = 0) -> None:
+        """Go to a place of the next message that has one, as soon as it is found."""
+        message = next(messages, None)
+        self._wanted = None if message is None else Wanted(messages, message, step, first)
+        if message is None:
+            self._choose(None)
+
+    def _seek(self, wanted: Wanted) -> int:
+        """Look for a place in some more of a message; return how much, at least 1."""
+        messages, message, step, first = wanted
+        spent = self._count_more(message)
+        found = self._count(message)
+        if found > first if step > 0 else found and not spent:
             if self._transcript.view_of(message.id) is None:
-                self._transcript.show_message(message.id)
-            found = self._count(message)  # what it really shows
-            if found:
-                self._choose((message.id, 0 if step > 0 else found - 1))
-                return
-        self._choose(None)
+                self._transcript.show_message(message.id)  # what it shows is counted anew
+            else:
+                self._wanted = None
+                self._choose((message.id, first if step > 0 else found - 1))
+        elif not spent:
+            self._go(messages, step)
+        return spent or 1
 
     def _choose(self, place: tuple[int, int] | None) -> None:
         before, self._at = self._at, place
         if before is not None and (place is None or place[0] != before[0]):
             view = self._transcript.view_of(before[0])
             if view is not None:
-                view.choose_found(None)
+                view.blocks.choose_found(None)
         if place is not None:
             view = self._transcript.view_of(place[0])
             if view is not None:
-                self._transcript.reveal(view, view.choose_found(place[1]))
+                found = view.blocks.choose_found(place[1])
+                self._transcript.reveal(view, found.translated(view.blocks.mapTo(view, QPoint(0, 0))))
 
     @Slot()
     def _recount(self) -> None:
@@ -244,7 +315,7 @@ class FindInChat(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""
         messages = CommandGroup.MESSAGE
-        commands.add("find", tr("Find in this chat"), self.open, messages, ("Ctrl+F",), "search")
+        commands.add("find", tr("Find in this chat"), self.open, messages, ("Ctrl+F",))
         self._steps = (
             commands.add("find-next", tr("Next place found"), self.finder.next, messages, ("F3", "Ctrl+G")),
             commands.add("find-previous", tr("Previous place found"), self.finder.previous, messages,

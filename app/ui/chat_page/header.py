@@ -20,6 +20,7 @@ from app.ui.parts import PlainLabel, icon_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
+from engine.hub.titles import type_of_model
 from engine.messages import PlanReport
 from engine.modes import named_drafts
 
@@ -54,19 +55,26 @@ def engine_words(state: EngineState) -> str:
     if state.phase is EnginePhase.IDLE:
         if state.resting:
             return tr("idle")
-        return tr("not loaded") if state.sentence else ""
+        return tr("not loaded") if state.sentence else type_of_model(state.model_ref)
     return state.weights
 
 
 def draft_words(plan: PlanReport | None, drafts: Sequence[str]) -> str:
     """Return what a chosen draft that gains nothing comes to; empty for one that pays, and while that is not known."""
-    taken = None if plan is None else plan.taken
-    times = None if plan is None or taken is None else plan.times_plain(taken)
-    if taken is None or times is None or not named_drafts(drafts) or round(times, 1) > 1.0:
+    named, taken = named_drafts(drafts), None if plan is None else plan.taken
+    if plan is None or taken is None or not named:
+        return ""
+    used = taken if taken.drafts else plan.drafted(several=len(named) > 1)
+    times = None if used is None else plan.times_plain(used)
+    if used is None or times is None:
         return ""
     gain = figures.times_plain(times)
-    if not taken.drafts:
-        return tr("draft not used: {gain}", gain=gain)
+    if used is not taken:
+        if used.measured:
+            return tr("draft not used: measured {gain}", gain=gain)
+        return tr("draft not used: predicted {gain}", gain=gain)
+    if round(times, 1) > 1.0:
+        return ""
     return tr("draft: measured {gain}", gain=gain) if taken.measured else tr("draft: predicted {gain}", gain=gain)
 
 
@@ -137,10 +145,10 @@ class ModelButton(QAbstractButton):
 
     def _rows(self, choices: list[Choice]) -> list[Choice]:
         rows = [replace(choice, checked=choice.key == self._state.model_ref) for choice in choices]
-        rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
-        rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
-        rows.append(Choice(OPEN_FILE, tr("Open a model file..."), "", icon="folder-plus"))
-        rows.append(Choice(ADD_SERVER, tr("Add a server..."), "", icon="link"))
+        rows.append(Choice(MORE_MODELS, tr("Get more models..."), ""))
+        rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), ""))
+        rows.append(Choice(OPEN_FILE, tr("Open a model file..."), ""))
+        rows.append(Choice(ADD_SERVER, tr("Add a server..."), ""))
         return rows
 
     def sizeHint(self) -> QSize:

@@ -43,9 +43,7 @@ class LinkQuestion(RingedDialog):
         if host != place and not mail:
             remarks.append(tr("It is looked up as {host}.", host=host))
         elif _letters(url) != host:
-            remarks.append(
-                tr("Its letters are of several scripts and may look like another name: this is what is looked up.")
-            )
+            remarks.append(tr("This name mixes alphabets and may imitate another one. It leads to:"))
         scheme = "mailto:" if mail else f"{url.scheme()}://"
         port = f":{url.port()}" if url.port() >= 0 else ""
         behind = url.toEncoded().toStdString()[len(scheme + (place if mail else url.authority(_ENCODED))) :]

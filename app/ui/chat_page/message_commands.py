@@ -46,25 +46,25 @@ class MessageCommands(QObject):
         composer, header = self._page.composer, self._page.header
         attach = composer.attach_button
         again, go_on = (Action.REGENERATE, Action.RETRY), (Action.CONTINUE,)
-        for group, name, title, slot, keys, icon in (
-            (chats, "next-chat", tr("Next chat"), lambda: self._step_chat(1), "Alt+Down", ""),
-            (chats, "previous-chat", tr("Previous chat"), lambda: self._step_chat(-1), "Alt+Up", ""),
-            (messages, "attach", tr("Attach files..."), lambda: click(attach), "Ctrl+Shift+A", "paperclip"),
-            (messages, "stop", tr("Stop the reply"), self._page.stop, "Ctrl+.", ""),
-            (messages, "regenerate", tr("Answer again"), lambda: press(*again), "Ctrl+R", "refresh-cw"),
-            (messages, "continue", tr("Continue the reply"), lambda: press(*go_on), "Ctrl+Shift+Return", "play"),
-            (messages, "edit", tr("Edit message"), self._edit, "Ctrl+E", "pencil"),
-            (messages, "edit-reply", tr("Edit reply"), lambda: in_hand(Action.EDIT), "", "pencil"),
-            (messages, "branch", tr("Branch into a new chat"), lambda: in_hand(Action.BRANCH), "", "git-branch"),
-            (messages, "copy-reply", tr("Copy reply"), lambda: in_hand(Action.COPY), "Ctrl+Shift+C", "copy"),
-            (messages, "copy-plain", tr("Copy reply as plain text"), lambda: in_hand(Action.COPY_PLAIN), "", "copy"),
-            (messages, "copy-code", tr("Copy code block"), self._copy_code, "Ctrl+Shift+B", "copy"),
-            (messages, "previous-version", tr("Previous version"), lambda: self._step(Action.PREVIOUS), "Alt+Left", ""),
-            (messages, "next-version", tr("Next version"), lambda: self._step(Action.NEXT), "Alt+Right", ""),
-            (models, "choose-model", tr("Choose a model"), lambda: click(header.model_button), "Ctrl+M", "sparkles"),
-            (models, "choose-draft", tr("Choose a draft"), lambda: click(composer.draft_button), "Ctrl+J", "zap"),
+        for group, name, title, slot, keys in (
+            (chats, "next-chat", tr("Next chat"), lambda: self._step_chat(1), "Alt+Down"),
+            (chats, "previous-chat", tr("Previous chat"), lambda: self._step_chat(-1), "Alt+Up"),
+            (messages, "attach", tr("Attach files..."), lambda: click(attach), "Ctrl+Shift+A"),
+            (messages, "stop", tr("Stop the reply"), self._page.stop, "Ctrl+."),
+            (messages, "regenerate", tr("Answer again"), lambda: press(*again), "Ctrl+R"),
+            (messages, "continue", tr("Continue the reply"), lambda: press(*go_on), "Ctrl+Shift+Return"),
+            (messages, "edit", tr("Edit message"), self._edit, "Ctrl+E"),
+            (messages, "edit-reply", tr("Edit reply"), lambda: in_hand(Action.EDIT), ""),
+            (messages, "branch", tr("Branch into a new chat"), lambda: in_hand(Action.BRANCH), ""),
+            (messages, "copy-reply", tr("Copy reply"), lambda: in_hand(Action.COPY), "Ctrl+Shift+C"),
+            (messages, "copy-plain", tr("Copy reply as plain text"), lambda: in_hand(Action.COPY_PLAIN), ""),
+            (messages, "copy-code", tr("Copy code block"), self._copy_code, "Ctrl+Shift+B"),
+            (messages, "previous-version", tr("Previous version"), lambda: self._step(Action.PREVIOUS), "Alt+Left"),
+            (messages, "next-version", tr("Next version"), lambda: self._step(Action.NEXT), "Alt+Right"),
+            (models, "choose-model", tr("Choose a model"), lambda: click(header.model_button), "Ctrl+M"),
+            (models, "choose-draft", tr("Choose a draft"), lambda: click(composer.draft_button), "Ctrl+J"),
         ):  # fmt: skip
-            commands.add(name, title, slot, group, (keys,) if keys else (), icon)
+            commands.add(name, title, slot, group, (keys,) if keys else ())
         self._page.conversation_shown.connect(self.refresh)
         self._page.conversation_shown.connect(self.refresh_chats)
         self._workspace.turns.message_added.connect(self._forget_stepped)

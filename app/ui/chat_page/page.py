@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.library import TRASH_DAYS
 from app.ui.chat_page.empty_chat import ContinueLine, EmptyState, HelpLine
 from app.ui.chat_page.header import Header, ModelMenus, draft_words
 from app.ui.chat_page.link_question import open_link
 from app.ui.composer.composer import Composer
-from app.ui.composer.unsent_message import Attaching, UnsentText
+from app.ui.composer.unsent_message import Attaching, MessageSize, UnsentText
 from app.ui.parts import PlainLabel, filled
 from app.ui.theme.theme import Theme, set_kind
 from app.ui.transcript.message_actions import Action
@@ -104,12 +105,12 @@ class TurnRequests(QObject):
     def _delete(self, conversation_id: int, message_id: int) -> None:
         several = len(self._workspace.library.alternatives(conversation_id, message_id)) > 1
         self.deleting.emit()
-        if self._workspace.turns.delete(conversation_id, message_id):
+        if self._workspace.shelf.delete_message(conversation_id, message_id):
             self.left.emit()
             self.message_deleted.emit(
-                tr("This version and what follows it are deleted. Backups may have them for some days.")
+                tr("This version and what follows it are in the trash for {days} days.", days=TRASH_DAYS)
                 if several
-                else tr("The message is deleted. Backups may have it for some days.")
+                else tr("The message is in the trash for {days} days.", days=TRASH_DAYS)
             )
 
 
@@ -149,6 +150,7 @@ class ChatPage(QWidget):
         self.composer = Composer(theme, self)
         self._unsent = UnsentText(workspace, self.composer)
         self.attaching = Attaching(workspace, self.composer, self._unsent)
+        MessageSize(workspace, self.composer)
         self.footer = PlainLabel(self, kind="small", wrap=True)
         self.footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.help_line = HelpLine(theme, self)
@@ -178,14 +180,18 @@ class ChatPage(QWidget):
 
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
+        self.went_on.emit()
         self.current = self._turns.conversation_id = conversation_id
         self._workspace.open_chat.show(conversation_id)
         self.refresh_title()
         self._show_messages(self.messages)
         self._unsent.show(conversation_id)
         self.attaching.show()
-        self.went_on.emit()
         self.conversation_shown.emit(conversation_id)
+
+    def hold(self, notice: QWidget) -> None:
+        """Give a notice its place."""
+        self._place.insertWidget(0, notice)
 
     def greet_with(self, greeting: QWidget | None) -> None:
         """Show something else where the transcript of a blank chat will be; None for the usual."""
@@ -234,6 +240,7 @@ class ChatPage(QWidget):
 
     def _connect(self) -> None:
         workspace = self._workspace
+        workspace.open_chat.said.connect(self._say_of_chat)
         workspace.turns.message_added.connect(self._message_added)
         workspace.replies.message_changed.connect(self._message_changed)
         workspace.replies.text_changed.connect(self._text_changed)
@@ -264,7 +271,7 @@ class ChatPage(QWidget):
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.message_views.link_activated.connect(self._open_link)
-        self.empty_state.example_chosen.connect(self.ask)
+        self.empty_state.example_chosen.connect(self._take_suggestion)
         for chosen in (self.header.model_button.model_chosen, self.composer.draft_button.draft_chosen):
             chosen.connect(self._focus_composer)  # the next thing is to write
         for changed in (
@@ -286,7 +293,6 @@ class ChatPage(QWidget):
         self.footer.setVisible(self.height() > 420 or self._workspace.model.state.server is not None)
         self.header.set_narrow(narrow)
         self.composer.set_narrow(self.width() < _COMPOSER_PX)
-        self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:
         self.transcript.show_messages(messages)
@@ -368,6 +374,13 @@ class ChatPage(QWidget):
         """Send a message in the conversation that is shown."""
         self._send(text, ())
 
+    @Slot(str)
+    def _take_suggestion(self, text: str) -> None:
+        """Send it; a model that writes no chats goes on with it."""
+        if self._workspace.model.state.only_continues:
+            self._set_continues(True)
+        self.ask(text)
+
     @Slot(str, object)
     def _send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         before = self.current
@@ -403,6 +416,10 @@ class ChatPage(QWidget):
     @Slot()
     def _focus_composer(self) -> None:
         self.composer.setFocus()
+
+    @Slot(str)
+    def _say_of_chat(self, sentence: str) -> None:
+        self.said.emit(sentence, True)
 
     @Slot()
     def _explain_busy(self) -> None:

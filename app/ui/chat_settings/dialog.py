@@ -270,15 +270,8 @@ class ChatSettings(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
-        icon = "sliders-horizontal"
-        commands.add(
-            "chat-settings",
-            tr("Chat settings..."),
-            self.open_shown,
-            CommandGroup.CHAT,
-            ("Ctrl+Shift+S",),
-            icon,
-        )
+        keys = ("Ctrl+Shift+S",)
+        commands.add("chat-settings", tr("Chat settings..."), self.open_shown, CommandGroup.CHAT, keys)
 
     @Slot()
     def open_shown(self) -> None:

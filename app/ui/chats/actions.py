@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation import Conversation, Message
-from app.chat.library import TRASH_DAYS
+from app.chat.conversation import Message
+from app.chat.library import TRASH_DAYS, Deleted
 from app.chat.search import SearchHit
 from app.ui.chat_page.page import ChatPage
 from app.ui.chats.files import ChatFiles
@@ -53,8 +53,8 @@ class TrashDialog(RingedDialog):
         self._workspace = workspace
         told = PlainLabel(
             tr(
-                "Deleted chats stay here for {days} days, then they are erased. Backups of the days before still have "
-                "them until newer ones take their place.",
+                "Deleted chats and messages stay here for {days} days, then they are erased. Backups of the days "
+                "before still have them until newer ones take their place.",
                 days=TRASH_DAYS,
             ),
             self,
@@ -67,7 +67,7 @@ class TrashDialog(RingedDialog):
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.list.setAccessibleName(tr("Deleted chats"))
+        self.list.setAccessibleName(tr("Deleted chats and messages"))
         self.list.itemSelectionChanged.connect(self._enable)
         self.list.itemActivated.connect(self._bring_back)
         self._empty = PlainLabel(tr("The trash is empty."), self, kind="sub")
@@ -84,26 +84,29 @@ class TrashDialog(RingedDialog):
         )
         workspace.shelf.changed.connect(self._show)
         workspace.archive.copies_found.connect(self._ask_about)
-        self._asked: list[Conversation] = []
+        self._asked: list[Deleted] = []
         self._theme = theme
         self._show()
         self.resize(_SIZE.boundedTo(parent.window().size() - QSize(40, 40)))
 
     @Slot()
     def _show(self) -> None:
-        trash, now = self._workspace.library.trash(), time.time()
+        library, now = self._workspace.library, time.time()
+        trash = library.trash()
         self.list.clear()
-        for conversation, deleted_at in trash:
-            left = max(0, TRASH_DAYS - int((now - deleted_at) / _DAY_S))
-            item = QListWidgetItem(f"{conversation.title}  ·  {tr('%n day(s) left', left)}", self.list)
-            item.setData(Qt.ItemDataRole.UserRole, conversation.id)
+        for entry in trash:
+            left = max(0, TRASH_DAYS - int((now - entry.deleted_at) / _DAY_S))
+            chat = library.conversation(entry.conversation_id)  # none where the whole is in the trash
+            title = entry.title if chat is None else tr("“{words}” in {chat}", words=entry.title, chat=chat.title)
+            item = QListWidgetItem(f"{title}  ·  {tr('%n day(s) left', left)}", self.list)
+            item.setData(Qt.ItemDataRole.UserRole, entry)
         self.list.setVisible(bool(trash))
         self._empty.setVisible(not trash)
         if trash:
             self.list.setCurrentRow(0)
         self._enable()
 
-    def _chosen(self) -> list[int]:
+    def _chosen(self) -> list[Deleted]:
         return [item.data(Qt.ItemDataRole.UserRole) for item in self.list.selectedItems()]
 
     @Slot()
@@ -113,14 +116,13 @@ class TrashDialog(RingedDialog):
 
     @Slot()
     def _bring_back(self) -> None:
-        for conversation_id in self._chosen():
-            self._workspace.shelf.bring_back(conversation_id)
+        for entry in self._chosen():
+            self._workspace.shelf.bring_back(entry)
 
     @Slot()
     def _ask(self) -> None:
         """Ask once it is known which backups have them."""
-        chosen = self._chosen()
-        self._asked = [chat for chat, _ in self._workspace.library.trash() if chat.id in chosen]
+        self._asked = self._chosen()
         self._workspace.archive.find_copies(self._asked)
 
     @Slot(object, bool)
@@ -131,10 +133,12 @@ class TrashDialog(RingedDialog):
             question.open()
 
     def _erase(self, in_copies: bool) -> None:
-        shelf, settings = self._workspace.shelf, self._workspace.settings
-        for chat in self._asked:
-            shelf.erase(chat.id)
-        gone = {folder_group(chat.folder) for chat in self._asked if chat.folder not in shelf.folders()}
+        shelf, settings, library = self._workspace.shelf, self._workspace.settings, self._workspace.library
+        chats = filter(None, (library.conversation(entry.conversation_id, in_trash=True) for entry in self._asked))
+        folders = {chat.folder for chat in chats}
+        for entry in self._asked:
+            shelf.erase(entry)
+        gone = {folder_group(folder) for folder in folders.difference(shelf.folders())}
         settings.folded_groups = tuple(group for group in settings.folded_groups if group not in gone)
         if gone:
             self._workspace.saved_settings.erase_aside()  # which may have the folder's name
@@ -144,20 +148,20 @@ class TrashDialog(RingedDialog):
 
 
 class ErasingQuestion(RingedDialog):
-    """Says where chats are erased and where they stay.
+    """Says where something of the trash is erased and where it stays.
 
     Args:
-        chats: To be erased.
+        entries: To be erased.
         backups: Days of those that have one of them, the newest first.
         damaged: True if a damaged database is kept aside, which may have them.
     """
 
     def __init__(
-        self, theme: Theme, chats: list[Conversation], backups: list[str], damaged: bool, parent: QWidget
+        self, theme: Theme, entries: list[Deleted], backups: list[str], damaged: bool, parent: QWidget
     ) -> None:
         super().__init__(theme, tr("Erase for good"), parent)
-        asked = tr("Erase “{title}” for good?", title=chats[0].title)
-        asked = asked if len(chats) == 1 else tr("Erase %n chat(s) for good?", len(chats))
+        asked = tr("Erase “{title}” for good?", title=entries[0].title)
+        asked = asked if len(entries) == 1 else tr("Erase %n item(s) for good?", len(entries))
         said = [tr("The text is taken out of Tenon's database and its log at once, and nothing brings it back.")]
         if backups:
             said.append(
@@ -224,17 +228,17 @@ class ChatShelf(QObject):
         sidebar.list.hit_chosen.connect(self._open_hit)
         sidebar.search_changed.connect(self.show_conversations)
         sidebar.search_paused.connect(self._search_messages)
-        page.message_deleted.connect(self._offer_message_back)
+        page.message_deleted.connect(self._offer_back)
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with chats."""
         chats = CommandGroup.CHAT
-        commands.add("new-chat", tr("New chat"), self.new_chat, chats, ("Ctrl+N",), "square-pen")
-        commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",), "search")
-        commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",), "pencil")
-        commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats, icon="trash-2")
-        commands.add("undo-delete", tr("Bring back the chat deleted last"), self._undo_delete, chats, ("Ctrl+Z",))
-        commands.add("trash", tr("Trash..."), self.open_trash, chats, (), "trash-2")
+        commands.add("new-chat", tr("New chat"), self.new_chat, chats, ("Ctrl+N",))
+        commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",))
+        commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",))
+        commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats)
+        commands.add("undo-delete", tr("Bring back what was deleted last"), self._undo_delete, chats, ("Ctrl+Z",))
+        commands.add("trash", tr("Trash..."), self.open_trash, chats)
         commands.add("export-chat", tr("Export chat..."), self._export_current, chats, ("Ctrl+S",))
         commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
         told = tr("Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's")
@@ -271,8 +275,7 @@ class ChatShelf(QObject):
         self._workspace.shelf.delete(conversation_id)
         self._page.forget(conversation_id)
         self.show_conversations()
-        said = tr("“{title}” is in the trash for {days} days.", title=_short(title), days=TRASH_DAYS)
-        self._toast.say(said, tr("Undo"), self._undo_delete)
+        self._offer_back(tr("“{title}” is in the trash for {days} days.", title=_short(title), days=TRASH_DAYS))
 
     @Slot(int)
     def ask_to_delete(self, conversation_id: int) -> None:
@@ -292,7 +295,7 @@ class ChatShelf(QObject):
 
     @Slot()
     def open_trash(self) -> None:
-        """Show the chats that were deleted."""
+        """Show the chats and messages that were deleted."""
         TrashDialog(self._theme, self._workspace, self._page.window()).open()
 
     @Slot()
@@ -309,21 +312,19 @@ class ChatShelf(QObject):
         self._sidebar.select(self._page.current)
 
     @Slot(str)
-    def _offer_message_back(self, sentence: str) -> None:
-        self._toast.say(sentence, tr("Undo"), self._undo_delete_message)
+    def _offer_back(self, sentence: str) -> None:
+        """Say what was deleted just now, until it is back or gone."""
+        trash = self._workspace.library.trash
+        entry = trash()[0]
+        self._toast.say(sentence, tr("Undo"), self._undo_delete, holds=lambda: entry in trash())
 
     def _undo_delete(self) -> None:
-        conversation_id = self._workspace.shelf.undo_delete()
-        if conversation_id is not None:
-            self.show_conversations()
-            self._page.open(conversation_id)
-
-    def _undo_delete_message(self) -> None:
-        conversation_id = self._workspace.turns.undo_delete()
-        if conversation_id is None:
+        entry = self._workspace.shelf.undo_delete()
+        if entry is None:
             return
-        if conversation_id != self._page.current:
-            self._page.open(conversation_id)
+        self.chat_wanted.emit()
+        if entry.conversation_id != self._page.current:
+            self._page.open(entry.conversation_id)
         self._page.transcript.place.go_back()
 
     @Slot(object)
@@ -466,7 +467,7 @@ class Erasing(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
         title = tr("Erase everything...")
-        commands.add("erase-everything", title, self.ask, CommandGroup.CHAT, (), "trash-2")
+        commands.add("erase-everything", title, self.ask, CommandGroup.CHAT)
 
     @Slot()
     def ask(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, Slot
 
 from app.bridge.workspace import Workspace
+from app.chat.conversation import Conversation
 from app.ui.chat_page.page import ChatPage
 from app.ui.chats.actions import ChatShelf
 from app.ui.chats.files import ChatFiles
@@ -51,8 +53,8 @@ class ChatFolders(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with the chat that is shown."""
         chats = CommandGroup.CHAT
-        move = commands.add("move-chat", tr("Move chat to folder..."), self._move_current, chats, (), "folder")
-        archive = commands.add("archive-chat", tr("Archive chat"), self._archive_current, chats, (), "archive")
+        move = commands.add("move-chat", tr("Move chat to folder..."), self._move_current, chats)
+        archive = commands.add("archive-chat", tr("Archive chat"), self._archive_current, chats)
         self._of_stored = (move, archive)
         self._page.conversation_shown.connect(self._conversation_shown)
         self._conversation_shown(self._page.current)
@@ -90,7 +92,8 @@ class ChatFolders(QObject):
         self._workspace.shelf.rename_folder(folder, "")
         self._set_changed(folder_group(folder), False)
         said = tr("The folder “{name}” is deleted, its chats are kept.", name=folder)
-        self._toast.say(said, tr("Undo"), partial(self._put_back, inside, folder))
+        undo = partial(self._put_back, inside, folder)
+        self._toast.say(said, tr("Undo"), undo, holds=lambda: any(not chat.folder for chat in self._chats(inside)))
 
     @Slot(int, bool)
     def archive(self, conversation_id: int, archived: bool) -> None:
@@ -101,9 +104,13 @@ class ChatFolders(QObject):
         self._workspace.shelf.archive(conversation_id, archived)
         if archived:
             undo = partial(self._workspace.shelf.archive, conversation_id, False)
-            self._toast.say(tr("The chat is archived. Search still finds it."), tr("Undo"), undo)
+            said, chats = tr("The chat is archived. Search still finds it."), [conversation_id]
+            self._toast.say(said, tr("Undo"), undo, holds=lambda: any(chat.archived for chat in self._chats(chats)))
         if conversation_id == self._page.current:
             self._conversation_shown(conversation_id)
+
+    def _chats(self, conversation_ids: list[int]) -> Iterator[Conversation]:
+        return filter(None, map(self._workspace.library.conversation, conversation_ids))
 
     def _put_back(self, conversation_ids: list[int], folder: str) -> None:
         for conversation_id in conversation_ids:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.modes import Choice, draft_words, mode_title
@@ -176,9 +176,9 @@ class DraftButton(QAbstractButton):
         memory = tr(MEMORY_TITLES[self._memory])
         return [
             *drafts,
-            Choice(OPEN_FOLDER, tr("Choose a folder..."), "", icon="folder-open"),
-            Choice(OPEN_DRAFT_FILE, tr("Choose a file..."), "", icon="folder-plus"),
-            Choice(MEMORY, tr("Memory..."), memory, icon="chevron-right", leads_on=True),
+            Choice(OPEN_FOLDER, tr("Choose a folder..."), ""),
+            Choice(OPEN_DRAFT_FILE, tr("Choose a file..."), ""),
+            Choice(MEMORY, tr("Memory..."), memory, leads_on=True),
         ]
 
     @Slot(str)
@@ -268,7 +268,6 @@ class Composer(QWidget):
     cancelled = Signal()  # by Escape, while there is no reply to stop
     busy_send_refused = Signal()
     reading_send_refused = Signal(str)  # name of a file that is still being read
-    resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -279,6 +278,7 @@ class Composer(QWidget):
             theme, "paperclip", tr("Attach files"), self, self.attach_requested, side_px=28
         )
         self.draft_button = DraftButton(theme, self)
+        self.tokens = PlainLabel(self, kind="meter")  # of the message that is typed
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
         self.prompt.submitted.connect(self._submit)
@@ -290,12 +290,13 @@ class Composer(QWidget):
         self.send_button.clicked.connect(self._clicked)
         row = filled(
             QHBoxLayout(),
-            *(self.attach_button, -10, self.draft_button, STRETCH, self.meter, self.send_button),
+            *(self.attach_button, -10, self.draft_button, STRETCH, self.tokens, self.meter, self.send_button),
             margins=0,
             spacing=16,
         )
         filled(QVBoxLayout(self), self.attachments, self.prompt, row, margins=(10, 11, 10, 9), spacing=6)
         self._enable()
+        self.show_tokens(0)
 
     @property
     def text(self) -> str:
@@ -322,13 +323,16 @@ class Composer(QWidget):
         self.send_button.set_narrow(narrow)
         self.meter.set_narrow(narrow)
 
+    def show_tokens(self, tokens: int) -> None:
+        """Say how many tokens the message has; 0 hides that."""
+        self.tokens.setVisible(tokens > 0)
+        count = figures.whole(tokens)
+        self.tokens.setText(tr("+ {count} tokens", count=count))
+        self.tokens.setToolTip(tr("Your message and its files have {count} tokens", count=count))
+
     def set_placeholder(self, text: str) -> None:
         """Set the placeholder of the empty field."""
         self.prompt.setPlaceholderText(text)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.resized.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.update()

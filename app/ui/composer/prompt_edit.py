@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
     QTextOption,
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
@@ -25,13 +29,36 @@ from app.ui.painting import in_lines, place
 from app.ui.parts import icon_button
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
-from engine.messages import Attachment
+from engine.messages import Attachment, fenced
 
 _GAP_PX = 6
 _CHIP_PX = 28
 _WIDEST_NAME_PX = 220
 _MOST_LINES = 8
 _MARGIN_PX = 4
+_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
+_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+# Lines that are hardly ever prose.
+_CODE_LINE = re.compile(
+    r"""(?:[ ]{2,}|\t)(?![-*•\d])\S+(?:\s+\S+){0,4}\s*$                        # a few indented words
+    | \s*(?:
+        .*[{\[(]\s*$                                                            # beginning of a block
+        | [\])}]+[,;]?\s*$                                                      # end of one
+        | (?=.*[=()<>+*_&] | \S+(?:\s\S+){0,2};).*;\s*$                         # statement
+        | [\w.\[\]"'*>$-]+(?:\s*:\s*[\w\[\].]+)?\s*[-+*/|&%:]?=\s*\S            # assignment
+        | [\w.]+\(.*\)\s*$                                                      # call
+        | "[^"]*"\s*:\s                                                         # key of JSON
+        | </?[a-zA-Z][^>]*> | @\w+                                              # tag, decorator
+        | (?://|/\*|\#\w+\s*[<"(\w]|--\s).*                                     # comment, preprocessor
+        | (?:def|class|if|elif|else|for|while|try|except|finally|with|match|case|async)\b.*:\s*(?:\#.*)?$
+        | (?:import|from|return|yield|raise|throw|const|let|var|fn|func|function|public|private|static)\s+\S+
+        | (?:end|done|fi)\s*$ | .*;\s*(?:do|then)\s*$ | \#! | (?:@@|---|\+\+\+)\s | [-+]\w    # scripts, differences
+        | (?:SELECT|FROM|WHERE|INSERT|UPDATE|CREATE|JOIN|ORDER\ BY|GROUP\ BY)\b
+    )""",
+    re.VERBOSE,
+)
+_LEAST_CODE_LINES = 3
+_LOOKED_AT = 200  # lines
 
 
 class AttachmentRow(QWidget):
@@ -113,6 +140,32 @@ class AttachmentRow(QWidget):
             top = line * (height + _GAP_PX)
             place(chip, int(left), top, width, height)
         self.setFixedHeight(top + height if self._chips else 0)
+
+
+def looks_like_code(text: str) -> bool:
+    """Return True if a text of several lines is a program, a configuration or the like, without a fence."""
+    lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
+    found = sum(1 for line in lines if _CODE_LINE.match(line[:_LOOKED_AT]))
+    return found >= _LEAST_CODE_LINES and 2 * found >= len(lines) and not _FENCED.search(text)
+
+
+def set_code_type(document: QTextDocument, theme: Theme) -> None:
+    """Show what is fenced in the type of code."""
+    text = _with_lines(document.toRawText())
+    shape = QTextCharFormat()
+    shape.setFontFamilies(theme.font(TextStyle.CODE).families())
+    cursor, at, read = QTextCursor(document), 0, 0
+    for block in _FENCED.finditer(text) if _FENCE.search(text) else ():
+        for end, mode in ((block.start(), cursor.MoveMode.MoveAnchor), (block.end(), cursor.MoveMode.KeepAnchor)):
+            at += len(text[read:end].encode("utf-16-le", "surrogatepass")) // 2
+            read = end
+            cursor.setPosition(at, mode)
+        cursor.mergeCharFormat(shape)
+
+
+def _with_lines(raw: str) -> str:
+    """Return a text as Qt gives it with the usual ends of lines."""
+    return raw.replace("\u2029", "\n")
 
 
 def local_files(data: QMimeData) -> list[Path]:
@@ -209,12 +262,38 @@ class PromptEdit(LongTextEdit):
         return bool(local_files(source)) or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Files are attached, their names are not typed."""
+        """Files are attached, their names are not typed. Code is fenced, for the reader and for the model."""
         files = local_files(source)
         if files:
             self.files_offered.emit(files)
+        elif source.hasText() and looks_like_code(source.text()):
+            self._paste_code(source.text())
         else:
             super().insertFromMimeData(source)
+
+    def setPlainText(self, text: str) -> None:
+        super().setPlainText(text)
+        document = self.document()
+        document.setUndoRedoEnabled(False)
+        set_code_type(document, self._theme)
+        document.setUndoRedoEnabled(True)
+
+    def _paste_code(self, code: str) -> None:
+        cursor = self.textCursor()
+        before = QTextCursor(self.document())
+        before.setPosition(cursor.selectionStart(), before.MoveMode.KeepAnchor)
+        above = _with_lines(before.selectedText())
+        if len(_FENCE.findall(above)) % 2:  # it goes into code
+            self.insertPlainText(code)
+            return
+        begins = "\n" if above and not above.endswith("\n") else ""
+        self.insertPlainText(f"{begins}{fenced('', code).lstrip()}\n")
+        cursor = self.textCursor()
+        cursor.joinPreviousEditBlock()
+        set_code_type(self.document(), self._theme)
+        cursor.endEditBlock()
+        self.setCurrentCharFormat(QTextCharFormat())
+        self.ensureCursorVisible()
 
     @Slot()
     def _restyle(self) -> None:

@@ -9,16 +9,20 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
+from app.bridge.engine_client import Question
 from app.bridge.workspace import Workspace
 from app.chat.attachment import Unsent
 from app.chat.model_entries import model_path
 from app.ui.composer.composer import Composer
 from app.words import tr
 from engine.errors import TenonError
-from engine.messages import Attachment
+from engine.json_text import whole_characters
+from engine.messages import Attachment, with_attachments
 
 _SHORT = 50_000  # characters that are read from the field at each key
 _CHARACTERS_PER_MS = 2_500  # more are read when no key was pressed for so long
+_REST_MS = 400
+_COUNTED = range(400, 2_000_000)  # characters: less says nothing, more fits into no context
 
 
 class UnsentText(QObject):
@@ -87,6 +91,39 @@ class UnsentText(QObject):
     def _catch_up(self) -> None:
         if self._timer.isActive():
             self._keep()
+
+
+class MessageSize(QObject):
+    """Has the tokens of a long message, and of its files, counted when the typing rests."""
+
+    def __init__(self, workspace: Workspace, composer: Composer) -> None:
+        super().__init__(composer)
+        self._model = workspace.model
+        self._composer = composer
+        self._question: Question | None = None
+        self._timer = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._timer.timeout.connect(self._count)
+        composer.prompt.textChanged.connect(self._changed)
+        composer.attachments.changed.connect(self._changed)
+        workspace.model.loaded.connect(self._changed)
+
+    @Slot()
+    def _changed(self) -> None:
+        if self._question is not None:
+            self._question.drop()
+            self._question = None
+        files = self._composer.attachments.attachments
+        length = self._composer.prompt.document().characterCount() + sum(len(file.text) for file in files)
+        if length in _COUNTED or (files and length < _COUNTED.stop):
+            self._timer.start()
+        else:
+            self._timer.stop()
+            self._composer.show_tokens(0)
+
+    @Slot()
+    def _count(self) -> None:
+        text = with_attachments(self._composer.text, self._composer.attachments.attachments)
+        self._question = self._model.count(whole_characters(text), self._composer.show_tokens)
 
 
 @dataclass

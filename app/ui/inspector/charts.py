@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.ui import figures
 from app.ui.bars import HATCHED, LegendBar
-from app.ui.figures import gigabytes
+from app.ui.figures import gigabytes_from
 from app.ui.inspector.sections import InspectorSection
 from app.ui.painting import smooth
 from app.ui.theme.theme import TextStyle, Theme
@@ -48,9 +48,9 @@ _NAMES = {"ram": "RAM", "disk": mark("Disk")}
 _USES: dict[MemoryUse, str] = {
     "weights": mark("weights"),
     "draft": mark("draft"),
-    "caches": mark("caches"),
+    "caches": mark("caches when full"),
     "buffers": mark("buffers"),
-    "engine": mark("engine alone"),
+    "engine": mark("the engine itself"),
     "others": mark("others"),
 }
 _NONE_ON_DISK = mark("none, everything fits in memory")
@@ -274,7 +274,14 @@ def share_words(share: MemoryShare) -> str:
         name = tr("%n layer(s)", share.layers)
     elif share.drafts > 1:
         name = tr("%n draft(s)", share.drafts)
-    return f"{name} {gigabytes(share.size_bytes)}"
+    least = share.size_bytes - (share.text_bytes if share.use != "caches" else 0)
+    return f"{name} {gigabytes_from(least, share.size_bytes)}"
+
+
+def _own(place: MemoryPlace) -> str:
+    """Return the gigabytes of Tenon's own there, with an empty and with a full context."""
+    most = sum(share.size_bytes for share in place.shares if share.use != "others")
+    return gigabytes_from(most - sum(share.text_bytes for share in place.shares), most)
 
 
 class MemoryBar(LegendBar):
@@ -322,8 +329,7 @@ class MemoryBar(LegendBar):
 
     def _paint_place(self, painter: QPainter, place: MemoryPlace, top: float) -> float:
         px = self._theme.type.px
-        own = sum(share.size_bytes for share in place.shares if share.use != "others")
-        words = tr("{part} of {whole}", part=gigabytes(own), whole=figures.digits(place.total_bytes / 1e9, 3))
+        words = tr("{part} of {whole}", part=_own(place), whole=figures.digits(place.total_bytes / 1e9, 3))
         right = self._words(painter, top, tr(_NAMES.get(place.place, "GPU")), words, "text")
         row = float(px(_ROW_PX))
         track = QRectF(px(_LABEL_PX), top + (row - _BAR_PX) / 2, 0, _BAR_PX)
@@ -365,7 +371,6 @@ class MemoryBar(LegendBar):
         lines = []
         for place in self._places:
             if place.place != "disk":
-                own = sum(share.size_bytes for share in place.shares if share.use != "others")
                 shares = ", ".join(share_words(share) for share in place.shares)
                 name = tr(_NAMES.get(place.place, "GPU"))
                 total = figures.digits(place.total_bytes / 1e9, 3)
@@ -373,7 +378,7 @@ class MemoryBar(LegendBar):
                     tr(
                         "{place}: {part} of {whole} GB: {shares}",
                         place=name,
-                        part=gigabytes(own),
+                        part=_own(place),
                         whole=total,
                         shares=shares,
                     )

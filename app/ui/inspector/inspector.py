@@ -167,8 +167,9 @@ class Inspector(QWidget):
         elsewhere = self._inspection.elsewhere if self._message is None else trace.mode == REMOTE
         for section in (self.places_section, self.plan_section):
             section.setVisible(not elsewhere)
+        told = trace.mode != REMOTE and (bool(trace.tokens) or not trace.complete)  # an earlier version kept none
         for section in (self.tokens_section, self.tree_section):
-            section.setVisible(trace.mode != REMOTE)  # a server tells neither tokens nor steps
+            section.setVisible(told)
         unknown = trace.complete and plan is None  # a reply of an earlier version
         self.plan.set_rows([] if unknown else plan_rows(plan), trace.mode)
         self.plan_legend.setVisible(plan is not None)

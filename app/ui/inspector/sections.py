@@ -9,12 +9,13 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
-from app.chat.modes import draft_names, model_name
+from app.chat.modes import draft_names
 from app.ui import figures
 from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.hub.titles import title_of_model
 from engine.modes import MODES
 from engine.sentences import paragraph
 
@@ -218,11 +219,11 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
         if statistics.disk_bytes_per_second:
             found.append((tr("Read from the disk"), figures.rate(statistics.disk_bytes_per_second)))
     if details is not None:
-        found.append((tr("Model"), f"{model_name(details.model)}, {details.weights}"))
+        found.append((tr("Model"), f"{title_of_model(details.model)}, {details.weights}"))
         if members := details.timings.members:
             found.append((tr("Drafts"), draft_names([member.name for member in members])))
         elif details.draft:
-            found.append((tr("Draft"), model_name(details.draft)))
+            found.append((tr("Draft"), title_of_model(details.draft)))
     return tuple(found)
 
 

@@ -158,7 +158,7 @@ def notes_words(support: GpuSupport) -> str:
     if support.restart and not support.busy:
         return tr("This takes effect when Tenon is opened again.")
     if support.state in ("offered", "sized"):
-        return tr("It is PyTorch for this graphics card, in a folder of its own, and can be removed again.")
+        return tr("This downloads PyTorch for this graphics card into its own folder; you can remove it at any time.")
     return ""
 
 

@@ -19,8 +19,8 @@ from app.ui.painting import LEFT, RIGHT, in_lines, mirrored, paint_box, paint_wo
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
+from engine.hub.titles import title_of_model
 from engine.messages import BenchmarkRow, MachineReport, ModePrediction, PlanReport
-from engine.sentences import paragraph
 
 _ROW_PX = 38
 _BAR_PX = 20
@@ -319,7 +319,7 @@ class WidthPanel(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "panel")
-        title = PlainLabel(tr("Speed by width"), self, kind="section")
+        title = PlainLabel(tr("Speed by tokens checked at once"), self, kind="section")
         self._words = PlainLabel(self, kind="sub", wrap=True)
         self.bars = Bars(theme, self)
         self._legend = Legend(theme, self)
@@ -333,14 +333,13 @@ class WidthPanel(QFrame):
         self.setVisible(mode is not None)
         if plan is None or mode is None:
             return
-        words = tr(
-            "{mode} with {draft}: tok/s by the tokens that a pass of the model checks.",
-            mode=mode_title(mode.mode),
-            draft=", ".join(mode.drafts),
+        self._words.setText(
+            tr(
+                "{mode} with {draft}: tok/s against how many tokens the model checks at once.",
+                mode=mode_title(mode.mode),
+                draft=", ".join(map(title_of_model, mode.drafts)),
+            )
         )
-        measured = any(width.measured for width in mode.widths)
-        hint = "" if measured else tr("To measure them run {command} in a terminal.", command="tenon bench")
-        self._words.setText(paragraph(words, hint))
         self.bars.set_bars(width_bars(mode))
         self._legend.set_assumed(not plan.measured)
 

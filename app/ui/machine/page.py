@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.bridge.workspace import Workspace
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
-from app.ui.figures import gigabytes
+from app.ui.figures import gigabytes_from
 from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel, WidthPanel, mode_with_widths, width_bars
 from app.ui.machine.plan_panel import PlanPanel
@@ -34,14 +34,15 @@ from app.ui.machine.words import (
     source_words,
     speed_figure,
     speed_words,
-    usual_context,
 )
+from app.ui.models.wording import joined
 from app.ui.painting import paint_box, smooth
 from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.hub.titles import title_of_model, type_of_model
 from engine.messages import LoadOptions, MachineReport, ModePrediction, PlanReport
 
 _LEAST_PX = 190  # of a card; at usual text
@@ -183,7 +184,7 @@ def _machine_lines(report: MachineReport, now: datetime) -> list[str]:
 
 def _plan_lines(plan: PlanReport) -> list[str]:
     return [
-        tr("Plan for {model}", model=plan.model),
+        tr("Plan for {model}", model=title_of_model(plan.model)),
         *(f"{mode_title(mode.mode)}: {_prediction(mode)}" for mode in plan.modes),
         plan.reason,
         *plan_notes(plan),
@@ -197,7 +198,7 @@ def _prediction(mode: ModePrediction) -> str:
     if mode.first_token_s is not None:
         words.append(tr("first token {time}", time=figures.duration(1e3 * mode.first_token_s)))
     for device, taken in mode.memory_bytes.items():
-        size = gigabytes(taken)
+        size = gigabytes_from(taken - mode.text_bytes.get(device, 0), taken)
         words.append(
             tr("{size} GB of memory", size=size)
             if device == "host"
@@ -209,7 +210,7 @@ def _prediction(mode: ModePrediction) -> str:
 def _width_lines(mode: ModePrediction) -> list[str]:
     bars = width_bars(mode)
     lines = [speed_words(bar.title, bar.measured, bar.predicted, "") for bar in bars]
-    return [f"{tr('Speed by width')}, {mode_title(mode.mode)}", *lines]
+    return [f"{tr('Speed by tokens checked at once')}, {mode_title(mode.mode)}", *lines]
 
 
 def _measured_lines(plan: PlanReport) -> list[str]:
@@ -322,8 +323,7 @@ class MachinePage(PlacePage):
             self._set_state(tr("The machine is being examined"))
         self.plan.set_plan(plan, machine.plans.problem(options))
         self.widths.set_plan(plan)
-        self.plan.model.set_words(self._model_name(options.model))
-        self.plan.context.set_words(context_words(options.context, usual_context(plan)))
+        self.plan.set_lists(self._model_name(options.model), context_words(options.context, plan))
         self.measure.set_state(plan, machine.measuring, machine.measured(options), report)
         for widget in (self.again_button, self.plan.model, self.plan.context):
             widget.setEnabled(not machine.measuring.running)
@@ -344,10 +344,9 @@ class MachinePage(PlacePage):
         self._state_below.setVisible(not fits)
 
     def _model_name(self, ref: str) -> str:
-        state = self._workspace.model.state
-        if ref == state.model_ref:
-            return state.model_name
-        return next((model.title for model in self._workspace.models() if model.key == ref), ref)
+        """Return a model's title and type."""
+        known = next((entry for entry in self._workspace.model_store.installed.entries if entry.ref == ref), None)
+        return joined(title_of_model(ref), type_of_model(ref) if known is None else known.type)
 
     def _arrange(self) -> None:
         px = self._theme.type.px

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.chat.modes import Choice, mode_title
 from app.ui import figures
 from app.ui.choice_popup import ChoicePopup
-from app.ui.figures import gigabytes
+from app.ui.figures import gigabytes_from
 from app.ui.machine.words import plan_notes, source_words, speed_figure
 from app.ui.painting import mirrored, paint_icon, paint_words, painted
 from app.ui.parts import STRETCH, PlainLabel, filled
@@ -40,8 +40,8 @@ _REFUSED_PX = 104
 _LEAST_ROW_PX = 44
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_STACKED_PX = 480
 _PILED_PX = 360
+_HEAD_PX = 52  # at the sides of the head and between its parts
 
 
 class PickButton(QPushButton):
@@ -207,9 +207,9 @@ class PlanTable(QWidget):
 
     def _every_column(self) -> list[_Column]:
         runs = [row for row in self.rows if not row.refusal]
-        columns = [_Column(tr("RAM, GB"), tuple(gigabytes(_host_bytes(row)) for row in runs))]
-        if any(map(_gpu_bytes, runs)):
-            columns.append(_Column(tr("VRAM, GB"), tuple(gigabytes(_gpu_bytes(row)) for row in runs)))
+        columns = [_Column(tr("RAM, GB"), tuple(_memory(row, gpu=False) for row in runs))]
+        if any(_memory(row, gpu=True) for row in runs):
+            columns.append(_Column(tr("VRAM, GB"), tuple(_memory(row, gpu=True) for row in runs)))
         first = tuple(map(_first_token, runs))
         speed = tuple(speed_figure(row.tokens_per_second or 0.0) for row in runs)
         compared = [None if self._plan is None else self._plan.times_plain(row) for row in runs]
@@ -219,7 +219,7 @@ class PlanTable(QWidget):
             columns.append(_Column(tr("tok/s, assumed"), speed))
         else:
             columns.append(_Column(tr("tok/s"), speed, TextStyle.UI_BOLD, "text"))
-        columns.append(_Column(tr("Times plain"), times))
+        columns.append(_Column(tr("Speed-up"), times))
         return columns
 
     def _width_of(self, column: _Column) -> int:
@@ -284,9 +284,9 @@ class PlanTable(QWidget):
             return ""
         if len(self._columns) > 2:
             return tr("First token after {time}", time=_first_token(row))
-        words = [tr("{size} GB of memory", size=gigabytes(_host_bytes(row)))]
-        if _gpu_bytes(row):
-            words.append(tr("{size} GB on the GPU", size=gigabytes(_gpu_bytes(row))))
+        words = [tr("{size} GB of memory", size=_memory(row, gpu=False))]
+        if _memory(row, gpu=True):
+            words.append(tr("{size} GB on the GPU", size=_memory(row, gpu=True)))
         words.append(tr("first token after {time}", time=_first_token(row)))
         return ", ".join(words)
 
@@ -335,12 +335,11 @@ def _summary(row: ModePrediction) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _host_bytes(row: ModePrediction) -> int:
-    return row.memory_bytes.get("host", 0)
-
-
-def _gpu_bytes(row: ModePrediction) -> int:
-    return sum(row.memory_bytes.values()) - _host_bytes(row)
+def _memory(row: ModePrediction, gpu: bool) -> str:
+    """Return the gigabytes on the host or on GPUs, with an empty and with a full context; empty for none."""
+    devices = [device for device in row.memory_bytes if (device != "host") == gpu]
+    most = sum(row.memory_bytes[device] for device in devices)
+    return gigabytes_from(most - sum(row.text_bytes.get(device, 0) for device in devices), most) if most else ""
 
 
 def _first_token(row: ModePrediction) -> str:
@@ -366,6 +365,7 @@ class PlanPanel(QFrame):
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
         self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
+        self._buttons.addStretch(1)
         self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
         self.table = PlanTable(theme, self)  # every mode
         self.notes = PlainLabel(self, kind="notes", wrap=True)
@@ -382,12 +382,23 @@ class PlanPanel(QFrame):
         none = [] if plan.chosen else [plan.reason]
         self.notes.setText("\n".join([*none, *plan_notes(plan)]))
 
+    def set_lists(self, model: str, context: str) -> None:
+        """Show what is planned for."""
+        self.model.set_words(model)
+        self.context.set_words(context)
+        self._fit()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Put the lists below the title if it has no room beside them."""
         px, down, along = (
             self._theme.type.px,
             QBoxLayout.Direction.TopToBottom,
             QBoxLayout.Direction.LeftToRight,
         )
-        self._head.setDirection(down if self.width() < px(_STACKED_PX) else along)
+        lists = self.model.sizeHint().width() + self.context.sizeHint().width()
+        self._head.setDirection(down if self.width() - lists < px(_WORDS_PX) + _HEAD_PX else along)
         self._buttons.setDirection(down if self.width() < px(_PILED_PX) else along)

@@ -11,6 +11,7 @@ from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
+from engine.hub.titles import title_of_model
 from engine.messages import MachineReport, ModePrediction, PlanReport
 from engine.sentences import paragraph
 
@@ -18,7 +19,7 @@ _DISK_KINDS = {
     "solid": mark("SSD"),
     "spinning": mark("Hard disk"),
     "network": mark("Network disk"),
-    "memory": mark("Disk in memory"),
+    "memory": mark("Cached part of the disk"),
 }
 
 
@@ -157,31 +158,32 @@ def speed_words(mode: str, measured: float | None, predicted: float | None, inst
     return tr("{mode}: {speed} tok/s, predicted {predicted}", mode=mode, speed=said, predicted=figure)
 
 
-def usual_context(plan: PlanReport | None) -> int | None:
-    """Return the context that the mode of a plan has room for, or None if that is not known."""
-    modes = () if plan is None else plan.modes
-    return next((mode.context for mode in modes if plan is not None and mode.mode == plan.chosen), None)
-
-
-def context_words(context: int | None, usual: int | None = None) -> str:
-    """Return a context in words: tokens, or the usual one, as far as that is known."""
+def context_words(context: int | None, plan: PlanReport | None = None) -> str:
+    """Return a context in words: the tokens that were asked for, or the model's own, as far as memory allows it."""
     if context is not None:
         return tr("{tokens} tokens", tokens=figures.whole(context))
-    return tr("Usual context") if usual is None else tr("Usual, {tokens} tokens", tokens=figures.whole(usual))
+    tokens = None if plan is None or plan.taken is None else plan.taken.context
+    if plan is None or tokens is None:
+        return tr("Model's own context")
+    if tokens == plan.context_limit:
+        return tr("Model's own, {tokens} tokens", tokens=figures.whole(tokens))
+    limit = figures.whole(plan.context_limit)
+    return tr("{tokens} of {limit} tokens, as memory allows", tokens=figures.whole(tokens), limit=limit)
 
 
 def plan_notes(plan: PlanReport) -> list[str]:
     """Text below the plan."""
     prompt = tr("First token: after a prompt of {tokens} tokens.", tokens=figures.whole(plan.prompt_tokens))
     weights = tr("Weights in {format}.", format=plan.weights)
-    draft = tr("Draft: {name}.", name=", ".join(plan.drafts)) if plan.drafts else ""
+    draft = tr("Draft: {name}.", name=", ".join(map(title_of_model, plan.drafts))) if plan.drafts else ""
     if not plan.measured:
         source = tr("Every figure is assumed: the speeds of this machine were never measured.")
     elif plan.profiled:
         source = tr("What is predicted comes from this machine's speeds and from replies of this model here.")
     else:
         source = tr("Predicted from this machine's speeds.")
-    return [source, paragraph(weights, draft, prompt)]
+    memory = tr("Memory: from an empty to a full context.")
+    return [source, paragraph(weights, draft, prompt, memory)]
 
 
 def progress_words(measuring: Measuring) -> str:

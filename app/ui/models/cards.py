@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
@@ -15,6 +15,7 @@ from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.models.wording import (
     best_mode,
+    download_time,
     fit_title,
     gpu_words,
     joined,
@@ -22,9 +23,10 @@ from app.ui.models.wording import (
     memory_words,
     mixture_words,
     pace_in_words,
+    speed_range,
 )
 from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
-from app.ui.parts import STRETCH, ElidedLabel, Flow, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, ElidedLabel, Flow, PlainLabel, filled, icon_button, push_button
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
@@ -97,9 +99,11 @@ class CardContent:
     installed_ref: str = ""  # reference for `LoadOptions.model` if it is installed; empty if it is not
     download: DownloadStatus | None = None  # on its way; None where it is not
     draft_bytes: int = 0  # size of the draft that comes along; 0 for none
-    primary: bool = False  # True if its button is the one of the page
+    to_take: bool = False  # True if it is the one for who has no wishes
     asked: bool = False  # True if the hub is being asked for it
-    plainly: bool = False  # True if nothing is said of modes, formats and experts
+    plainly: bool = False  # True if nothing is said of modes and experts, and its speed is a range
+    connection_bytes_per_s: int = 0  # speed of the last download; 0 where there was none
+    type: str = ""  # type of its weights, such as Q4_K_M
 
     @property
     def download_bytes(self) -> int:
@@ -113,6 +117,7 @@ class ModelCard(QFrame):
     get_requested = Signal(str)  # the model's reference
     retry_requested = Signal(str)  # name of a download that failed
     chat_requested = Signal(str)  # an installed model's reference
+    details_requested = Signal(str)  # the model's reference
 
     def __init__(self, theme: Theme, content: CardContent, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -136,9 +141,11 @@ class ModelCard(QFrame):
         self._gpu = Tag(theme, self)
         self.button = push_button("", self, self._act)
         scale_icon(theme, self.button, 16)
+        self.info = icon_button(theme, "info", "", self, self._show_details, side_px=24)
+        self._time = PlainLabel(self, kind="small", wrap=True)
         self.progress = ShareBar(theme, tr("Download"), self)
         self.trouble = PlainLabel(self, kind="bad", wrap=True)
-        head = filled(QHBoxLayout(), (self._title, 1), self._badge, spacing=8)
+        head = filled(QHBoxLayout(), self._badge, STRETCH, self.info)
         speed = filled(
             QHBoxLayout(),
             (self._speed, 0, Qt.AlignmentFlag.AlignBaseline),
@@ -151,8 +158,8 @@ class ModelCard(QFrame):
             tags.addWidget(tag)
         filled(
             QVBoxLayout(self),
-            *(head, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12, tags),
-            *(STRETCH, 14, self.trouble, 6, self.button, self.progress),
+            *(head, 4, self._title, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12),
+            *(tags, STRETCH, 14, self.trouble, 6, self.button, self.progress, 6, self._time),
             margins=(16, 14, 16, 16),
             spacing=0,
         )
@@ -166,13 +173,22 @@ class ModelCard(QFrame):
         model, prediction = content.model, content.prediction
         self.setAccessibleName(model.title)
         self._title.setText(model.title)
-        form = "" if content.plainly else tr("4-bit")
-        self._subtitle.setText(joined(form, licence_title(model.licence)))
+        self._subtitle.setText(joined(content.type, licence_title(model.licence)))
+        about = tr("About {title}", title=model.title)
+        self.info.setAccessibleName(about)
+        self.info.setToolTip(about)
         installed = bool(content.installed_ref)
-        self._badge.show_words(tr("Installed") if installed else content.badge, "good")
+        offered = content.to_take and not installed
+        self._badge.show_words(
+            tr("Installed") if installed else tr("Take this one") if offered else content.badge,
+            "good" if installed or offered else "quiet",
+            "check" if offered else "",
+        )
+        set_kind(self, "model-card-to-take" if offered else "model-card")
         tokens_per_second = prediction.tokens_per_second or 0.0
         number, _, unit = figures.speed(tokens_per_second).rpartition(" ")
-        self._speed.setText(number)
+        ranged = content.plainly and not installed and tokens_per_second >= 1
+        self._speed.setText(speed_range(prediction) if ranged else number)
         self._unit.setText(
             tr("{unit}, a guess", unit=unit) if prediction.basis == "guess" else tr("{unit} predicted", unit=unit)
         )
@@ -183,6 +199,9 @@ class ModelCard(QFrame):
         self._memory.setText(memory_words(prediction))
         tight = fit_of(prediction) in (Fit.DISK, Fit.NO)
         self._bar.show_share(prediction.memory_bytes / max(1, prediction.room_bytes), "map" if tight else "acc")
+        fetched = content.download_bytes if not installed and content.download is None else 0
+        self._time.setText(download_time(fetched, content.connection_bytes_per_s) if fetched else "")
+        self._time.setVisible(bool(fetched))
         self._show_tags(content)
         self._show_button(content, installed)
 
@@ -214,7 +233,7 @@ class ModelCard(QFrame):
                 else tr("Downloading, {share}", share=share)
             )
             return
-        primary = content.primary and not installed
+        primary = content.to_take and not installed
         set_kind(self.button, "primary" if primary else "")
         role = "onacc" if primary else "text"
         self.button.setIcon(themed_icon(self._theme, "message-square" if installed else "download", role))
@@ -230,6 +249,15 @@ class ModelCard(QFrame):
             words = tr("Asking...")
         self.button.setText(f"  {words}")
         self.button.setAccessibleName(named)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Show the model in detail; buttons take their clicks themselves."""
+        self._show_details()
+
+    @Slot()
+    def _show_details(self) -> None:
+        assert self.content is not None
+        self.details_requested.emit(self.content.model.reference)
 
     @Slot()
     def _act(self) -> None:
@@ -249,6 +277,7 @@ class CardGrid(QWidget):
     get_requested = Signal(str)
     retry_requested = Signal(str)
     chat_requested = Signal(str)
+    details_requested = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -276,6 +305,7 @@ class CardGrid(QWidget):
             card.get_requested.connect(self.get_requested)
             card.retry_requested.connect(self.retry_requested)
             card.chat_requested.connect(self.chat_requested)
+            card.details_requested.connect(self.details_requested)
             self.cards[content.model.reference] = card
         if not same:
             self.cards = {reference: self.cards[reference] for reference in wanted}

@@ -28,6 +28,7 @@ from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button, 
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.hub.titles import title_of_model
 from engine.messages import DownloadStatus
 
 _WIDTH_PX = 460
@@ -87,7 +88,8 @@ class GivingUpDialog(ModelDialog):
     """Asks."""
 
     def __init__(self, theme: Theme, entry: DownloadStatus, parent: QWidget | None = None) -> None:
-        super().__init__(theme, tr("Give up {name}?", name=entry.name), tr("Give up"), parent)
+        asked = tr("Discard the download of {name}?", name=title_of_model(entry.name))
+        super().__init__(theme, asked, tr("Discard"), parent)
         size = figures.size(entry.done_bytes)
         self.add_words(tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size))
         self.cancel_button.setText(tr("Keep it"))
@@ -99,7 +101,7 @@ class ImportDialog(ModelDialog):
     """Asks whether to copy."""
 
     def __init__(self, theme: Theme, entry: ImportEntry, parent: QWidget | None = None) -> None:
-        super().__init__(theme, tr("Add {name}", name=entry.name), tr("Add"), parent)
+        super().__init__(theme, tr("Add {name}", name=title_of_model(entry.name)), tr("Add"), parent)
         self.entry = entry
         self.add_words(joined(entry.format, figures.size(entry.size_bytes)))
         self.add_words(entry.paths[0], "small")
@@ -127,7 +129,7 @@ class RemovalDialog(ModelDialog):
     """Asks; the button says what is freed."""
 
     def __init__(self, theme: Theme, removal: RemovalEntry, in_use: bool, parent: QWidget | None = None) -> None:
-        super().__init__(theme, tr("Remove {name}?", name=removal.name), "", parent)
+        super().__init__(theme, tr("Remove {name}?", name=title_of_model(removal.name)), "", parent)
         self.removal = removal
         if in_use:
             self.add_words(tr("It is in use: it is unloaded first, and the built-in model answers from then on."))
@@ -135,7 +137,7 @@ class RemovalDialog(ModelDialog):
             self.add_words(tr("Its files stay in {place}.", place=removal.kept_location))
         self.boxes: dict[str, TickBox] = {}
         for draft, freed_bytes in removal.drafts:
-            words = tr("Its draft {name} too, {size}", name=draft, size=figures.size(freed_bytes))
+            words = tr("Its draft {name} too, {size}", name=title_of_model(draft), size=figures.size(freed_bytes))
             box = self.boxes[draft] = TickBox(theme, words, self)
             box.setChecked(True)
             box.toggled.connect(self._say_size)
@@ -333,9 +335,9 @@ class ServerDialog(ModelDialog):
             )
         )
         self.address = self._field("address", tr("Address"), address, "http://desk:8000")
-        self.key = self._field("key", tr("Key"), "", tr("none, or the one that is kept"))
+        self.key = self._field("key", tr("Key"), "", tr("none, or the one already saved"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.name = self._field("name", tr("Name"), name, tr("the host's"))
+        self.name = self._field("name", tr("Name"), name, tr("the computer's name"))
         self.add_words(tr("The key is kept in the system's keyring and sent to this address alone."), "small")
         self.trouble = self.add_words("", "bad")
         self.trouble.hide()

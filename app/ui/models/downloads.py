@@ -14,6 +14,7 @@ from app.ui.parts import ElidedLabel, LabelledButton, PlainLabel, filled
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme, set_kind
 from app.words import tr
+from engine.hub.titles import title_of_model
 from engine.messages import DownloadStatus
 
 _NARROW_PX = 620
@@ -53,7 +54,8 @@ class DownloadRow(RuledRow):
     def show_entry(self, entry: DownloadStatus) -> None:
         """Show how it stands."""
         self.entry = entry
-        self.name.setText(entry.name)
+        name = title_of_model(entry.name)
+        self.name.setText(name)
         self.bar.show_share(entry.share, "acc" if entry.under_way else "g3")
         self.words.setText(download_words(entry))
         failed = entry.state == "failed"
@@ -65,7 +67,6 @@ class DownloadRow(RuledRow):
             Qt.ToolButtonStyle.ToolButtonTextBesideIcon if failed else Qt.ToolButtonStyle.ToolButtonIconOnly
         )
         set_kind(self.hold, "labelled" if failed else "")
-        name = entry.name
         says = (
             tr("Pause {name}", name=name)
             if entry.under_way
@@ -73,7 +74,7 @@ class DownloadRow(RuledRow):
             if failed
             else tr("Go on with {name}", name=name)
         )
-        for button, text in ((self.hold, says), (self.cancel, tr("Give up {name}", name=name))):
+        for button, text in ((self.hold, says), (self.cancel, tr("Discard {name}", name=name))):
             button.setToolTip(text)
             button.setAccessibleName(text)
 

@@ -1,89 +1,123 @@
-"""From a click on Get to the queue: what comes, how large it is, and whether terms have to be accepted first."""
+"""A model in detail, and from there or from a click on Get to the queue: what comes, how large it is, its terms."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.bridge.models.store import ModelStore
-from app.chat.model_entries import ListedModel, Missed, OfferEntry
+from app.chat.model_entries import DraftOffer, ListedModel, Missed, ModelDetails, OfferEntry
 from app.ui import figures
 from app.ui.form_fields import ListBox, TickBox
 from app.ui.models.dialogs import ModelDialog
-from app.ui.models.wording import forecast_words, joined, licence_title, mixture_words
-from app.ui.parts import STRETCH, PlainLabel, filled
+from app.ui.models.page_content import ModelShelf
+from app.ui.models.wording import joined, licence_title
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
-from engine.messages import Prediction
 
 # A download of this size fills disks, and takes a quarter of an hour at 50 Mbit/s.
 _LARGE_BYTES = 5_000_000_000
 
 
-class GetDialog(ModelDialog):
-    """Asks; what is to be fetched is read off it when it was accepted."""
+class DetailsDialog(ModelDialog):
+    """What a person wants to know of a model.
 
+    Args:
+        details: The model.
+        accept: Words of the button that goes on; empty if there is nothing to do but to close it.
+    """
+
+    def __init__(self, theme: Theme, details: ModelDetails, accept: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, details.title, accept or tr("Done"), parent)
+        self.cancel_button.setVisible(bool(accept))
+        self._page = details.page
+        if details.about:
+            self.add_words(details.about)
+        table = QGridLayout()
+        table.setHorizontalSpacing(16)
+        table.setVerticalSpacing(4)
+        table.setColumnStretch(1, 1)
+        self.facts: dict[str, PlainLabel] = {}  # what is told, by its name
+        for row, (name, words) in enumerate(details.facts):
+            fact = self.facts[name] = PlainLabel(words, self, wrap=True)
+            fact.setAccessibleName(f"{name}: {words}")
+            table.addWidget(PlainLabel(name, self, kind="sub"), row, 0, Qt.AlignmentFlag.AlignTop)
+            table.addWidget(fact, row, 1)
+        self.column.addLayout(table)
+        self.page_button = push_button(" " + tr("Open its page"), self, self._open_page)
+        self.page_button.setAccessibleName(tr("Open its page"))
+        self.page_button.setIcon(themed_icon(theme, "link", "text"))
+        self.page_button.setToolTip(details.page)
+        self.page_button.setVisible(bool(details.page))
+        self.column.addLayout(filled(QHBoxLayout(), self.page_button, STRETCH))
+        if details.page:
+            self.add_words(details.page, "small").setTextInteractionFlags(
+                Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            )
+
+    @Slot()
+    def _open_page(self) -> None:
+        QDesktopServices.openUrl(QUrl(self._page))
+
+
+class GetDialog(DetailsDialog):
+    """Shows a model, asks for what the hub says of it, and then what is to be fetched, which is read off it."""
+
+    offer_wanted = Signal()
     quantization_wanted = Signal(str)  # another one than what is shown
     token_given = Signal(str)
 
-    def __init__(
-        self,
-        theme: Theme,
-        model: ListedModel,
-        forecast: Prediction | None,
-        offer: OfferEntry,
-        draft_wanted: bool,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(theme, tr("Get {title}", title=model.title), "", parent)
-        self.offer = offer
-        here = "" if forecast is None or forecast.tokens_per_second is None else forecast_words(forecast)
-        for words in (tr(model.about) if model.about else "", joined(here, mixture_words(model))):
-            if words:
-                self.add_words(words)
+    def __init__(self, theme: Theme, details: ModelDetails, draft_wanted: bool, parent: QWidget | None = None) -> None:
+        super().__init__(theme, details, tr("Get"), parent)
+        self.offer: OfferEntry | None = None  # what the hub says; None before it is asked
+        self._draft_wanted = draft_wanted
         self._facts = self.add_words("")
         self._room = self.add_words("")
         self.quantizations = ListBox(theme, self)
-        self.quantizations.addItems(list(offer.quantizations))
         self.quantizations.setAccessibleName(tr("Quantization"))
         self._choice = self._row(tr("Quantization"), self.quantizations)
         self.quantizations.activated.connect(self._another_quantization)
         self.draft_boxes: dict[str, TickBox] = {}
-        for draft in offer.drafts:
-            size = tr("about {size}", size=figures.size(draft.size_bytes)) if draft.size_bytes else ""
-            words = (
-                tr("With the draft head {title}", title=draft.title)
-                if draft.is_head
-                else tr("With the draft {title}, {size}", title=draft.title, size=size)
-            )
-            wanted = draft_wanted and draft is offer.drafts[0]
-            box = self.draft_boxes[draft.reference] = TickBox(theme, words, self)
-            box.setChecked(wanted)
-            box.toggled.connect(self._say_size)
-            self.column.addWidget(box)
-        if offer.drafts:
+        self._boxes = filled(QVBoxLayout())
+        self.column.addLayout(self._boxes)
+        self._why = self.add_words(
+            tr("A draft guesses tokens that the model then checks several at a time: the same text, sooner."),
+            "small",
+        )
+        self._gate = (
+            self.add_words(tr("Its owner asks you to accept terms first"), "label"),
             self.add_words(
-                tr("A draft guesses tokens that the model then checks several at a time: the same text, sooner."),
-                "small",
-            )
+                tr(
+                    "Sign in on its page and accept the terms there, make an access token in the hub's settings, and "
+                    "paste it here. It is kept in the system's keyring."
+                )
+            ),
+        )
         self.token = QLineEdit(self)
-        self.page_button = QPushButton(" " + tr("Open its page"), self)
-        self.page_button.setAccessibleName(tr("Open its page"))
-        for field in (self.token, self.page_button):
-            field.setVisible(offer.gated)
-        if offer.gated:
-            self._explain_gate()
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setAccessibleName(tr("Access token"))
+        self.column.addWidget(self.token)
+        for widget in (self._facts, self._room, *self._choice, self._why, *self._gate, self.token):
+            widget.hide()
         self.trouble = self.add_words("", "bad")
         self.trouble.hide()
         self.column.addStretch(1)
-        self.show_offer(offer)
         self.fit()
 
+    def show_asking(self) -> None:
+        """Say that the hub is being asked."""
+        self.trouble.hide()
+        self.accept_button.setText(tr("Asking..."))
+        self.accept_button.setEnabled(False)
+
     def show_offer(self, offer: OfferEntry) -> None:
-        """Show what the hub says of another quantization."""
-        self.offer = offer
+        """Show what the hub says, of another quantization too."""
+        first, self.offer, self._page = self.offer is None, offer, offer.page
         self._facts.setText(
             joined(
                 tr("From {repo}", repo=offer.repo),
@@ -91,17 +125,47 @@ class GetDialog(ModelDialog):
                 offer.quantization,
             )
         )
+        if first:
+            self.quantizations.addItems(list(offer.quantizations))
+            self._offer_drafts(offer.drafts)
+            self.token.setPlaceholderText(
+                tr("An access token is saved already; paste another one to replace it")
+                if offer.has_token
+                else tr("Access token, starts with hf_")
+            )
         self.quantizations.setCurrentText(offer.quantization)
+        self._facts.show()
+        self._room.show()
+        self._why.setVisible(bool(self.draft_boxes))
         for widget in self._choice:
             widget.setVisible(len(offer.quantizations) > 1)
+        for widget in (*self._gate, self.token):
+            widget.setVisible(offer.gated)
         self.accept_button.setEnabled(True)
         self._say_size()
+        if first:
+            self.fit()
+
+    def _offer_drafts(self, drafts: Sequence[DraftOffer]) -> None:
+        for draft in drafts:
+            size = tr("about {size}", size=figures.size(draft.size_bytes)) if draft.size_bytes else ""
+            words = (
+                tr("With the draft head {title}", title=draft.title)
+                if draft.is_head
+                else tr("With the draft {title}, {size}", title=draft.title, size=size)
+            )
+            box = self.draft_boxes[draft.reference] = TickBox(self._theme, words, self)
+            box.setChecked(self._draft_wanted and draft is drafts[0])
+            box.toggled.connect(self._say_size)
+            self._boxes.addWidget(box)
 
     def say_trouble(self, sentence: str) -> None:
         """Say what does not work; the dialog stays."""
         self.trouble.setText(sentence)
         self.trouble.setVisible(bool(sentence))
         self.accept_button.setEnabled(True)
+        if self.offer is None:
+            self.accept_button.setText(tr("Try again"))
         self.fit()
 
     @property
@@ -111,7 +175,10 @@ class GetDialog(ModelDialog):
 
     @Slot()
     def accept(self) -> None:
-        """Keep the token first where one was typed; the download begins when it is kept."""
+        """Ask the hub first, then keep the token where one was typed; the download begins when it is kept."""
+        if self.offer is None:
+            self.offer_wanted.emit()
+            return
         token = self.token.text().strip()
         if token:
             self.accept_button.setEnabled(False)
@@ -127,6 +194,8 @@ class GetDialog(ModelDialog):
 
     @Slot()
     def _say_size(self) -> None:
+        if self.offer is None:
+            return
         sizes = {draft.reference: draft.size_bytes or 0 for draft in self.offer.drafts}
         total = self.offer.size_bytes + sum(sizes[draft] for draft in self.drafts)
         self.accept_button.setText(tr("Download {size}", size=figures.size(total)))
@@ -140,39 +209,9 @@ class GetDialog(ModelDialog):
     @Slot(int)
     def _another_quantization(self, number: int) -> None:
         wanted = self.quantizations.itemText(number)
-        if wanted != self.offer.quantization:
+        if self.offer is not None and wanted != self.offer.quantization:
             self.accept_button.setEnabled(False)
             self.quantization_wanted.emit(wanted)
-
-    def _explain_gate(self) -> None:
-        """Instructions for a model whose owner wants terms accepted."""
-        self.add_words(tr("Its owner asks you to accept terms first"), "label")
-        self.add_words(
-            tr(
-                "Sign in on its page and accept the terms there, make an access token in the hub's settings, and "
-                "paste it here. It is kept in the system's keyring."
-            )
-        )
-        self.page_button.setIcon(themed_icon(self._theme, "link", "text"))
-        self.page_button.clicked.connect(self._open_page)
-        self.page_button.setToolTip(self.offer.page)
-        line = filled(QHBoxLayout(), self.page_button, STRETCH)
-        self.column.addLayout(line)
-        self.add_words(self.offer.page, "small").setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.token.setEchoMode(QLineEdit.EchoMode.Password)
-        self.token.setAccessibleName(tr("Access token"))
-        self.token.setPlaceholderText(
-            tr("A token is saved already; paste another one to replace it")
-            if self.offer.has_token
-            else tr("Access token, starts with hf_")
-        )
-        self.column.addWidget(self.token)
-
-    @Slot()
-    def _open_page(self) -> None:
-        QDesktopServices.openUrl(QUrl(self.offer.page))
 
     def _row(self, words: str, field: QWidget) -> tuple[QWidget, QWidget]:
         label = PlainLabel(words, self)
@@ -188,10 +227,11 @@ class Getting(QObject):
     changed = Signal()
     trouble = Signal(str)  # one sentence
 
-    def __init__(self, theme: Theme, store: ModelStore, window: QWidget) -> None:
+    def __init__(self, theme: Theme, store: ModelStore, shelf: ModelShelf, window: QWidget) -> None:
         super().__init__(window)
         self._theme = theme
         self._store = store
+        self._shelf = shelf
         offers = self._offers = store.offers
         self._window = window
         self._model: ListedModel | None = None
@@ -217,6 +257,25 @@ class Getting(QObject):
         self.changed.emit()
         self._offers.look_up(model.reference)
 
+    def show(self, model: ListedModel) -> None:
+        """Show a model in detail, to be got from there unless it is here or on its way."""
+        if self._shelf.can_get(model):
+            self._open(model, self._shelf.draft_pays(model), "")
+        else:
+            DetailsDialog(self._theme, self._shelf.details(model), "", self._window).open()
+
+    def _open(self, model: ListedModel, with_draft: bool, draft_for: str) -> GetDialog:
+        self._model, self._with_draft, self._draft_for, self.asked = model, with_draft, draft_for, ""
+        self.changed.emit()
+        dialog = self.dialog = GetDialog(self._theme, self._shelf.details(model), with_draft, self._window)
+        dialog.offer_wanted.connect(self._ask_for_offer)
+        dialog.quantization_wanted.connect(self._another_quantization)
+        dialog.token_given.connect(self._store.access.keep)
+        dialog.accepted.connect(self._fetch)
+        dialog.finished.connect(self._closed)
+        dialog.open()
+        return dialog
+
     @Slot(str)
     def go_on(self, name: str) -> None:
         """Let a download go on that was held, that failed, or that never began."""
@@ -241,13 +300,7 @@ class Getting(QObject):
             drafts = (offer.drafts[0].reference,) if self._with_draft and offer.drafts else ()
             self._offers.fetch(offer, drafts, self._draft_for)
             return
-        forecast = self._store.forecasts.known.get(model.reference)
-        dialog = self.dialog = GetDialog(self._theme, model, forecast, offer, self._with_draft, self._window)
-        dialog.quantization_wanted.connect(self._another_quantization)
-        dialog.token_given.connect(self._store.access.keep)
-        dialog.accepted.connect(self._fetch)
-        dialog.finished.connect(self._closed)
-        dialog.open()
+        self._open(model, self._with_draft, self._draft_for).show_offer(offer)
 
     @Slot(str, str)
     def _refuse(self, reference: str, sentence: str) -> None:
@@ -261,6 +314,12 @@ class Getting(QObject):
             self._offers.miss(Missed(model, self._with_draft, self._draft_for, sentence))
             self.trouble.emit(sentence)
         self.changed.emit()
+
+    @Slot()
+    def _ask_for_offer(self) -> None:
+        if self._model is not None and self.dialog is not None:
+            self.dialog.show_asking()
+            self._offers.look_up(self._model.reference)
 
     @Slot(str)
     def _another_quantization(self, quantization: str) -> None:
@@ -277,10 +336,12 @@ class Getting(QObject):
 
     @Slot()
     def _fetch(self) -> None:
-        if self.dialog is not None:
+        if self.dialog is not None and self.dialog.offer is not None:
             self._with_draft = bool(self.dialog.drafts)
             self._offers.fetch(self.dialog.offer, self.dialog.drafts, self._draft_for)
 
     @Slot()
     def _closed(self) -> None:
+        if self.dialog is not None and self.dialog.offer is None:
+            self._model = None  # an answer that is still to come concerns nobody
         self.dialog = None

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.bridge.models.store import ModelStore
 from app.chat.model_entries import ImportEntry, InstalledEntry, ListedModel, RemovalEntry, ServerEntry
-from app.chat.modes import BASE_MODEL, model_name
+from app.chat.modes import BASE_MODEL
 from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.models.cards import Tag
@@ -27,9 +27,9 @@ from app.ui.models.downloads import RuledRow
 from app.ui.models.wording import joined, kind_title, licence_title
 from app.ui.opener import show_folder
 from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
-from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.hub.titles import title_of_model
 from engine.messages import DraftPair
 from engine.sentences import paragraph
 
@@ -45,12 +45,7 @@ class InstalledContent:
     read_share: float | None = None
     pairs: tuple[DraftPair, ...] = ()  # pairs as a draft, as far as they are known
     draft: ListedModel | None = None  # a draft that could be fetched for it; None for none
-    only_continues: bool = False  # True if it has no way of writing a chat, and only continues texts
-
-
-def name_of(entry: InstalledEntry) -> str:
-    """Title to show."""
-    return model_name(entry.ref) if entry.bundled else entry.name
+    own_head: bool = False  # True if it comes with a layer that drafts (MTP), as far as that is known
 
 
 class InstalledRow(RuledRow):
@@ -79,9 +74,9 @@ class InstalledRow(RuledRow):
         if content == self.content:
             return
         self.content = content
-        entry, name = content.entry, name_of(content.entry)
+        entry, name = content.entry, content.entry.title
         self.name.setText(name)
-        if content.only_continues:
+        if entry.only_continues:
             self.kind.show_words(tr("Base model"), tip=tr(BASE_MODEL))
         else:
             self.kind.show_words(kind_title(entry), icon="link")
@@ -91,8 +86,9 @@ class InstalledRow(RuledRow):
             if not entry.ref
             else joined(
                 tr("built in, a very small model: quick, often wrong") if entry.bundled else "",
-                entry.format,
+                entry.type,
                 size,
+                tr("with a draft of its own (MTP)") if content.own_head else "",
                 licence_title(entry.licence),
                 entry.place
                 if entry.server
@@ -116,7 +112,7 @@ class InstalledRow(RuledRow):
         usable = entry.kind == "target" and not entry.problem and bool(entry.ref)
         self.use.setVisible(usable)
         self.use.setAccessibleName(tr("Chat with {title}", title=name))
-        self.more.setVisible(not entry.bundled)
+        self.more.setVisible(bool(entry.ref) or content.read_share is not None)
         self.more.setAccessibleName(tr("More about {name}", name=name))
         self.more.setToolTip(tr("More about {name}", name=name))
 
@@ -126,11 +122,11 @@ class InstalledRow(RuledRow):
         # A model that is no draft by its kind could be one for anything: only pairs that work are worth a line then.
         entry = self.content.entry if self.content is not None else None
         bad = [pair for pair in pairs if pair.problem and entry is not None and entry.kind != "target"]
-        self.fits.setText(tr("Can draft for {models}", models=joined(*(model_name(pair.target) for pair in good))))
+        self.fits.setText(tr("Can draft for {models}", models=joined(*(title_of_model(pair.target) for pair in good))))
         self.fits.setVisible(bool(good))
         self.misfits.setText(
             "\n".join(
-                tr("Not for {model}: {reason}", model=model_name(pair.target), reason=pair.problem) for pair in bad
+                tr("Not for {model}: {reason}", model=title_of_model(pair.target), reason=pair.problem) for pair in bad
             )
         )
         self.misfits.setVisible(bool(bad))
@@ -147,6 +143,7 @@ class InstalledList(QFrame):
     draft_requested = Signal(str)  # name of the model that it is for
     change_requested = Signal(str, str)  # address and name of a server
     forget_requested = Signal(str)  # name of a server
+    details_requested = Signal(str)  # name
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -170,7 +167,10 @@ class InstalledList(QFrame):
                 row.use.clicked.connect(self._use)
                 row.more.clicked.connect(self._open_menu)
                 self._column.insertWidget(number, row)
+            elif self._column.indexOf(self.rows[name]) != number:
+                self._column.insertWidget(number, self.rows[name])
             self.rows[name].show_content(content)
+        self.setVisible(bool(contents))
 
     def menu_of(self, name: str) -> QMenu:
         """Menu of a model's other actions."""
@@ -179,29 +179,33 @@ class InstalledList(QFrame):
         entry = content.entry
         menu = QMenu(self)
         if content.read_share is not None:
-            menu.addAction(themed_icon(self._theme, "x"), tr("Stop")).triggered.connect(self.stop_requested)
+            menu.addAction(tr("Stop")).triggered.connect(self.stop_requested)
         if not entry.ref:  # on its way
             return menu
+        details = menu.addAction(tr("About {title}", title=entry.title))
+        details.triggered.connect(lambda: self.details_requested.emit(name))
+        if entry.bundled:
+            return menu
         if entry.server:
-            change = menu.addAction(themed_icon(self._theme, "pencil"), tr("Change the server..."))
+            change = menu.addAction(tr("Change the server..."))
             change.triggered.connect(lambda: self.change_requested.emit(entry.place, entry.server))
             words = tr("Forget {server}...", server=entry.server)
-            forget = menu.addAction(themed_icon(self._theme, "trash-2"), words)
+            forget = menu.addAction(words)
             forget.triggered.connect(lambda: self.forget_requested.emit(entry.server))
             return menu
         if content.draft is not None:
             words = tr("Get its draft {title}", title=content.draft.title)
-            draft = menu.addAction(themed_icon(self._theme, "link"), words)
+            draft = menu.addAction(words)
             draft.triggered.connect(lambda: self.draft_requested.emit(name))
         if content.read_share is None and entry.recorded and not entry.problem:
-            check = menu.addAction(themed_icon(self._theme, "shield"), tr("Check its files"))
+            check = menu.addAction(tr("Check its files"))
             check.triggered.connect(lambda: self.verify_requested.emit(name))
-        folder = menu.addAction(themed_icon(self._theme, "folder-open"), tr("Show its folder"))
+        folder = menu.addAction(tr("Show its folder"))
         folder.triggered.connect(lambda: self.folder_requested.emit(entry.place or entry.ref))
         if entry.source:  # it is not Tenon's to remove
             return menu
         menu.addSeparator()
-        remove = menu.addAction(themed_icon(self._theme, "trash-2"), tr("Remove..."))
+        remove = menu.addAction(tr("Remove..."))
         remove.triggered.connect(lambda: self.remove_requested.emit(name))
         return menu
 
@@ -314,15 +318,17 @@ class Keeping(QObject):
 
     @Slot(str)
     def _say_imported(self, name: str) -> None:
-        self.said.emit(tr("{name} is added.", name=name), False)
+        self.said.emit(tr("{name} is added.", name=title_of_model(name)), False)
 
     @Slot(str, object)
     def _say_removed(self, name: str, freed_bytes: int) -> None:
         size = figures.size(freed_bytes)
-        self.said.emit(tr("{name} is removed; {size} are free again.", name=name, size=size), False)
+        title = title_of_model(name)
+        self.said.emit(tr("{name} is removed; {size} are free again.", name=title, size=size), False)
 
     @Slot(str, tuple)
     def _say_verified(self, name: str, bad: tuple[str, ...]) -> None:
+        name = title_of_model(name)
         if bad:
             files = ", ".join(bad)
             self.said.emit(tr("{name} is damaged: {files}. Get or add it again.", name=name, files=files), True)

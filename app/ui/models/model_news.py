@@ -14,6 +14,7 @@ from app.ui.notices import Toast
 from app.ui.places import MODELS, PlaceStack
 from app.ui.sidebar.sidebar import PlacesNav
 from app.words import tr
+from engine.hub.titles import title_of_model
 
 if TYPE_CHECKING:
     from app.ui.models.models_page import ModelsPage
@@ -36,7 +37,7 @@ class ModelNews(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with models from anywhere."""
-        commands.add("search-models", tr("Search models"), self._search, CommandGroup.MODEL, icon="search")
+        commands.add("search-models", tr("Search models"), self._search, CommandGroup.MODEL)
 
     @Slot()
     def _search(self) -> None:
@@ -62,15 +63,16 @@ class ModelNews(QObject):
             self._nav.download.hide()
             return
         receiving = next((entry for entry in under_way if entry.state == "receiving"), under_way[0])
-        words = f"{receiving.name}\n{download_words(receiving)}"
+        title = title_of_model(receiving.name)
+        words = f"{title}\n{download_words(receiving)}"
         if len(under_way) > 1:
             words += "\n" + tr("%n more in the queue", n=len(under_way) - 1)
-        self._nav.download.show_download(receiving.name, receiving.share, words)
+        self._nav.download.show_download(title, receiving.share, words)
 
     @Slot(str, str)
     def _tell_ready(self, name: str, ref: str) -> None:
         entry = self._store.entry(name)
-        sentence = tr("{name} is ready.", name=name)
+        sentence = tr("{name} is ready.", name=title_of_model(name))
         if entry is not None and entry.kind == "target":
             self._toast.say(sentence, tr("Chat with it"), partial(self.chat_requested.emit, ref))
         else:
@@ -78,5 +80,5 @@ class ModelNews(QObject):
 
     @Slot(str, str)
     def _tell_failure(self, name: str, message: str) -> None:
-        sentence = tr("{name} is not here yet. {message}", name=name, message=message)
+        sentence = tr("{name} is not here yet. {message}", name=title_of_model(name), message=message)
         self._toast.say(sentence, tr("Try again"), partial(self._store.downloads.resume, name), lasting=True)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.cards import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
-from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme, set_kind
 from app.words import mark, tr
@@ -28,11 +28,11 @@ _TONES: dict[Fit, tuple[Tone, str]] = {
 #: Columns with their heads, and from which width on, in px at 100 %, they stand beside each other.
 _COLUMNS = (
     (mark("Model"), 0),
-    (mark("From"), 900),
+    (mark("Publisher"), 900),
     (mark("Size"), 600),
     (mark("Licence"), 800),
-    (mark("Fit"), 470),
-    (mark("Predicted"), 600),
+    (mark("Fits here"), 470),
+    (mark("Speed here"), 600),
     (mark("Best mode"), 800),
     (mark("Draft"), 900),
     ("", 0),
@@ -55,13 +55,14 @@ class RowContent:
 class _Row:
     """The widgets of a row."""
 
-    def __init__(self, theme: Theme, parent: QWidget, get: Callable[[], None]) -> None:
+    def __init__(self, theme: Theme, parent: QWidget, get: Callable[[], None], tell: Callable[[], None]) -> None:
         self._theme = theme
         self.name = ElidedLabel(kind="label", parent=parent)
+        self.type = PlainLabel(parent, kind="small")
         self.lock = PlainLabel(parent)
         self.detail = ElidedLabel(kind="small", parent=parent)
         self.first = QWidget(parent)
-        line = filled(QHBoxLayout(), self.name, self.lock, STRETCH, spacing=6)
+        line = filled(QHBoxLayout(), self.name, self.type, self.lock, STRETCH, spacing=6)
         self.small_fit = Tag(theme, self.first)
         under = filled(QHBoxLayout(), self.small_fit, (self.detail, 1), spacing=8)
         self.problem = PlainLabel(self.first, kind="small", wrap=True)
@@ -74,10 +75,11 @@ class _Row:
         self.speed = PlainLabel(parent, kind="label")
         self.mode = PlainLabel(parent)
         self.draft = PlainLabel(parent)
+        self.info = icon_button(theme, "info", "", parent, tell, side_px=28)
         self.button = push_button(tr("Get"), parent, get, kind="row")
         self.state = PlainLabel(parent, kind="sub")
         self.last = QWidget(parent)
-        filled(QHBoxLayout(self.last), STRETCH, self.state, self.button, margins=0)
+        filled(QHBoxLayout(self.last), STRETCH, self.state, self.button, self.info, margins=0, spacing=4)
         self.cells: tuple[QWidget, ...] = (
             self.first, self.owner, self.size, self.licence, self.fit, self.speed, self.mode, self.draft, self.last,
         )  # fmt: skip
@@ -96,6 +98,9 @@ class _Row:
         runs = prediction is not None and not problem and prediction.tokens_per_second is not None
         speed = figures.speed(prediction.tokens_per_second or 0.0) if runs and prediction is not None else ""
         self.name.setText(model.title)
+        self.type.setText(joined(model.type, "" if model.chat else tr("Base model")))
+        self.info.setAccessibleName(tr("About {title}", title=model.title))
+        self.info.setToolTip(tr("About {title}", title=model.title))
         self.lock.setVisible(model.gated)
         self.lock.setToolTip(tr("Its owner asks you to accept terms first"))
         self.lock.setAccessibleName(tr("gated"))
@@ -149,6 +154,7 @@ class ModelTable(QFrame):
     """The rows stay as long as as many are shown; what stands in them changes."""
 
     get_requested = Signal(str)  # a model's reference
+    details_requested = Signal(str)  # a model's reference
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -186,6 +192,12 @@ class ModelTable(QFrame):
         if self._columns_shown() != self._shown:
             self._refresh()
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Show the model of a row in detail; buttons take their clicks themselves."""
+        row = next((row for row in reversed(self.rows) if row.first.y() <= event.position().y()), None)
+        if row is not None:
+            row.info.click()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         painter, color = QPainter(self), self._theme.color("line")
@@ -213,7 +225,10 @@ class ModelTable(QFrame):
         def get() -> None:
             self.get_requested.emit(self._contents[number].model.reference)
 
-        row = _Row(self._theme, self, get)
+        def tell() -> None:
+            self.details_requested.emit(self._contents[number].model.reference)
+
+        row = _Row(self._theme, self, get, tell)
         row.restyle()
         for column, cell in enumerate(row.cells):
             self._grid.addWidget(cell, number + 1, column, self._alignment(column))

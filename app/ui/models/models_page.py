@@ -10,13 +10,14 @@ from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
+from app.ui.form_fields import ListBox
 from app.ui.models.cards import CardGrid
 from app.ui.models.dialogs import WORTH_ASKING_BYTES, FoldersDialog, GivingUpDialog
 from app.ui.models.downloads import DownloadList
-from app.ui.models.get_model import Getting
+from app.ui.models.get_model import DetailsDialog, Getting
 from app.ui.models.installed import InstalledList, Keeping
 from app.ui.models.model_table import ModelTable
-from app.ui.models.page_content import ModelShelf
+from app.ui.models.page_content import ORDERS, ModelShelf
 from app.ui.parts import Flow, LabelledButton, PlainLabel, push_button
 from app.ui.place_page import PlacePage, SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -34,8 +35,8 @@ class ModelsPage(PlacePage):
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Models"), parent)
         self._store = workspace.model_store
-        self.getting = Getting(theme, self._store, self)
         self.shelf = ModelShelf(workspace, self._store)
+        self.getting = Getting(theme, self._store, self.shelf, self)
         self._searched = ""
         self._all_rows = False
         self._tabs: list[QWidget] = []
@@ -57,9 +58,9 @@ class ModelsPage(PlacePage):
         self.table = ModelTable(theme, self)
         self.more_button = push_button("", self, self._show_all_rows)
         for widget in (
-            self.machine_head, self.cards, self.download_head, self.downloads, self.installed_head, self.installed,
-            self.remote_head, self.remote, self.search_head, self._search_row, self.offline, self.table,
-            self.more_button,
+            self._search_row, self.offline, self.machine_head, self.cards, self.download_head, self.downloads,
+            self.installed_head, self.installed, self.remote_head, self.remote, self.search_head, self._filter_row,
+            self.table, self.more_button,
         ):  # fmt: skip
             self.column.addWidget(widget)
         self.column.addStretch(1)
@@ -83,11 +84,19 @@ class ModelsPage(PlacePage):
             QLineEdit.ActionPosition.LeadingPosition,
         )
         flow.addWidget(self.search)
+        self.order = ListBox(theme, self._search_row, letters=18)
+        for order, title in ORDERS.items():
+            self.order.addItem(tr(title), order)
+        self.order.setAccessibleName(tr("Order of the models"))
+        self.order.activated.connect(self._sort)
+        flow.addWidget(self.order)
+        self._filter_row = QWidget(self)
+        filters = Flow(8, self._filter_row)
         self.chat_filter = self._filter(tr("Chat models"), True)
         self.draft_filter = self._filter(tr("Has a draft"), False)
         self.memory_filter = self._filter(tr("Fits in memory"), False)
         for button in (self.chat_filter, self.draft_filter, self.memory_filter):
-            flow.addWidget(button)
+            filters.addWidget(button)
         self.offline = PlainLabel(self, kind="warning", wrap=True)
         self.offline.hide()
 
@@ -109,7 +118,10 @@ class ModelsPage(PlacePage):
         self.cards.chat_requested.connect(self.chat_requested)
         for rows in (self.installed, self.remote):
             rows.use_requested.connect(self.chat_requested)
+            rows.details_requested.connect(self._show_installed)
         self.table.get_requested.connect(self._get_row)
+        for models in (self.table, self.cards):
+            models.details_requested.connect(self._show_details)
         self.downloads.pause_requested.connect(store.downloads.pause)
         self.downloads.resume_requested.connect(self.getting.go_on)
         self.cards.retry_requested.connect(self.getting.go_on)
@@ -127,19 +139,22 @@ class ModelsPage(PlacePage):
     def refresh(self) -> None:
         """Show everything as it is now."""
         shelf = self.shelf
-        contents = shelf.cards(self.getting.asked)
-        self.cards.show_cards(contents)
+        self.cards.show_cards(() if self._searched else shelf.cards(self.getting.asked))
+        self.machine_head.setVisible(not self._searched)
         self.machine_head.say(shelf.machine_words())
         entries = shelf.downloads()
         self.downloads.show_entries(entries)
         self.download_head.setVisible(bool(entries))
         self.download_head.say(shelf.queue_words())
         contents_here = shelf.installed_rows()
-        self.installed.show_contents([row for row in contents_here if not row.entry.server])
+        here = [row for row in contents_here if not row.entry.server]
         elsewhere = [row for row in contents_here if row.entry.server]
-        self.remote.show_contents(elsewhere)
-        for widget in (self.remote_head, self.remote):
-            widget.setVisible(bool(elsewhere))
+        for head, models, contents in (
+            (self.installed_head, self.installed, here),
+            (self.remote_head, self.remote, elsewhere),
+        ):
+            models.show_contents(contents)
+            head.setVisible(bool(contents))
         rows = shelf.rows(
             self.chat_filter.isChecked(),
             self.draft_filter.isChecked(),
@@ -147,26 +162,38 @@ class ModelsPage(PlacePage):
             self.getting.asked,
         )
         # Models that there are better ones than are below the fold, but for those that are searched for.
-        first = [row for row in rows if self.search.text().strip() or not row.model.older]
+        first = [row for row in rows if self._searched or not row.model.older]
         shown = rows if self._all_rows or self._searched else tuple(first[:_ROWS_AT_FIRST])
         self.table.show_rows(shown)
         nothing = tr("Nothing found: try fewer words or filters.")
         self.search_head.say(tr("%n model(s)", n=len(rows)) if rows else nothing)
         self.more_button.setVisible(len(shown) < len(rows))
         self.more_button.setText(tr("Show all %n model(s)", n=len(rows)))
+        self._place_downloads()
         self._order_tabs()
+
+    def _place_downloads(self) -> None:
+        """Show the downloads above the lists, and while something is searched for below its results."""
+        above = self.more_button if self._searched else self.cards
+        if self.column.indexOf(self.download_head) != self.column.indexOf(above) + 1:
+            for widget in (self.downloads, self.download_head):
+                self.column.removeWidget(widget)
+                self.column.insertWidget(self.column.indexOf(above) + 1, widget)
 
     def _order_tabs(self) -> None:
         """From the top to the bottom, whenever rows or cards came or went."""
-        order: list[QWidget] = [self.sidebar_button, *self._head_buttons]
-        order += [card.button for card in self.cards.cards.values()]
-        for download in self.downloads.rows.values():
-            order += [download.hold, download.cancel]
+        order: list[QWidget] = [self.sidebar_button, *self._head_buttons, self.search, self.order]
+        for card in self.cards.cards.values():
+            order += [card.info, card.button]
+        downloads = [button for row in self.downloads.rows.values() for button in (row.hold, row.cancel)]
+        order += [] if self._searched else downloads
         for installed in (*self.installed.rows.values(), *self.remote.rows.values()):
             order += [installed.use, installed.more]
-        order += [self.search, self.chat_filter, self.draft_filter, self.memory_filter]
-        order += [row.button for row in self.table.rows]
+        order += [self.chat_filter, self.draft_filter, self.memory_filter]
+        for row in self.table.rows:
+            order += [row.button, row.info]
         order.append(self.more_button)
+        order += downloads if self._searched else []
         if order != self._tabs:
             self._tabs = order
             for before, after in pairwise(order):
@@ -252,6 +279,21 @@ class ModelsPage(PlacePage):
         if content is not None:
             self.getting.get(content.model, with_draft=content.draft_bytes > 0, ask=False)
 
+    @Slot(int)
+    def _sort(self, number: int) -> None:
+        self.shelf.order = self.order.itemData(number)
+        self.refresh()
+
+    @Slot(str)
+    def _show_details(self, reference: str) -> None:
+        self.getting.show(self.shelf.model(reference))
+
+    @Slot(str)
+    def _show_installed(self, name: str) -> None:
+        entry = self._store.entry(name)
+        if entry is not None:
+            DetailsDialog(self._theme, self.shelf.details_here(entry), "", self).open()
+
     @Slot(str)
     def _get_row(self, reference: str) -> None:
         model = self.shelf.model(reference)
@@ -295,7 +337,7 @@ class ModelsPage(PlacePage):
 
     def _filter(self, text: str, on: bool) -> QToolButton:
         """Make a switch that filters the table, with a check mark and a fill when it is on."""
-        button = LabelledButton(self._search_row)
+        button = LabelledButton(self._filter_row)
         button.setProperty("kind", "filter")
         button.setText(text)
         button.setAccessibleName(text)

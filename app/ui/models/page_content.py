@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.bridge.models.offers import draft_offer, page_of
 from app.bridge.models.store import ModelStore
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options
-from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
+from app.chat.model_entries import Fit, InstalledEntry, ListedModel, ModelDetails, fit_of, one_to_take
+from app.chat.modes import BASE_MODEL
 from app.ui import figures
 from app.ui.machine.words import speed_and_source
 from app.ui.models.cards import CardContent
 from app.ui.models.installed import InstalledContent
 from app.ui.models.model_table import RowContent
+from app.ui.models.wording import (
+    best_mode,
+    fit_title,
+    gpu_words,
+    joined,
+    licence_title,
+    memory_words,
+    mixture_words,
+    source_of,
+)
 from app.words import mark, tr
-from engine.messages import Basis, DownloadStatus, PlanReport, Prediction
+from engine.hub.titles import title_of_model
+from engine.messages import OWN_HEAD, Basis, DownloadStatus, DraftPair, PlanReport, Prediction
 from engine.sentences import paragraph
 
 _SOURCES: dict[Basis, str] = {
     "guess": mark("Speeds are guesses until this machine is measured."),
     "busy": mark("Speeds were measured while other programs were busy, and will be measured again."),
     "rest": mark("Speeds are predicted from measurements made here."),
+}
+
+
+USUAL = "usual"
+#: Orders of the lists, with their titles.
+ORDERS = {
+    USUAL: mark("Usual order"),
+    "name": mark("Sort by name"),
+    "size": mark("Sort by size"),
+    "speed": mark("Sort by speed here"),
+    "fit": mark("Sort by fit here"),
 }
 
 
@@ -34,6 +59,8 @@ class ModelShelf:
         self._catalogue = {model.reference: model for model in store.offers.catalogue()}
         # The models of the table, before filters
         self.listed: tuple[ListedModel, ...] = tuple(self._catalogue.values())
+        self._words: list[str] = []  # words that are searched for
+        self.order = USUAL  # order of all lists, a key of `ORDERS`
         self.read_share = 0.0  # part that has been read of a model being checked or imported
 
     def model(self, reference: str) -> ListedModel:
@@ -41,13 +68,14 @@ class ModelShelf:
         return next(model for model in self.listed if model.reference == reference)
 
     def search(self, text: str) -> None:
-        """Show the catalogue's models with these words; the hub's follow when it has answered."""
-        words = text.lower().split()
+        """Show models with these words, here and of the catalogue; the hub's follow when it has answered."""
+        self._words = text.lower().split()
         self.listed = tuple(
-            model
-            for model in self._catalogue.values()
-            if all(word in f"{model.reference} {model.title} {' '.join(model.repos)}".lower() for word in words)
+            model for model in self._catalogue.values() if self._has_words(model.reference, model.title, *model.repos)
         )
+
+    def _has_words(self, *names: str) -> bool:
+        return all(word in " ".join(names).lower() for word in self._words)
 
     def take_found(self, models: Sequence[ListedModel]) -> None:
         """Results of a search."""
@@ -61,33 +89,33 @@ class ModelShelf:
     def cards(self, asked: str, plainly: bool = False) -> tuple[CardContent, ...]:
         """Recommendations for this computer; ``asked`` is the model that the hub is being asked for.
 
-        If ``plainly``, nothing is said of modes, formats and experts, and no button stands out.
+        If ``plainly``, nothing is said of modes and experts.
         """
         contents = []
-        primary = not plainly
-        known = self._store.forecasts.known
-        for found in self._store.recommended():
+        recommended = self._store.recommended()
+        taken = one_to_take(recommended)
+        for found in recommended:
             model = found.model
             installed = self._copy_of(model)
             draft_bytes = 0
             if self.draft_pays(model):
                 draft = self._catalogue[model.drafts[0]]
                 draft_bytes = 0 if self._copy_of(draft) else draft.size_bytes or 0
-            download = self._download_of(model)
             contents.append(
                 CardContent(
                     model,
-                    self._known(model) or known[model.reference],
+                    self._known(model) or self._store.forecasts.known[model.reference],
                     tr(found.strength.value),
                     "" if installed is None else installed.ref,
-                    download,
+                    self._download_of(model),
                     draft_bytes,
-                    primary and installed is None and download is None,
+                    model.reference == taken,
                     model.reference == asked,
                     plainly,
+                    self._workspace.settings.connection_bytes_per_s,
+                    model.type if installed is None else installed.type,
                 )
             )
-            primary = primary and not contents[-1].primary
         return tuple(contents)
 
     def machine_words(self) -> str:
@@ -122,13 +150,14 @@ class ModelShelf:
         store = self._store
         rows = []
         for entry in store.installed.entries:
-            prediction = store.forecasts.known.get(entry.ref)
-            base = prediction is not None and prediction.only_continues
             speed = self._speed_of(entry)
             reading = self.read_share if entry.name == store.installed.reads else None
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
             draft = self._missing_draft(entry)
-            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, base))
+            mtp = DraftPair(entry.name, OWN_HEAD, "head", "") in store.pairs
+            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, mtp))
+        rows = [row for row in rows if self._has_words(row.entry.name, row.entry.title, row.entry.repo)]
+        rows.sort(key=lambda row: self._rank(row.entry.title, row.entry.size_bytes, self._prediction_of(row.entry)))
         if store.installed.reads and store.entry(store.installed.reads) is None:
             coming = InstalledEntry(store.installed.reads, "", recorded=False)
             rows.append(InstalledContent(coming, read_share=self.read_share))
@@ -151,7 +180,19 @@ class ModelShelf:
             size = self._store.forecasts.sizes.get(model.reference, model.size_bytes)
             state = tr("Asking...") if model.reference == asked else self._state_of(model)
             found.append(RowContent(model, prediction, size, state))
+        found.sort(key=lambda row: self._rank(row.model.title, row.size_bytes, row.prediction))
         return tuple(found)
+
+    def _rank(self, title: str, size_bytes: int | None, prediction: Prediction | None) -> tuple[float | str, ...]:
+        """Return a key to sort by in the order that is chosen; what is not known comes last."""
+        if self.order == "name":
+            return (title.casefold(),)
+        if self.order == "size":
+            return (math.inf if size_bytes is None else size_bytes,)
+        speed = -1.0 if prediction is None else prediction.tokens_per_second or 0.0
+        if self.order == "fit":
+            return (math.inf if prediction is None else list(Fit).index(fit_of(prediction)), -speed)
+        return (-speed,) if self.order == "speed" else ()
 
     def plan_installed(self) -> None:
         """Ask for the plans of installed models, which have their speeds."""
@@ -173,10 +214,82 @@ class ModelShelf:
     def _known(self, model: ListedModel) -> Prediction | None:
         """Return a model's prediction, which has the speed of the plan if it is installed."""
         prediction, copy = self._store.forecasts.known.get(model.reference), self._copy_of(model)
-        plan = None if copy is None else self._plan_of(copy)
+        return prediction if copy is None else self._planned(prediction, copy)
+
+    def _prediction_of(self, entry: InstalledEntry) -> Prediction | None:
+        return self._planned(self._store.forecasts.known.get(entry.ref), entry)
+
+    def _planned(self, prediction: Prediction | None, entry: InstalledEntry) -> Prediction | None:
+        plan = self._plan_of(entry)
         if prediction is None or plan is None or plan.taken is None:
             return prediction
         return replace(prediction, mode=plan.chosen, tokens_per_second=plan.taken.tokens_per_second)
+
+    def details(self, model: ListedModel) -> ModelDetails:
+        """Return what there is to know of a model that can be fetched."""
+        copy, prediction = self._copy_of(model), self._known(model)
+        drafts = [draft_offer(reference) for reference in (*model.drafts, *model.heads)]
+        size_bytes = self._store.forecasts.sizes.get(model.reference, model.size_bytes)
+        parameters = ""
+        if model.parameters:
+            count = figures.digits(model.parameters / 1e9, 2)
+            parameters = mixture_words(model) or tr("{count} billion", count=count)
+        facts = (
+            (tr("Publisher"), model.owner),
+            (tr("Licence"), licence_title(model.licence) or tr("no licence stated")),
+            (tr("Parameters"), parameters),
+            *self._facts(
+                size_bytes if copy is None else copy.size_bytes,
+                model.type if copy is None else copy.type,
+                model.context,
+                prediction,
+                tr("Base model") if not model.chat else "",
+            ),
+            (tr("Speed here"), self._speed_of(copy) if copy is not None else _speed_words(prediction)),
+            (tr("Drafts that fit it"), joined(*(draft.title for draft in drafts)) or tr("None known")),
+        )
+        page = page_of(model.repos[-1]) if model.repos else ""
+        return ModelDetails(model.title, tr(model.about) if model.about else "", _told(facts), page)
+
+    def details_here(self, entry: InstalledEntry) -> ModelDetails:
+        """Return what there is to know of an installed model."""
+        model = next((model for model in self._catalogue.values() if entry.comes_from(model)), None)
+        if model is not None:
+            listed = self.details(model)
+            return replace(listed, facts=(*listed.facts, (tr("Place"), entry.place or entry.ref)))
+        drafts = [
+            title_of_model(pair.draft) for pair in self._store.pairs if pair.target == entry.name and not pair.problem
+        ]
+        facts = (
+            (tr("Publisher"), entry.repo.partition("/")[0]),
+            (tr("Licence"), licence_title(entry.licence)),
+            *self._facts(
+                entry.size_bytes,
+                entry.type,
+                entry.context,
+                self._prediction_of(entry),
+                tr(BASE_MODEL) if entry.only_continues else "",
+            ),
+            (tr("Speed here"), self._speed_of(entry)),
+            (tr("Drafts that fit it"), joined(*drafts) or tr("None known")),
+            (tr("Place"), "" if entry.bundled else entry.place or entry.ref),
+        )
+        known = tuple((name, words) for name, words in facts if words)
+        return ModelDetails(entry.title, "", known, page_of(entry.repo) if entry.repo else "")
+
+    def _facts(
+        self, size_bytes: int | None, type_: str, context: int | None, prediction: Prediction | None, made_for: str
+    ) -> tuple[tuple[str, str], ...]:
+        memory = ""
+        if prediction is not None:
+            runs = joined(fit_title(prediction), memory_words(prediction), gpu_words(prediction))
+            memory = prediction.problem or runs
+        return (
+            (tr("Size"), "" if size_bytes is None else figures.size(size_bytes)),
+            (tr("Type"), joined(type_, made_for)),
+            (tr("Context"), "" if context is None else tr("{tokens} tokens", tokens=figures.whole(context))),
+            (tr("Memory here"), memory),
+        )
 
     def _missing_draft(self, entry: InstalledEntry) -> ListedModel | None:
         """Return the catalogue's smallest draft for an installed model that has none here."""
@@ -198,9 +311,24 @@ class ModelShelf:
         download = self._download_of(model)
         return "" if download is None or download.state == "failed" else figures.percent(download.share)
 
+    def can_get(self, model: ListedModel) -> bool:
+        """Return True if a model can be fetched: it is neither here nor on its way."""
+        return not model.problem and not self._state_of(model)
+
     def _copy_of(self, model: ListedModel) -> InstalledEntry | None:
         entries = self._store.installed.entries
         return next((entry for entry in entries if not entry.problem and entry.comes_from(model)), None)
 
     def _download_of(self, model: ListedModel) -> DownloadStatus | None:
         return next((entry for entry in self.downloads() if entry.repo in model.repos), None)
+
+
+def _speed_words(prediction: Prediction | None) -> str:
+    """Return a predicted speed and its source; empty where there is none."""
+    if prediction is None or prediction.tokens_per_second is None:
+        return ""
+    return joined(figures.speed(prediction.tokens_per_second), best_mode(prediction), source_of(prediction))
+
+
+def _told(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, words or tr("not known")) for name, words in facts)

@@ -6,7 +6,8 @@ from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
-from engine.messages import DownloadStatus, Prediction
+from engine.hub.titles import type_of_model
+from engine.messages import Basis, DownloadStatus, Prediction
 
 _FITS = {
     Fit.EASY: mark("Fits easily"),
@@ -17,6 +18,15 @@ _FITS = {
 _WORDS_PER_TOKEN = 0.75
 # 238 words a minute: Brysbaert 2019, "How many words do we read per minute?", silent reading of English non-fiction.
 _READING_WORDS_PER_S = 238 / 60
+_SOURCES: dict[Basis, str] = {
+    "guess": mark("a guess, because this machine is not measured yet"),
+    "busy": mark("predicted from measurements made while other programs were busy"),
+    "rest": mark("predicted from measurements made here"),
+}
+# Half the width of the range around a predicted speed, as a share of it.
+_ERRORS: dict[Basis, float] = {"guess": 0.5, "busy": 0.3, "rest": 0.2}
+# 50 Mbit/s, in bytes.
+_USUAL_BYTES_PER_S = 6_250_000
 _KINDS = {"draft": mark("Draft"), "head": mark("Draft head")}
 #: As the hub writes licences, and as people do.
 _LICENCES = {
@@ -51,22 +61,17 @@ def kind_title(entry: InstalledEntry) -> str:
 
 
 def memory_words(prediction: Prediction) -> str:
-    """Memory that it takes of what there is: "7.4 of 13.6 GB"."""
-    taken, room = figures.gigabytes(prediction.memory_bytes), figures.gigabytes(prediction.room_bytes)
-    return tr("{taken} of {room} GB", taken=taken, room=room)
+    """Memory that it takes of what there is, with an empty and with a full context: "7.4–8.1 of 13.6 GB"."""
+    taken = figures.gigabytes_from(prediction.memory_bytes, prediction.memory_bytes + prediction.text_bytes)
+    return tr("{taken} of {room} GB", taken=taken, room=figures.gigabytes(prediction.room_bytes))
 
 
 def gpu_words(prediction: Prediction) -> str:
     """Memory that it takes of the GPU's: "3.6 GB on the GPU"; empty for none."""
     if not prediction.gpu_bytes:
         return ""
-    return tr("{size} GB on the GPU", size=figures.gigabytes(prediction.gpu_bytes))
-
-
-def forecast_words(prediction: Prediction) -> str:
-    """Return a prediction in one line: "Fits, 7.4 of 13.6 GB, 3.6 GB on the GPU, about 14.2 tok/s"."""
-    speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second or 0.0))
-    return joined(fit_title(prediction), memory_words(prediction), gpu_words(prediction), speed)
+    size = figures.gigabytes_from(prediction.gpu_bytes, prediction.gpu_bytes + prediction.gpu_text_bytes)
+    return tr("{size} GB on the GPU", size=size)
 
 
 def mixture_words(model: ListedModel) -> str:
@@ -87,6 +92,32 @@ def pace_in_words(tokens_per_second: float) -> str:
     return tr("Faster than you read")
 
 
+def speed_range(prediction: Prediction) -> str:
+    """Return the speeds to expect as a range without the unit: "12 to 17"; a guess is a wider one."""
+    speed, error = prediction.tokens_per_second or 0.0, _ERRORS[prediction.basis]
+    least, most = (figures.digits(speed * share, 2) for share in (1 - error, 1 + error))
+    return least if least == most else tr("{least} to {most}", least=least, most=most)
+
+
+def download_time(size_bytes: int, bytes_per_s: int) -> str:
+    """Return the time of a download: at the connection's speed as it was measured, else at a usual one, named as such.
+
+    Args:
+        size_bytes: Size of the download.
+        bytes_per_s: Speed of the last download here; 0 if there was none.
+    """
+    speed = bytes_per_s or _USUAL_BYTES_PER_S
+    time, rate = figures.rough_time(size_bytes / speed), figures.bit_rate(speed)
+    if bytes_per_s:
+        return tr("About {time} at {rate}, as in your last download", time=time, rate=rate)
+    return tr("About {time} at {rate} (your connection is not measured yet)", time=time, rate=rate)
+
+
+def source_of(prediction: Prediction) -> str:
+    """Say what a predicted speed comes from."""
+    return tr(_SOURCES[prediction.basis])
+
+
 def best_mode(prediction: Prediction) -> str:
     """Return the mode it would run in, or an empty text if it cannot."""
     return mode_title(prediction.mode) if prediction.mode else ""
@@ -100,7 +131,7 @@ def joined(*words: str) -> str:
 def download_words(entry: DownloadStatus) -> str:
     """State of a download in words."""
     done, total = figures.size(entry.done_bytes), figures.size(entry.total_bytes)
-    here = tr("{done} of {total}", done=done, total=total)
+    here = joined(type_of_model(entry.name), tr("{done} of {total}", done=done, total=total))
     if entry.state == "receiving":
         speed = figures.rate(entry.bytes_per_s) if entry.bytes_per_s else ""
         left = figures.time_left(entry.seconds_left) if entry.seconds_left is not None else ""

@@ -262,10 +262,11 @@ class TokenRow(ActionRow):
         self.edit.setAccessibleName(title)
         self.edit.setAccessibleDescription(help_text)
         self.edit.textEdited.connect(self._typed)
-        self.keep_button = QPushButton(tr("Keep token"), self.side)
-        self.forget_button = QPushButton(tr("Forget token"), self.side)
+        self.keep_button = QPushButton(tr("Save"), self.side)
+        self.forget_button = QPushButton(tr("Remove"), self.side)
         for button in (self.keep_button, self.forget_button):
             button.setAutoDefault(False)
+            button.setAccessibleDescription(title)
         self.keep_button.setEnabled(False)
         self.forget_button.setEnabled(False)
         self.keep_button.clicked.connect(self._keep)
@@ -283,7 +284,7 @@ class TokenRow(ActionRow):
 
     def show_known(self, known: bool | None, problem: str) -> None:
         """Show whether there is a token, and what went wrong."""
-        words = {None: "", True: tr("A token is saved."), False: tr("No token is saved.")}[known]
+        words = {None: "", True: tr("An access token is saved."), False: tr("No access token is saved.")}[known]
         self.show_detail(problem or words)
         self.forget_button.setEnabled(bool(known))
         self.grown.emit()

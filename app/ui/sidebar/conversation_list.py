@@ -41,7 +41,6 @@ from PySide6.QtWidgets import (
 
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
 from app.ui.sidebar.conversation_model import ARCHIVE_GROUP, HIT_ROLE, ID_ROLE, ConversationModel, Row
-from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -131,16 +130,13 @@ def _is_archive(row: Row | None) -> bool:
 class RowMenu(QMenu):
     """Runs what is chosen after it has closed, so that a field or a dialog can have the keyboard."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.triggered.connect(self._run)
 
-    def offer(self, title: str, icon: str, slot: Callable[[], object], keys: str = "") -> QAction:
+    def offer(self, title: str, slot: Callable[[], object], keys: str = "") -> QAction:
         """Add an entry."""
         action = QAction(f"{title}\t{keys}" if keys else title, self)
-        if icon:
-            action.setIcon(themed_icon(self._theme, icon))
         action.setData(slot)
         self.addAction(action)
         return action
@@ -151,52 +147,50 @@ class RowMenu(QMenu):
             slot()
 
 
-def folder_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
+def folder_menu(rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
     """Menu of the folders that a chat can be moved to."""
-    menu = RowMenu(theme, rows)
+    menu = RowMenu(rows)
     menu.setTitle(tr("Move to folder"))
-    menu.setIcon(themed_icon(theme, "folder"))
     number = row.conversation_id
-    menu.offer(tr("New folder..."), "folder-plus", partial(rows.new_folder_requested.emit, number))
+    menu.offer(tr("New folder..."), partial(rows.new_folder_requested.emit, number))
     if row.folder:
-        menu.offer(tr("Remove from the folder"), "log-out", partial(rows.move_requested.emit, number, ""))
+        menu.offer(tr("Remove from the folder"), partial(rows.move_requested.emit, number, ""))
     if folders:
         menu.addSeparator()
     for folder in folders:
         # An ampersand would be taken for the mark of a key.
-        entry = menu.offer(folder.replace("&", "&&"), "folder", partial(rows.move_requested.emit, number, folder))
+        entry = menu.offer(folder.replace("&", "&&"), partial(rows.move_requested.emit, number, folder))
         entry.setCheckable(folder == row.folder)
         entry.setChecked(folder == row.folder)
     return menu
 
 
-def chat_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
+def chat_menu(rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
     """Menu of a chat."""
-    menu = RowMenu(theme, rows)
+    menu = RowMenu(rows)
     number = row.conversation_id
     assert number is not None
-    menu.offer(tr("Rename"), "pencil", partial(rows.rename, number), "F2")
+    menu.offer(tr("Rename"), partial(rows.rename, number), "F2")
     pin = tr("Unpin") if row.pinned else tr("Pin")
-    menu.offer(pin, "pin", partial(rows.pin_requested.emit, number, not row.pinned))
-    menu.addMenu(folder_menu(theme, rows, row, folders))
-    menu.offer(tr("Chat settings..."), "sliders-horizontal", partial(rows.options_requested.emit, number))
+    menu.offer(pin, partial(rows.pin_requested.emit, number, not row.pinned))
+    menu.addMenu(folder_menu(rows, row, folders))
+    menu.offer(tr("Chat settings..."), partial(rows.options_requested.emit, number))
     menu.addSeparator()
-    menu.offer(tr("Export..."), "share", partial(rows.export_requested.emit, number))
+    menu.offer(tr("Export..."), partial(rows.export_requested.emit, number))
     archive = tr("Restore from the archive") if row.archived else tr("Archive")
-    menu.offer(archive, "archive", partial(rows.archive_requested.emit, number, not row.archived))
-    menu.offer(tr("Delete"), "trash-2", partial(rows.delete_requested.emit, number), "Del")
+    menu.offer(archive, partial(rows.archive_requested.emit, number, not row.archived))
+    menu.offer(tr("Delete"), partial(rows.delete_requested.emit, number), "Del")
     return menu
 
 
-def head_menu(theme: Theme, rows: ConversationList, row: Row) -> RowMenu:
+def head_menu(rows: ConversationList, row: Row) -> RowMenu:
     """Menu of a folder."""
-    menu = RowMenu(theme, rows)
+    menu = RowMenu(rows)
     fold = tr("Unfold") if row.folded else tr("Fold")
-    menu.offer(fold, "chevron-down" if row.folded else "chevron-up", partial(rows.fold_toggled.emit, row.group))
-    menu.offer(tr("Rename folder"), "pencil", partial(rows.rename_folder, row.folder), "F2")
+    menu.offer(fold, partial(rows.fold_toggled.emit, row.group))
+    menu.offer(tr("Rename folder"), partial(rows.rename_folder, row.folder), "F2")
     menu.offer(
         tr("Delete folder, keep its chats"),
-        "trash-2",
         partial(rows.folder_delete_requested.emit, row.folder),
         "Del",
     )
@@ -276,6 +270,22 @@ class ConversationList(ChatDrag):
             selection.setCurrentIndex(self._conversations.index(at), chosen)
         self.blockSignals(blocked)
 
+    def open_first(self) -> None:
+        """Open the chat, or the message found, that is listed first; the keyboard goes there, too."""
+        rows = [self._conversations.row(at) for at in range(self._conversations.rowCount())]
+        at = next((at for at, row in enumerate(rows) if row.conversation_id is not None), None)
+        if at is None:
+            return
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+        self._make_current(at, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self._open(rows[at])
+
+    def _open(self, row: Row) -> None:
+        if row.hit is not None:
+            self.hit_chosen.emit(row.hit)
+        elif row.conversation_id is not None:
+            self.chosen.emit(row.conversation_id)
+
     def rename(self, conversation_id: int) -> None:
         """Edit a title in place."""
         at = self._conversations.row_of(conversation_id)
@@ -292,17 +302,17 @@ class ConversationList(ChatDrag):
 
     def menu(self, conversation_id: int) -> QMenu:
         """Return a chat's menu."""
-        return chat_menu(self._theme, self, self._row_of(conversation_id), self._folders)
+        return chat_menu(self, self._row_of(conversation_id), self._folders)
 
     def folder_menu(self, conversation_id: int) -> QMenu:
         """Menu of the folders that a chat can be moved to."""
-        return folder_menu(self._theme, self, self._row_of(conversation_id), self._folders)
+        return folder_menu(self, self._row_of(conversation_id), self._folders)
 
     def head_menu(self, folder: str) -> QMenu:
         """Return a folder's menu."""
         at = self._conversations.head_of(folder)
         assert at is not None
-        return head_menu(self._theme, self, self._conversations.row(at))
+        return head_menu(self, self._conversations.row(at))
 
     # --- events -----------------------------------------------------------------------------------------------
 
@@ -315,13 +325,13 @@ class ConversationList(ChatDrag):
             self._press_on_head(row, event)
         elif row.hit is not None:
             if key in _ENTER:
-                self.hit_chosen.emit(row.hit)
+                self._open(row)
             elif key not in _DELETE:
                 super().keyPressEvent(event)
         elif key in _DELETE and row.conversation_id is not None:
             self.delete_asked.emit(row.conversation_id)
-        elif key in _ENTER and row.conversation_id is not None:
-            self.chosen.emit(row.conversation_id)
+        elif key in _ENTER:
+            self._open(row)
         elif key == Qt.Key.Key_Left and row.folder:
             at = self._conversations.head_of(row.folder)
             if at is not None:
@@ -426,11 +436,13 @@ class ConversationList(ChatDrag):
     def _menu_of(self, row: Row) -> QMenu:
         return self.head_menu(row.folder) if row.conversation_id is None else self.menu(row.conversation_id)
 
-    def _make_current(self, at: int) -> None:
+    def _make_current(
+        self, at: int, flag: QItemSelectionModel.SelectionFlag = QItemSelectionModel.SelectionFlag.NoUpdate
+    ) -> None:
         """Put the keyboard on a row, which chooses nothing."""
         index = self._conversations.index(at)
         blocked = self.blockSignals(True)
-        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.selectionModel().setCurrentIndex(index, flag)
         self.blockSignals(blocked)
         self.scrollTo(index)
         self.viewport().update()

@@ -297,11 +297,17 @@ class Sidebar(QWidget):
         self.search.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape leaves the search, Down goes to the list."""
+        """Escape leaves the search, Enter opens the first result, Down goes to the list."""
         if watched is self.search and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() == Qt.Key.Key_Escape:
                 self.search.clear()
                 self.search_left.emit()
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.search.text().strip():
+                if self._pause.isActive():
+                    self._pause.stop()
+                    self._search_paused()
+                self.list.open_first()
                 return True
             if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self.list.setFocus(Qt.FocusReason.TabFocusReason)

@@ -10,7 +10,7 @@ from app.chat.markdown_blocks import Block, BlockKind
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.formula_block import FormulaBlock
-from app.ui.transcript.prose import ProseBlock, ThoughtBlock
+from app.ui.transcript.prose import PlainBlock, ProseBlock, ThoughtBlock
 from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.table import TableBlock
 
@@ -42,14 +42,18 @@ class RuleBlock(QWidget):
 
 SearchedWidget = ProseBlock | CodeBlock | TableBlock | ThoughtBlock
 #: Kinds of blocks that are shown as running text.
-PROSE = (BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST, BlockKind.QUOTE)
+PROSE = (BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST, BlockKind.QUOTE, BlockKind.PLAIN)
 BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock | RuleBlock
 
 
-def make_block_widget(theme: Theme, block: Block, parent: QWidget) -> BlockWidget:
-    """Make a widget for a block."""
+def make_block_widget(theme: Theme, block: Block, parent: QWidget, before: str = "") -> BlockWidget:
+    """Make a widget for a block.
+
+    Args:
+        before: The end of the code before a further part of one.
+    """
     if block.kind is BlockKind.CODE:
-        return CodeBlock(theme, block, parent)
+        return CodeBlock(theme, block, parent, before)
     if block.kind is BlockKind.FORMULA:
         return FormulaBlock(theme, block, parent)
     if block.kind is BlockKind.TABLE:
@@ -58,6 +62,8 @@ def make_block_widget(theme: Theme, block: Block, parent: QWidget) -> BlockWidge
         return ThoughtBlock(theme, block, parent)
     if block.kind is BlockKind.RULE:
         return RuleBlock(theme, parent)
+    if block.kind is BlockKind.PLAIN:
+        return PlainBlock(theme, block.text, parent=parent)
     return ProseBlock(theme, block.text, quote=block.kind is BlockKind.QUOTE, parent=parent)
 
 
@@ -72,9 +78,7 @@ def show_in_place(widget: BlockWidget, block: Block, final: bool) -> bool:
             return False
         widget.set_block(block)
     elif isinstance(widget, ThoughtBlock):
-        if block.kind is not BlockKind.THINK:
-            return False
-        widget.set_block(block, final)
+        return block.kind is BlockKind.THINK and widget.set_block(block, final)
     elif isinstance(widget, TableBlock):
         if block.kind is not BlockKind.TABLE:
             return False
@@ -82,7 +86,7 @@ def show_in_place(widget: BlockWidget, block: Block, final: bool) -> bool:
     elif isinstance(widget, RuleBlock):
         return block.kind is BlockKind.RULE
     else:
-        if block.kind not in PROSE:
+        if isinstance(widget, PlainBlock) != (block.kind is BlockKind.PLAIN) or block.kind not in PROSE:
             return False
         if widget.quote != (block.kind is BlockKind.QUOTE):
             return False

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from math import ceil
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QEnterEvent,
-    QFontMetrics,
-    QGuiApplication,
-    QTextBlockFormat,
-    QTextCursor,
-)
+from PySide6.QtCore import QEvent, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QFontMetricsF, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
@@ -23,13 +17,15 @@ from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.markdown_style import leading_px
 from app.ui.transcript.message_actions import Action, MessageActions
-from app.ui.transcript.prose import FittedBrowser
+from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.words import tr
 from engine.messages import Attachment
 
 _PADDING_X_PX = 14
 _PADDING_Y_PX = 8
 _LONG = 2_000
+_FENCE = "```"
+_FOLDED_LINES, _WHOLE_LINES = 16, 24  # lines that are shown of a message with more than the second number
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
 _ROW_GAP_PX = 2
@@ -106,12 +102,14 @@ class OwnMessage(QWidget):
         self.message = message
         self._bubble = QFrame(self)
         self._bubble.setProperty("kind", "bubble")
-        self._text = FittedBrowser(theme, self._bubble)
-        self._text.setAccessibleName(tr("Your message"))
-        self._text.grown.connect(self._grow)
+        self.blocks = ReplyBlocks(theme, self._bubble, plain=True)
+        self.blocks.set_text(message.content)
+        self.blocks.set_complete(True)
+        self.blocks.height_changed.connect(self.height_changed)
         self.joined = False
         self._files = [self._file_label(attachment) for attachment in message.attachments]
-        self._natural = 0
+        self.fold = push_button("", self._bubble, self._turn_fold, kind="link")  # shows all, or the beginning
+        self._unfolded = False
         self._show_bubble()
         self.editor: MessageEditor | None = None
         self.buttons = MessageActions(
@@ -137,12 +135,11 @@ class OwnMessage(QWidget):
         if joined != self.joined:
             self.joined = joined
             self._show_bubble()
-            self.restyle()
             self.height_changed.emit()
 
     def _show_bubble(self) -> None:
         files = bool(self.message.attachments)
-        self._text.setVisible(not self.joined and (bool(self.message.content) or not files))
+        self.blocks.setVisible(not self.joined and (bool(self.message.content) or not files))
         self._bubble.setVisible(files or not self.joined)
 
     def set_message(self, message: Message) -> None:
@@ -154,43 +151,10 @@ class OwnMessage(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self.height_changed.emit()
 
-    @property
-    def body(self) -> FittedBrowser:
-        """The text, which a selection can reach."""
-        return self._text
-
-    @property
-    def found(self) -> int:
-        """Number of places that a search found."""
-        return self._text.marks.found
-
-    def search(self, pattern: re.Pattern[str] | None) -> None:
-        """Mark what a search finds; None ends it."""
-        self._text.marks.search(pattern)
-
-    def choose_found(self, number: int | None) -> QRect:
-        """Mark one place as the current one; return where it is."""
-        return self._text.marks.choose(number).translated(self._text.mapTo(self, QPoint(0, 0)))
-
     def restyle(self) -> None:
         """Take the theme's fonts again."""
         self.buttons.restyle()
-        document = self._text.document()
-        document.setDefaultFont(self.theme.font(TextStyle.READING))
-        shown = "" if self.joined else self._text.beginning.of(self.message.content)
-        self._text.wrap_for(shown)
-        self._text.setPlainText(shown)
-        cursor = QTextCursor(document)
-        cursor.select(QTextCursor.SelectionType.Document)
-        shape = QTextBlockFormat()
-        height = self.theme.type.line_height(TextStyle.READING)
-        shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
-        cursor.mergeBlockFormat(shape)
-        self._text.marks.refresh()
-        self._text.content_changed()
-        # Measuring lays the whole text out once more, and a long text fills the width anyway.
-        long = len(self.message.content) > _LONG
-        self._natural = _WIDEST_PX if long else self._text.natural_width()
+        self.blocks.restyle()
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
@@ -200,15 +164,33 @@ class OwnMessage(QWidget):
             return height
         metrics = QFontMetrics(self.theme.font(TextStyle.SMALL_BOLD))
         names = [f"{one.name}, {extent(one)}" for one in self.message.attachments]
-        inner = max([self._natural, *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        natural = float(_WIDEST_PX)
+        if len(self.message.content) < _LONG:  # a longer one fills the width
+            fonts = [self.theme.font(TextStyle.READING), self.theme.font(TextStyle.READING)]
+            fonts[1].setFamilies(self.theme.font(TextStyle.CODE).families())
+            letters = [QFontMetricsF(font) for font in fonts[: 2 if _FENCE in self.message.content else 1]]
+            lines = self.message.content.expandtabs().split("\n")
+            natural = max(one.horizontalAdvance(line) for one in letters for line in lines) + 2
+        inner = max([ceil(natural), *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        self.fold.setText(tr("Show less") if self._unfolded else tr("Show all"))
+        if self.message.content.count("\n") >= _WHOLE_LINES:
+            inner = max(inner, self.fold.sizeHint().width())
         inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
         top = _PADDING_Y_PX
         for label, name in zip(self._files, names, strict=True):
             label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
             place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)
-            top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
-        height = 0 if self._text.isHidden() else self._text.fit(inner)
-        self._text.setGeometry(_PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height)
+            top += metrics.height() + (0 if self.blocks.isHidden() else _FILE_GAP_PX)
+        height = 0 if self.blocks.isHidden() else self.blocks.fit(inner)
+        line = self.theme.type.line_height(TextStyle.READING)
+        long = height > _WHOLE_LINES * line
+        height = _FOLDED_LINES * line if long and not self._unfolded else height
+        self.blocks.setGeometry(_PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height)
+        self.fold.setVisible(long)
+        if long:
+            size = self.fold.sizeHint()
+            place(self.fold, _PADDING_X_PX, top + height, size.width(), size.height(), inner + 2 * _PADDING_X_PX)
+            top += size.height()
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
         place(self._bubble, width - outer, 0, outer, bottom, width)
@@ -221,6 +203,16 @@ class OwnMessage(QWidget):
         left = width - row.width() + _INSET_PX
         place(self.buttons, left, bottom + _ROW_GAP_PX, row.width(), row.height(), width)
         return bottom + _ROW_GAP_PX + row.height()
+
+    def unfold_to(self, place: QRect) -> None:
+        """Show all of a long message if a place in it is below its beginning."""
+        if place.bottom() > self._bubble.height() and self.fold.isVisible() and not self._unfolded:
+            self._turn_fold()
+
+    @Slot()
+    def _turn_fold(self) -> None:
+        self._unfolded = not self._unfolded
+        self.height_changed.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.buttons.set_seen(True)
@@ -256,11 +248,6 @@ class OwnMessage(QWidget):
             self.edit()
         else:
             self.action_requested.emit(self.message.id, action)
-
-    @Slot()
-    def _grow(self) -> None:
-        self.restyle()
-        self.height_changed.emit()
 
     @Slot(str)
     def _submit(self, text: str) -> None:

@@ -28,7 +28,6 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import TextStyle, Theme, title_of
 from app.ui.transcript.formula_text import OBJECT
 from app.ui.transcript.hidden_signs import HIDDEN, insert_code
-from app.ui.transcript.prose import SHOWN, Beginning
 from app.ui.transcript.selectable import Selectable, SelectableText
 from app.ui.transcript.text_marks import Stretch, TextMarks
 from app.words import tr
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 _LONGEST_CODE = 200_000
 LONGEST_LINE = 2_000  # longer ones are made by machines and for machines
 _MOST_LINES_ALONE = 50
+_SHARE = 4  # of the code, that is new when it is lexed again
 _LONGEST_NAME = 40
 _NAMES = {"c++": "C++", "cpp": "C++", "cs": "C#", "js": "JavaScript", "ts": "TypeScript", "sh": "Shell"}
 _HEAD_PX = 32
@@ -46,7 +46,6 @@ _PADDING_X_PX = 14
 _PADDING_Y_PX = 10
 _CARET_WIDTH_PX = 8
 _COPIED_MS = 1_500
-_SHOWN = 200_000
 
 
 class Span(NamedTuple):
@@ -112,29 +111,37 @@ def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
 
 
 class CodeHighlighter(QSyntaxHighlighter):
-    """Colours a document: line by line while it grows, from a whole pass once it is complete.
+    """Colours a document: from passes over all of it, and what has come since the last one line by line.
 
-    Line by line is wrong inside strings of several lines; the whole pass at the end mends that. Until the language's
-    lexer has come, nothing is coloured.
+    Line by line is wrong inside strings of several lines; the next pass mends that. Until the language's lexer has
+    come, nothing is coloured.
+
+    Args:
+        before: The end of the code that stands before the document's.
     """
 
-    def __init__(self, document: QTextDocument, theme: Theme, language: str) -> None:
+    def __init__(self, document: QTextDocument, theme: Theme, language: str, before: str = "") -> None:
         super().__init__(document)
         self._theme = theme
         self._language = language
+        self._before = before
         self._lexer = theme.lexers.lexer(language)
         if self._lexer is None:
             theme.lexers.came.connect(self._lexer_came)
         self._code: str | None = None
-        self._whole: list[list[Span]] | None = None
+        self._whole: list[list[Span]] = []  # of the first lines
         self._shown: dict[int, list[Span]] = {}
 
-    def complete(self, code: str) -> None:
-        """Lex the whole code once and recolour what differs."""
+    def read(self, code: str, final: bool) -> None:
+        """Lex the code and recolour what differs, if more of it has come than lexing again costs, or it is final."""
+        read = len(self._code or "")
+        if code == self._code or (not final and _SHARE * (len(code) - read) < len(self._before) + len(code)):
+            return
         self._code = code
         if self._lexer is None:
             return
-        self._whole = spans_by_line(code, self._lexer)
+        lines = spans_by_line(self._before + code, self._lexer)[self._before.count("\n") :]
+        self._whole = lines if final else lines[:-1]
         others = [number for number, spans in self._shown.items() if spans != self._spans(number, "")]
         if len(others) > _MOST_LINES_ALONE:  # Qt lays out all that follows each of them
             self.rehighlight()
@@ -151,7 +158,8 @@ class CodeHighlighter(QSyntaxHighlighter):
         if self._code is None:
             self.rehighlight()
         else:
-            self.complete(self._code)
+            code, self._code = self._code, None
+            self.read(code, final=True)
 
     def highlightBlock(self, text: str) -> None:
         number = self.currentBlock().blockNumber()
@@ -163,15 +171,12 @@ class CodeHighlighter(QSyntaxHighlighter):
             self.setFormat(start, length, shape)
 
     def _spans(self, number: int, text: str) -> list[Span]:
-        if self._whole is None:
-            return spans_by_line(text, self._lexer)[0]
-        return self._whole[number] if number < len(self._whole) else []
+        return self._whole[number] if number < len(self._whole) else spans_by_line(text, self._lexer)[0]
 
 
 class CodeText(SelectableText, QTextEdit):
     """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do."""
 
-    grown = Signal()  # more of the code is to be shown
     hidden = 0  # number of characters in the shown code that nobody would see without their boxes
 
     def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
@@ -180,10 +185,8 @@ class CodeText(SelectableText, QTextEdit):
         self._theme = theme
         self._language = language
         self.marks = TextMarks(self, theme)
-        self.beginning = Beginning(self, self.marks, self.grown.emit)
         self._caret = False
         self._code = ""
-        self._shown = ""
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -207,26 +210,19 @@ class CodeText(SelectableText, QTextEdit):
         """True if a line of the code is so long that it is wrapped."""
         return self.lineWrapMode() is not QTextEdit.LineWrapMode.NoWrap
 
-    def part(self, code: str) -> str:
-        """Return the part of a code that is shown, with long lines wrapped: Qt paints a line as a whole."""
-        self._code = code
-        modes = QTextEdit.LineWrapMode
-        wraps = any(len(line) > LONGEST_LINE for line in code.split("\n"))
-        self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
-        return self.beginning.of(code, SHOWN if wraps else _SHOWN)
-
     def fit(self, width: int) -> int:
         """Height at a width, in px, without a bar below."""
         if not self.wraps:
-            height = (self._shown.count("\n") + 1) * self._theme.type.line_height(TextStyle.CODE)
-        else:
-            self.document().setTextWidth(width)
-            height = round(self.document().size().height() + 0.49)
-        return self.beginning.fit(width, height)
+            return (self._code.count("\n") + 1) * self._theme.type.line_height(TextStyle.CODE)
+        self.document().setTextWidth(width)
+        return round(self.document().size().height() + 0.49)
 
-    def show_part(self, code: str) -> None:
-        """Show a part of the code; what only grew is appended."""
-        before, self._shown = self._shown, code
+    def set_code(self, code: str) -> None:
+        """Show a code, with long lines wrapped: Qt paints a line as a whole. What only grew is appended."""
+        modes = QTextEdit.LineWrapMode
+        wraps = any(len(line) > LONGEST_LINE for line in code.split("\n"))
+        self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
+        before, self._code = self._code, code
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         # What joins two emoji is hidden until the second one comes.
@@ -277,12 +273,16 @@ class CodeText(SelectableText, QTextEdit):
 
 
 class CodeBlock(QFrame):
-    """A frame with a head and the code."""
+    """A frame with a head and the code.
+
+    Args:
+        before: The end of the code that stands before it, if it is a further part of one.
+    """
 
     height_changed = Signal()
     copy_requested = Signal()  # of the code that begins here, which may go on in further blocks
 
-    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None, before: str = "") -> None:
         super().__init__(parent)
         self.theme = theme
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
@@ -290,7 +290,6 @@ class CodeBlock(QFrame):
         self.language = block.language  # the word after the fence
         self.joined = block.joined  # None unless it goes on with the code above it
         self._final = False
-        self._completed: str | None = None  # what was shown when the whole of it was coloured
         self._drafted: list[Stretch] = []
         self._head = QFrame(self)
         self._head.setProperty("kind", "card-head")
@@ -306,8 +305,7 @@ class CodeBlock(QFrame):
         filled(row, label, self._hidden, STRETCH, self._copy, margins=(12, 0, 2, 0), spacing=12)
         self._text = CodeText(theme, block.language, self)
         self._text.restyle()
-        self._text.grown.connect(self._grow)
-        self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)
+        self._highlighter = CodeHighlighter(self._text.document(), theme, block.language, before)
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._timer.timeout.connect(self._forget_copied)
         self.set_block(block)
@@ -330,21 +328,10 @@ class CodeBlock(QFrame):
         """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
         self._code = block.text
         self._final = self._final or block.closed or final
-        self._show()
-
-    @Slot()
-    def _grow(self) -> None:
-        self._show()
-        self.height_changed.emit()
-
-    def _show(self) -> None:
-        shown = self._text.part(self._code)
-        if self._final and shown != self._completed:
-            self._completed = shown
-            # First, so that new lines are coloured once; with one character for each box.
-            self._highlighter.complete(HIDDEN.sub(OBJECT, shown))
-        self._text.show_part(shown)
-        hidden = len(HIDDEN.findall(self._code)) if self._final else self._text.hidden
+        # First, so that new lines are coloured once; with one character for each box.
+        self._highlighter.read(HIDDEN.sub(OBJECT, block.text), self._final)
+        self._text.set_code(block.text)
+        hidden = len(HIDDEN.findall(block.text)) if self._final else self._text.hidden
         self._hidden.setText(tr("%n hidden character(s)", hidden) if hidden else "")
 
     def fit(self, width: int) -> int:
@@ -388,8 +375,8 @@ class CodeBlock(QFrame):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._text.restyle()
-        self._text.show_part("")
-        self._text.show_part(self._text.part(self._code))
+        self._text.set_code("")
+        self._text.set_code(self._code)
         self._highlighter.rehighlight()
         self._text.marks.show_drafted(self._drafted)
 

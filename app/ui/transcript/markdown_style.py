@@ -26,11 +26,12 @@ from PySide6.QtGui import (
     QTextListFormat,
 )
 
-from app.chat.markdown_blocks import Block, BlockKind, joined_text, split_blocks, split_cells
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_cells
 from app.ui.parts import InertDocument
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import set_markdown, with_formulas
 
+_FED = 1_000
 _CODE_PAD_PX = 4
 _CODE_MARK = QTextFormat.Property.UserProperty.value + 20
 _BULLET_RADIUS_PX = 2.5
@@ -271,8 +272,24 @@ def _style_fragments(cursor: QTextCursor, block: QTextBlock, theme: Theme, headi
 
 def plain_text(markdown: str) -> str:
     """Plain text of a reply: code as it is, tables as tab-separated lines."""
-    parts = [(_block_text(block), block.joined) for block in split_blocks(markdown)]
-    return joined_text(part for part in parts if part[0])
+    return "".join(plain_parts(markdown))
+
+
+def plain_parts(markdown: str) -> Iterator[str]:
+    """Yield the same bit by bit, each time for some 1,000 characters of the Markdown."""
+    splitter, before = BlockSplitter(), False
+    for start in range(0, len(markdown), _FED):
+        splitter.feed(markdown[start : start + _FED])
+        if start + _FED >= len(markdown):
+            splitter.finish()
+        blocks, splitter.frozen = splitter.frozen, []
+        words = []
+        for block in blocks:
+            if text := _block_text(block):
+                joined = "\n\n" if block.joined is None else block.joined
+                words += [joined, text] if before else [text]
+                before = True
+        yield "".join(words)
 
 
 def _block_text(block: Block) -> str:

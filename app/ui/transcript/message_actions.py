@@ -35,7 +35,7 @@ class Action(Enum):
     CONTINUE = ("play", mark("Continue"), mark("Continue"))
     RETRY = ("rotate-ccw", mark("Try again"), mark("Try again"))
     BRANCH = ("git-branch", mark("Branch into a new chat"), "")
-    COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
+    COMPARE = ("columns-2", mark("Compare on this prompt..."), "")
     DELETE = ("trash-2", mark("Delete message"), "")
     PREVIOUS = ("chevron-left", mark("Previous version"), "")
     NEXT = ("chevron-right", mark("Next version"), "")
@@ -175,9 +175,7 @@ class MessageActions(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in self._more:
             if action in self.shown:
-                icon = action.value[0]
-                entry = menu.addAction(themed_icon(self._theme, icon), self._name(action))
-                entry.setData(action)
+                menu.addAction(self._name(action)).setData(action)
         menu.triggered.connect(self._chosen)
         return menu
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from time import perf_counter
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
@@ -15,8 +15,9 @@ from app.chat.engine_state import EngineState
 from app.ui.parts import LabelledButton
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
+from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
-from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.reply_blocks import Piece, Section
 from app.words import tr
 
 _MARGIN_PX = 12
@@ -140,6 +141,16 @@ class Ground(QWidget):
         QPainter(self).fillRect(event.rect(), self._theme.color("bg"))
 
 
+def _blocks_y(view: MessageView) -> int:
+    return view.blocks.mapTo(view, QPoint(0, 0)).y()
+
+
+def _anchor(view: MessageView, y: int) -> tuple[Piece | Section, int] | None:
+    """Return what stands at a place of a view, and how far below its top that is; None beside its blocks."""
+    inside = y - _blocks_y(view)
+    return view.blocks.anchor(inside) if 0 < inside < view.blocks.height() else None
+
+
 class MessageColumn(QScrollArea):
     """Lays out, scrolls and builds; which messages there are is `Transcript`'s business.
 
@@ -170,6 +181,7 @@ class MessageColumn(QScrollArea):
         self._span = MessageSpan(self.message_views)
         self._jump.clicked.connect(self.jump_to_latest)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self.verticalScrollBar().rangeChanged.connect(self._range_changed)
         self._builder = QTimer(self, interval=0)
         self._builder.timeout.connect(self._build_slice)
         self._trimmer = QTimer(self, singleShot=True, interval=_TRIM_MS)
@@ -204,6 +216,8 @@ class MessageColumn(QScrollArea):
 
     def reveal(self, view: MessageView, place: QRect) -> None:
         """Scroll to a place of a message's widget unless it is in view."""
+        if isinstance(view, OwnMessage):
+            view.unfold_to(place)
         bar = self.verticalScrollBar()
         top = view.y() + place.top()
         if top < bar.value() + _TOP_PX or top + place.height() > bar.value() + self.viewport().height() - _TOP_PX:
@@ -281,6 +295,11 @@ class MessageColumn(QScrollArea):
         if self._wanting_above(_AHEAD) or self._wanting_below(_AHEAD):
             self._builder.start()
         self._trimmer.start()
+
+    @Slot()
+    def _range_changed(self) -> None:
+        if self._follow and not self._arranging:  # Qt tells it later where the column was not shown yet
+            self._to_end()
 
     def _to_end(self) -> None:
         self._arranging = True
@@ -393,8 +412,7 @@ class MessageColumn(QScrollArea):
         width = self._column_width()
         left = (self.width() - width) // 2
         top = _TOP_PX
-        reply = keep[0] if keep is not None and isinstance(keep[0], ReplyView) else None
-        anchor = reply.anchor(-keep[1]) if reply is not None and keep is not None else (None, 0)
+        anchor = None if keep is None else _anchor(keep[0], -keep[1])
         for view in self.message_views.all:
             height = view.fit(width)
             view.setGeometry(left, top, width, height)
@@ -404,17 +422,16 @@ class MessageColumn(QScrollArea):
         if self._follow:
             bar.setValue(bar.maximum())
         elif keep is not None:
-            bar.setValue(keep[0].y() + (reply.place_of(anchor) if reply is not None else -keep[1]))
+            bar.setValue(keep[0].y() + (-keep[1] if anchor is None else _blocks_y(keep[0]) + anchor[0].top + anchor[1]))
         self._arranging = False
         self._place_jump()
         self._show_seen()
 
     def _show_seen(self) -> None:
-        """Let replies make widgets of what is in view."""
-        top = self.verticalScrollBar().value()
+        """Let messages make widgets of what is in view."""
         for view in self.message_views.all:
-            if isinstance(view, ReplyView):
-                view.see(top - view.y(), top + self._view_height() - view.y())
+            top = self.verticalScrollBar().value() - view.y() - _blocks_y(view)
+            view.blocks.see(top, top + self._view_height())
 
     @Slot()
     def _restyle(self) -> None:

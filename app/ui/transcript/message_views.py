@@ -16,7 +16,6 @@ from app.chat.markdown_blocks import joined_text
 from app.ui.theme.theme import Theme, animation_ms
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
-from app.ui.transcript.reply_blocks import Section
 from app.ui.transcript.selectable import Selectable, SelectableText, SelectableWhole
 
 _BLINK_MS = 530
@@ -107,7 +106,7 @@ class MessageViews(QObject):
         view.alternative_chosen.connect(self.alternative_chosen)
         self._by_id[message.id] = view
         if self._pattern is not None:
-            view.search(self._pattern)
+            view.blocks.search(self._pattern)
         view.show()
         return view
 
@@ -178,7 +177,7 @@ class MessageViews(QObject):
             return
         self._pattern = pattern
         for view in self._by_id.values():
-            view.search(pattern)
+            view.blocks.search(pattern)
 
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts in finished replies."""
@@ -251,7 +250,7 @@ class TranscriptSelection(QObject):
         if view is None:
             return
         self._clear()
-        parts = list(_parts(view))
+        parts = view.blocks.selectables()
         for one in parts:
             one.select_all()
         self._share(parts)
@@ -259,15 +258,15 @@ class TranscriptSelection(QObject):
 
     def text(self) -> str:
         """Return the selected text, as Markdown if whole blocks are selected."""
-        if isinstance(self._whole, ReplyView) and isValid(self._whole):
-            return joined_text((s.text(), s.joined) for s in self._whole.blocks.sections if s.blocks)
+        if self._whole is not None and isValid(self._whole):
+            return self._whole.text
         found: list[tuple[str, str | None]] = []
         between: list[tuple[str, str | None]] = []  # what is no widget, after what is selected
-        for part in (part for view in self._views.all for part in _all_parts(view)):
-            if isinstance(part, Section):
-                between.append((part.text(), part.joined))
+        for part, joined in (part for view in self._views.all for part in view.blocks.parts()):
+            if isinstance(part, str):
+                between.append((part, joined))
             elif text := part.selected_source():
-                found += [*(between if found else ()), (text, part.joined)]
+                found += [*(between if found else ()), (text, joined)]
                 between = []
         return joined_text(found)
 
@@ -349,7 +348,7 @@ class TranscriptSelection(QObject):
 
     def _all(self) -> Iterator[Selectable]:
         for view in self._views.all:
-            yield from _parts(view)
+            yield from view.blocks.selectables()
 
     def _clear(self, but: Selectable | None = None) -> None:
         self._whole = None
@@ -382,22 +381,6 @@ class TranscriptSelection(QObject):
                 one.installEventFilter(self)
             else:
                 one.removeEventFilter(self)
-
-
-def _parts(view: MessageView) -> Iterator[Selectable]:
-    """Yield the blocks of a message that can be selected, in order."""
-    yield from (part for part in _all_parts(view) if not isinstance(part, Section))
-
-
-def _all_parts(view: MessageView) -> Iterator[Selectable | Section]:
-    """Yield the same, and the sections between them that are no widgets."""
-    for section in () if isinstance(view, OwnMessage) else view.blocks.sections:
-        if not section.widgets and section.blocks:
-            yield section
-        for widget in section.widgets:
-            yield from (part for part in widget.selectables() if not part.isHidden())
-    if isinstance(view, OwnMessage) and not view.body.isHidden():
-        yield view.body
 
 
 def _part_of(watched: QObject) -> Selectable | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -14,13 +14,14 @@ from app.chat.conversation import NO_STRETCHES, Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import notices_of, trouble_of
 from app.chat.troubles import Remedy, remedy_of, title_of
+from app.ui import figures
 from app.ui.parts import PlainLabel, filled, push_button
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.bubble import MessageEditor
-from app.ui.transcript.markdown_style import plain_text
+from app.ui.transcript.markdown_style import plain_parts
 from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
-from app.ui.transcript.reply_blocks import ReplyBlocks, Section
+from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.status_strip import Prefill, StatusStrip, fit_finished_foot, fit_live_foot, reply_status
 from app.words import tr
 from engine.messages import ErrorReport
@@ -32,6 +33,7 @@ _ICONS = {Remedy.TRY_AGAIN: "rotate-ccw", Remedy.SMALLER_CONTEXT: "refresh-cw"}
 _HEIGHT_PX = 30
 _RULE_GAP_PX = 10
 _LEAST_RULE_PX = 16
+_COPIED_AT_ONCE = 2  # parts of plain text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
 
 
@@ -44,7 +46,7 @@ class ErrorNotice(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self._remedy = Remedy.TRY_AGAIN
+        self._remedy, self._remedy_words = Remedy.TRY_AGAIN, ""
         self.setProperty("kind", "error")
         self._icon = PlainLabel(self)
         self._title = PlainLabel(self, kind="strong", wrap=True)
@@ -80,13 +82,14 @@ class ErrorNotice(QFrame):
             saved: True if what was written is on the disk.
         """
         self._remedy = remedy_of(report)
+        self._remedy_words = figures.remedy_words(self._remedy, report)
         again = self._remedy is Remedy.TRY_AGAIN
         self._title.setText(tr(title_of(report)))
         self._sentence.setText(report.message)
         self._kept.setText(tr("The text so far is kept.") if has_text else tr("Your message is kept."))
         self._kept.setVisible(saved)
         self._name_remedy()
-        self.remedy_button.setAccessibleName(tr(self._remedy.value))
+        self.remedy_button.setAccessibleName(self._remedy_words)
         self.remedy_button.setVisible(can_act)
         self.retry_button.setVisible(can_act and not again)
         self.setAccessibleName(tr("Error: {sentence}", sentence=report.message))
@@ -119,7 +122,7 @@ class ErrorNotice(QFrame):
     def _name_remedy(self, with_icon: bool = True) -> None:
         icon = _ICONS.get(self._remedy) if with_icon else None
         # Qt leaves too little between an icon and its words.
-        self.remedy_button.setText((" " if icon else "") + tr(self._remedy.value))
+        self.remedy_button.setText((" " if icon else "") + self._remedy_words)
         self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
 
     def _shorten_remedy(self, room: int) -> None:
@@ -204,6 +207,10 @@ class ReplyView(QWidget):
         self._caret_lit = True
         self._notices: list[QLabel] = []
         self._fitted: tuple[int, int] | None = None
+        self._copying: Iterator[str] = iter(())
+        self._copied: list[str] = []
+        self._copier = QTimer(self, singleShot=True, interval=0)
+        self._copier.timeout.connect(self._copy)
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.setAccessibleName(tr("Reply"))
         self.blocks = ReplyBlocks(theme, self)
@@ -293,19 +300,6 @@ class ReplyView(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self._changed()
 
-    @property
-    def found(self) -> int:
-        """Number of places that a search found."""
-        return self.blocks.found
-
-    def search(self, pattern: re.Pattern[str] | None) -> None:
-        """Mark what a search finds; None ends it."""
-        self.blocks.search(pattern)
-
-    def choose_found(self, number: int | None) -> QRect:
-        """Mark one place as the current one; return where it is."""
-        return self.blocks.choose_found(number).translated(self.blocks.pos())
-
     def set_model_change(self, name: str) -> None:
         """Name the model where another one wrote the reply before; empty where it did not."""
         if name and self.model_change is None:
@@ -362,20 +356,6 @@ class ReplyView(QWidget):
             top = fit_finished_foot(self.theme, self.strip, self.buttons, width, top)
         self._fitted = (width, top)
         return top
-
-    def see(self, top: int, bottom: int) -> None:
-        """Make widgets of what is from here to there, in px."""
-        self.blocks.see(top - self.blocks.y(), bottom - self.blocks.y())
-
-    def anchor(self, y: int) -> tuple[Section | None, int]:
-        """Return what stands at a place in px, and how far below its top that is."""
-        inside = self.blocks.y() < y < self.blocks.y() + self.blocks.height()
-        return self.blocks.anchor(y - self.blocks.y()) if inside else (None, y)
-
-    def place_of(self, anchor: tuple[Section | None, int]) -> int:
-        """Return where an anchor stands now, in px."""
-        section, distance = anchor
-        return distance if section is None else self.blocks.y() + section.top + distance
 
     @Slot()
     def _changed(self) -> None:
@@ -445,13 +425,25 @@ class ReplyView(QWidget):
     @Slot(object)
     def _act(self, action: Action) -> None:
         if action in (Action.COPY, Action.COPY_PLAIN):
-            plain = action is Action.COPY_PLAIN
-            QGuiApplication.clipboard().setText(plain_text(self.text) if plain else self.text)
-            self.buttons.say_copied()
+            self._copying = plain_parts(self.text) if action is Action.COPY_PLAIN else iter([self.text])
+            self._copied.clear()
+            self._copy()
         elif action is Action.EDIT:
             self.edit()
         else:
             self.action_requested.emit(self.message.id, action)
+
+    @Slot()
+    def _copy(self) -> None:
+        """Make some more of the text to copy; a long one is copied when all of it is made."""
+        parts = list(islice(self._copying, _COPIED_AT_ONCE))
+        self._copied += parts
+        if len(parts) == _COPIED_AT_ONCE:
+            self._copier.start()
+        else:
+            QGuiApplication.clipboard().setText("".join(self._copied))
+            self._copied = []
+            self.buttons.say_copied()
 
     def edit(self) -> None:
         """Put a field with the Markdown in place of the reply."""

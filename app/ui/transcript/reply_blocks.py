@@ -1,24 +1,30 @@
-"""The blocks of one reply while it streams in and after: parsed once, widgets near the view, heights elsewhere."""
+"""The blocks of one message while it streams in and after: parsed and made of widgets near the view, heights elsewhere.
+
+A text is split once, in pieces, into sections. A section far from the view keeps no blocks: where it begins, what the
+splitter knew there, and about how high it is. Near the view it is split again, and its blocks become widgets.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable
-from itertools import islice, takewhile
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import islice, pairwise, takewhile
+from operator import add
+from sys import maxsize
 from time import perf_counter
+from typing import NamedTuple
 
 from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from app.chat.conversation import NO_STRETCHES, Stretches
-from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, joined_text
+from app.chat.conversation import Stretches
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, PlainSplitter
 from app.chat.search import places, visible_text
-from app.ui.theme.theme import Theme
+from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.block_widgets import (
-    PROSE,
     BlockWidget,
     RuleBlock,
     SearchedWidget,
@@ -28,52 +34,87 @@ from app.ui.transcript.block_widgets import (
     show_in_place,
 )
 from app.ui.transcript.code import CodeBlock
-from app.ui.transcript.prose import SHOWN, ProseBlock, ThoughtBlock
-from app.ui.transcript.text_marks import Stretch, stretches_of_blocks
+from app.ui.transcript.prose import ProseBlock, ThoughtBlock
+from app.ui.transcript.selectable import Selectable
+from app.ui.transcript.text_marks import Stretch, clipped, stretches_of_blocks
 
 _REFRESH_MS = 33
 _EMPTY = Block(BlockKind.PARAGRAPH, "")
-# Work is counted in characters; a widget costs as much as so many of them, some 2 ms.
-_WIDGET = 250
+# Work is counted in characters; a widget costs as much as so many of them, some 2 ms, and a block to parse.
+_WIDGET, _PARSED = 250, 2
 _CELL = 12  # a character in a table
-_SECTION = 1_500
 _WORK = 2_500  # in one turn of the event loop
-_AT_ONCE = 8  # sections of a short reply, which are widgets before it is seen, so that its height is right
+_AT_ONCE = 12_000  # work of a short text, which is all widgets before it is seen, so that its height is right
+_SECTION, _MOST_BLOCKS = 8_000, 600  # characters and blocks of a section
 _FED, _FED_EACH = 8_000, 1_000  # characters that are parsed at once, and in pieces after these
+_READ_BEFORE = 4_000  # characters of a code that its highlighter reads before a further part of it
+_FENCE = re.compile(r"^ *(?:```|~~~).*\n", re.MULTILINE)
 _SLICE_MS = 8.0
 _KEPT = 2.0  # heights of the view from it, within which widgets are kept
-_LINE_PX, _LETTER_PX = 24, 7.4  # of an estimate
+_LETTER_PX, _GAP_PX, _HALF_LINE = 7.4, 10, 50  # of an estimate; half a line in characters
+_TALLEST_PX = 4_000_000  # Qt's widgets end at 16 million; heights of what is far from the view share these
+
+
+class Size(NamedTuple):
+    """What the height of some blocks depends on."""
+
+    px: int  # of what is not running text, at the usual size
+    lines: int  # of running text
+    wrapped: int  # characters of these that may need more lines
+
+
+class Piece:
+    """A block near the view: a widget, or a height before that is made."""
+
+    __slots__ = ("block", "found", "height", "thought", "top", "widget", "width")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.widget: BlockWidget | None = None
+        self.found = -1  # places that a search found while it is no widget; -1 where they are not counted
+        self.thought = -1  # number of the thought that it is a part of
+        self.width = -1  # that the height is of; -1 where it is to be found again
+        self.height = 0
+        self.top = maxsize  # until it is placed
 
 
 class Section:
-    """Some blocks that are widgets together, or a height: what is far from the view costs no widgets."""
+    """A part of the text: pieces near the view, a height elsewhere.
 
-    __slots__ = ("blocks", "fixed", "found", "height", "parts", "size", "top", "widgets", "width")
+    Args:
+        splitter: What has been read before it.
+        fed: Characters that the splitter has read.
+        thoughts: Number of thoughts that begin before it.
+    """
 
-    def __init__(self, blocks: list[Block], widgets: list[BlockWidget]) -> None:
-        self.blocks = blocks
-        self.widgets = widgets  # of the first blocks; all of them, or none, unless the last one is written
-        self.fixed = 0  # number of blocks that no more text changes
-        self.size = (0, 0)  # lines, in tenths of px at the usual size, and characters that may need more lines
-        self.width = -1  # that the height is of; -1 where it is to be found again
+    __slots__ = (*("begin", "code", "fed", "found", "height", "last", "pieces"),
+                 *("sizes", "splitter", "thoughts", "top", "width"))  # fmt: skip
+
+    def __init__(self, splitter: BlockSplitter, fed: int, thoughts: int) -> None:
+        self.splitter = splitter
+        self.begin = splitter.begin
+        self.fed = fed
+        self.thoughts = thoughts
+        self.pieces: list[Piece] = []
+        self.last: BlockKind | None = None  # kind of its last block
+        self.code = False  # True if a code begins in it
+        self.sizes: dict[int, Size] = {}  # by the thought that hides it, or -1
+        self.found = -1  # places that a search found; -1 where they are not counted
+        self.width = -1
         self.height = 0
-        self.top = 0  # below the gap above it
-        self.found = -1  # places that a search found in the text; -1 where it is not counted
-        self.parts: list[list[Stretch]] = []  # drafted, by block
+        self.top = maxsize if fed else 0
 
-    @property
-    def built(self) -> bool:
-        """True if all its blocks are widgets."""
-        return len(self.widgets) == len(self.blocks)
-
-    @property
-    def joined(self) -> str | None:
-        """Text between it and the section before, if it goes on with that."""
-        return self.blocks[0].joined
-
-    def text(self) -> str:
-        """Return its Markdown."""
-        return joined_text((block.source, block.joined) for block in self.blocks)
+    def measure(self, blocks: list[Block]) -> None:
+        """Note what is to be known of its blocks when they are gone."""
+        thought = self.thoughts
+        for block in blocks:
+            thought += block.kind is BlockKind.THINK and block.joined is None
+            hidden = thought if block.kind is BlockKind.THINK and block.joined is not None else -1
+            before, added = self.sizes.get(hidden, Size(0, 0, 0)), _size(block)
+            self.sizes[hidden] = Size(*map(add, before, (added.px + _GAP_PX, *added[1:])))
+        self.width = -1
+        self.last = blocks[-1].kind
+        self.code = any(block.kind is BlockKind.CODE and block.joined is None for block in blocks)
 
 
 class ReplyBlocks(QWidget):
@@ -82,34 +123,39 @@ class ReplyBlocks(QWidget):
     That happens at most every 33 ms, and less often when one pass takes long, so that the window stays free for
     the user. Nothing else on the way of a text holds it back. A long text is parsed in pieces, and only what is near
     the view (`see`) is made of widgets, a few at a time; the rest is sections with estimated heights.
+
+    Args:
+        plain: True if the text is no Markdown.
     """
 
     height_changed = Signal()
     link_activated = Signal(QUrl)
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget, plain: bool = False) -> None:
         super().__init__(parent)
         self.theme = theme
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
-        self.sections: list[Section] = [Section([], [])]  # the last one is still written
-        self._splitter = BlockSplitter()
+        self._unread = PlainSplitter() if plain else BlockSplitter()
+        self._splitter = self._unread.copy()
+        self.sections: list[Section] = [Section(self._unread, 0, 0)]  # the last one is still written
+        self._near: list[Section] = []  # those that have pieces
+        self._final = 0  # number of pieces of the last section that no more text changes
+        self._unfolded: set[int] = set()  # numbers of thoughts
         self.text: str = ""  # the Markdown so far
-        self.has_code: bool = False  # True if a block is code
         self._fed = 0  # characters of it that are parsed
         self._complete = False
         self._caret: bool | None = None
         self._caret_in: ProseBlock | CodeBlock | None = None
         self._fitted: tuple[int, int] | None = None
         self._width = -1
-        self._held: list[Section] = []  # those that have widgets
-        self._placed = 0  # number of sections that stand where they belong
         self._seen: tuple[int, int] | None = None  # from where to where it is in view, in px
         self._spent = 0  # work of this turn of the event loop
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
-        self._drafted: Stretches = NO_STRETCHES
+        self._drafted: list[Stretch] = []
         self._pattern: re.Pattern[str] | None = None
-        self._chosen: Section | None = None  # the section of the current place of the search
+        self._counted = 0  # sections in which the places that a search finds are counted
+        self._chosen: Piece | None = None  # the piece of the current place of the search
         self._unconfirmed: UnconfirmedText | None = None
         self._guess = ""
         self._guessed_at = 0  # length of the text that the guess goes on from
@@ -124,26 +170,52 @@ class ReplyBlocks(QWidget):
     @property
     def widgets(self) -> list[BlockWidget]:
         """The blocks that are widgets now, in their order."""
-        return [widget for section in self.sections for widget in section.widgets]
+        return [piece.widget for piece in self._pieces() if piece.widget is not None]
 
     @property
     def settled(self) -> bool:
         """True if all of the text is parsed and what is near the view is made of widgets."""
         return self._fed == len(self.text) and not self._builder.isActive()
 
+    @property
+    def has_code(self) -> bool:
+        """True if a block is code."""
+        return any(section.code or any(map(_begins_code, section.pieces)) for section in self.sections)
+
     def code_above(self, bottom: int) -> str | None:
         """Return the last code that begins above a place in px, else the first, or None without any."""
-        codes: list[tuple[int, list[str]]] = []
-        for section in self.sections:
-            for at, block in enumerate(section.blocks):
-                if block.kind is BlockKind.CODE and block.joined is None:
-                    y = section.widgets[at].y() if at < len(section.widgets) else section.top
-                    if codes and y >= bottom:
-                        return "".join(codes[-1][1])
-                    codes.append((y, [block.text]))
-                elif block.kind is BlockKind.CODE and codes:
-                    codes[-1][1].extend((block.joined or "", block.text))
-        return "".join(codes[-1][1] if codes[-1][0] < bottom else codes[0][1]) if codes else None
+        coded = [
+            at for at, section in enumerate(self.sections) if section.code or any(map(_begins_code, section.pieces))
+        ]
+        above = bisect_left(coded, bottom, key=lambda at: self.sections[at].top)
+        for number in range(max(above, 1) - 1, -1, -1):
+            at = coded[number]
+            pieces = self._pieces_of(self.sections[at])
+            begun = [place for place, piece in enumerate(pieces) if _begins_code(piece)]
+            begun = [place for place in begun if pieces[place].top < bottom] or (begun[:1] if not number else [])
+            if begun:
+                return self._code_from(at, pieces, begun[-1])
+        return None
+
+    def _code_from(self, at: int, pieces: list[Piece], place: int) -> str:
+        """Return the code that begins with a piece of a section, and goes on in others."""
+        words = [pieces[place].block.text]
+        rest = pieces[place + 1 :]
+        while True:
+            further = list(takewhile(_goes_on_with_code, rest))
+            words += [f"{piece.block.joined}{piece.block.text}" for piece in further]
+            if len(further) < len(rest):
+                return "".join(words)
+            at, rest = at + 1, []
+            for section, after in pairwise(islice(self.sections, at, None)):
+                if section.code or not section.splitter.in_code or not after.splitter.in_code:
+                    break
+                words += [section.splitter.joined or "", self._markdown(section)]  # all of it
+                at += 1
+            if at < len(self.sections):
+                rest = self._pieces_of(self.sections[at])
+            if not rest:
+                return "".join(words)
 
     def change_text(self, text: str) -> None:
         """More has come: shown at once when the last time is long enough ago."""
@@ -158,32 +230,57 @@ class ReplyBlocks(QWidget):
     def _take_text(self, text: str) -> None:
         """Split the beginning of what is new; the blocks of what it only adds to are kept."""
         if not text.startswith(self.text):
-            self._splitter = BlockSplitter()
-            self._fed = 0
-            first = self.sections[0]
-            for widget in self.widgets[min(1, len(first.widgets)) :]:
-                _discard(widget)
-            self.sections = [Section(first.blocks[:1], first.widgets[:1])]
-            self._held = self.sections[:]
-            self._placed = 0
-            self.has_code = False
+            first = self.sections[0].pieces[:1]
+            for piece in self._pieces():
+                if piece not in first:
+                    _discard(piece)
+            self._splitter, self._fed, self._final = self._unread.copy(), 0, 0
+            self.sections = [Section(self._unread, 0, 0)]
+            self.sections[0].pieces = first
+            self._near = self.sections[:]
+            self._unfolded.clear()
+            self._counted, self._chosen = 0, None
         self.text = text
         if len(text) - self._fed <= _FED:
-            self._splitter.feed(text[self._fed :])
-            self._fed = len(text)
+            self._split(_FED)
         else:
             self._feeder.start()
+
+    def _split(self, most: int) -> None:
+        """Split some more of the text, in characters."""
+        end = min(len(self.text), self._fed + most)
+        while self._fed < end:
+            step = self.text[self._fed : min(end, self._fed + _FED_EACH)]
+            self._splitter.feed(step)
+            self._fed += len(step)
+            blocks = self._splitter.frozen
+            if blocks and (self._fed - self.sections[-1].fed >= _SECTION or len(blocks) >= _MOST_BLOCKS):
+                self._seal(blocks)
+
+    def _seal(self, blocks: list[Block]) -> None:
+        """Let the last section end with these blocks, and begin another one."""
+        last = self.sections[-1]
+        last.measure(blocks)
+        self._splitter.frozen = []
+        thoughts = last.thoughts + sum(block.kind is BlockKind.THINK and block.joined is None for block in blocks)
+        after = Section(self._splitter.copy(), self._fed, thoughts)
+        self.sections.append(after)
+        if last.pieces:
+            after.pieces = last.pieces[len(blocks) :]
+            del last.pieces[len(blocks) :]
+            self._near.append(after)
+            self._give(last, blocks, self._final)
+        self._final = 0
 
     @Slot()
     def _feed(self) -> None:
         """Split some more of the text."""
         begun = perf_counter()
         while self._fed < len(self.text) and (perf_counter() - begun) * 1000 < _SLICE_MS:
-            self._splitter.feed(self.text[self._fed : self._fed + _FED_EACH])
-            self._fed = min(len(self.text), self._fed + _FED_EACH)
+            self._split(_FED_EACH)
         if self._fed == len(self.text):
             self._feeder.stop()
-        self.refresh()
+            self.refresh()
 
     def _refresh_soon(self) -> None:
         waited_ms = (perf_counter() - self._refreshed_at) * 1000
@@ -235,94 +332,169 @@ class ReplyBlocks(QWidget):
         """Mark the parts of a finished text that came from accepted drafts; none takes the marks away."""
         if not stretches and not self._drafted:
             return  # asked four times a second while a reply is written
-        self._drafted = stretches
-        self._share_drafted()
-        for section in self.sections:
-            for widget, part in zip(section.widgets, section.parts, strict=False):
-                if not isinstance(widget, RuleBlock):
-                    widget.set_drafted(part)
+        self._drafted = list(stretches)
+        for section in self._near:
+            self._show_drafted(section)
         self._forget_heights()
 
-    def _share_drafted(self) -> None:
-        texts = [block.text for section in self.sections for block in section.blocks]
-        parts = iter(stretches_of_blocks(self.text, texts, self._drafted))
-        for section in self.sections:
-            section.parts = [next(parts) for _ in section.blocks]
+    def _show_drafted(self, section: Section) -> None:
+        start, end = self._range_of(section)
+        first = max(0, bisect_left(self._drafted, (start, start)) - 1)
+        parts = clipped(takewhile(lambda stretch: stretch[0] < end, islice(self._drafted, first, None)), start, end)
+        texts = [piece.block.text for piece in section.pieces]
+        for piece, part in zip(section.pieces, stretches_of_blocks(self.text[start:end], texts, parts), strict=True):
+            if piece.widget is not None and not isinstance(piece.widget, RuleBlock):
+                piece.widget.set_drafted(part)
+
+    # --- search -----------------------------------------------------------------------------------------------
 
     @property
     def found(self) -> int:
-        """Number of places that a search found."""
-        return sum(map(self._found_in, self.sections)) if self._pattern is not None else 0
+        """Number of places that a search found in the sections that are counted."""
+        return sum(map(self._found_in, islice(self.sections, self._counted)))
 
     def search(self, pattern: re.Pattern[str] | None) -> None:
-        """Mark what a search finds, now and in text that follows; None ends it."""
+        """Mark what a search finds, now and in text that follows, which `count_more` counts; None ends it."""
         self._pattern = pattern
+        self._counted = 0
         for section in self.sections:
             section.found = -1
-        for widget in _searched(self.widgets):
-            widget.search(pattern)
+        for piece in self._pieces():
+            piece.found = -1
+            if isinstance(piece.widget, SearchedWidget):
+                piece.widget.search(pattern)
+
+    def count_more(self) -> int:
+        """Count the places in one more section; return the work in characters, or 0 if all are counted."""
+        if self._pattern is None or self._counted == len(self.sections):
+            return 0
+        if self._fed < len(self.text) and self._counted == len(self.sections) - 1:
+            return _SECTION  # comes as soon as it is split
+        section = self.sections[self._counted]
+        self._found_in(section)
+        self._counted += 1
+        start, end = self._range_of(section)
+        return max(end - start, 1)
 
     def _found_in(self, section: Section) -> int:
         """Count the places in a section: those that it shows, else those in its Markdown."""
-        if section.widgets:
-            return sum(widget.found for widget in _searched(section.widgets))
-        if section.found < 0 and self._pattern is not None:
-            section.found = len(places(self._pattern, visible_text(section.text())))
-        return max(section.found, 0)
+        if section.pieces:
+            return sum(map(self._found_at, section.pieces))
+        if section.found < 0:
+            section.found = self._places_in("<think>" * section.splitter.in_thought + self._markdown(section))
+        return section.found
+
+    def _found_at(self, piece: Piece) -> int:
+        if piece.widget is not None:
+            return piece.widget.found if isinstance(piece.widget, SearchedWidget) else 0
+        if piece.found < 0:
+            piece.found = self._places_in(piece.block.text)
+        return 0 if piece.block.kind is BlockKind.THINK else piece.found
+
+    def _places_in(self, markdown: str) -> int:
+        return 0 if self._pattern is None else len(places(self._pattern, visible_text(markdown)))
 
     def choose_found(self, number: int | None) -> QRect:
         """Mark one place as the current one; return where it is."""
-        chosen, self._chosen = QRect(), None
-        for section in self.sections:
-            count = self._found_in(section) if number is not None else 0
-            if number is not None and 0 <= number < count:
-                self._chosen = section
-                if not section.built:
-                    self._build(section)
-                    self._tell_height()
-                    number = min(number, max(0, self._found_in(section) - 1))
+        if self._chosen is not None and isinstance(self._chosen.widget, SearchedWidget):
+            self._chosen.widget.choose_found(None)
+        self._chosen = None
+        for section in islice(self.sections, 0 if number is None else self._counted):
+            count = self._found_in(section)
+            if number is not None and number < count:
+                return self._choose_in(section, number)
+            number = None if number is None else number - count
+        return QRect()
+
+    def _choose_in(self, section: Section, number: int) -> QRect:
+        if not section.pieces:
+            self._parse(section)
+            number = min(number, max(0, self._found_in(section) - 1))
+        for piece in section.pieces:
+            count = self._found_at(piece)
+            if number < count:
+                self._build(piece)
+                self._chosen = piece
+                self._tell_height()
                 if self._width > 0:
                     self.fit(self._width)
-                for widget in _searched(section.widgets):
-                    inside = number is not None and 0 <= number < widget.found
-                    place = widget.choose_found(number if inside else None)
-                    if inside:
-                        chosen = place.translated(widget.pos())
-                    number = None if number is None or inside else number - widget.found
-                number = None
-            else:
-                for widget in _searched(section.widgets):
-                    widget.choose_found(None)
-                number = None if number is None else number - count
-        return chosen
+                if not isinstance(piece.widget, SearchedWidget):
+                    break
+                place = piece.widget.choose_found(min(number, piece.widget.found - 1))
+                return place.translated(piece.widget.pos())
+            number -= count
+        return QRect()
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._drop_far(0)
-        for held in self._held:
-            for widget in held.widgets:
-                widget.restyle()
-        for section in self.sections:
-            section.width = -1
-        self._fitted = None
-        self._placed = 0
+        for piece in self._pieces():
+            if piece.widget is not None:
+                piece.widget.restyle()
+        self._forget_widths()
         self._least_height = 0
+
+    # --- texts ------------------------------------------------------------------------------------------------
+
+    def selectables(self) -> list[Selectable]:
+        """Parts that a selection can reach."""
+        return [part for part, _ in self.parts(seen=True) if not isinstance(part, str)]
+
+    def parts(self, seen: bool = False) -> Iterator[tuple[Selectable | str, str | None]]:
+        """Yield the parts that a selection can reach, each with the text before it.
+
+        Args:
+            seen: True without the texts between them that are no widgets.
+        """
+        for section in self._near if seen else self.sections:
+            if not section.pieces and (text := self._markdown(section)):
+                yield text, section.splitter.joined
+            for piece in section.pieces:
+                if piece.widget is not None:
+                    yield from ((one, piece.block.joined) for one in piece.widget.selectables() if not one.isHidden())
+                elif not seen:
+                    yield piece.block.source, piece.block.joined
+
+    def _range_of(self, section: Section) -> tuple[int, int]:
+        at = bisect_right(self.sections, section.fed, key=_fed)
+        return section.begin, self.sections[at].begin if at < len(self.sections) else len(self.text)
+
+    def _markdown(self, section: Section) -> str:
+        """Return a section's Markdown without what parts it from the next one."""
+        at = bisect_right(self.sections, section.fed, key=_fed)
+        start, end = self._range_of(section)
+        joined = self.sections[at].splitter.joined if at < len(self.sections) else None
+        text = self.text[start:end]
+        return text.rstrip("\n") if joined is None else text.removesuffix(joined)
 
     # --- what is seen -----------------------------------------------------------------------------------------
 
     def see(self, top: int, bottom: int) -> None:
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
+        elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if not self._builder.isActive():
+        if elsewhere:
+            self._spent = 0
+        if elsewhere or not self._builder.isActive():
             self._build_seen()
 
-    def anchor(self, y: int) -> tuple[Section, int]:
-        """Return the section at a place in px, and how far below its top that is."""
-        section = self._section_at(y)
-        return section, y - section.top
+    def place_of(self, character: int) -> int:
+        """Return where a block begins that a character of the text is in, in px."""
+        section = self.sections[bisect_right(self.sections, character, key=_begin) - 1]
+        end, top = section.begin, section.top
+        for piece in section.pieces:
+            if end > character:
+                break
+            end = max(end, self.text.find(piece.block.source, end) + len(piece.block.source))
+            top = piece.top
+        return top
 
-    def _section_at(self, y: int) -> Section:
-        return self.sections[max(0, bisect_right(self.sections, y, hi=self._placed, key=_top) - 1)]
+    def anchor(self, y: int) -> tuple[Piece | Section, int]:
+        """Return what stands at a place in px, and how far below its top that is."""
+        section = self.sections[max(0, bisect_right(self.sections, y, key=_top) - 1)]
+        at = bisect_right(section.pieces, y, key=_top) - 1
+        found = section.pieces[at] if at >= 0 else section
+        return found, y - found.top
 
     @Slot()
     def _build_more(self) -> None:
@@ -335,9 +507,19 @@ class ReplyBlocks(QWidget):
         top, bottom = self._seen
         room = bottom - top
         self._drop_far(_KEPT * room)
-        missing = [section for section in self._sections_in(top - room, bottom + room) if not section.built]
-        missing.sort(key=lambda section: max(top - section.top - section.height, section.top - bottom, 0))
-        changed = False
+        sections = self._sections_in(top - room, bottom + room)
+        unparsed = [section for section in sections if not section.pieces and section.last is not None]
+        changed = bool(unparsed)
+        while unparsed and self._spent < _WORK:
+            self._parse(unparsed.pop())
+        missing = [
+            piece
+            for section in sections
+            for piece in section.pieces
+            if piece.widget is None and not self._folds(piece) and piece.width == self._width
+            if piece.top + piece.height >= top - room and piece.top <= bottom + room
+        ]
+        missing.sort(key=lambda piece: max(top - piece.top - piece.height, piece.top - bottom, 0))
         while missing and self._spent < _WORK:
             self._build(missing.pop(0))
             changed = True
@@ -352,86 +534,153 @@ class ReplyBlocks(QWidget):
         return list(takewhile(lambda section: section.top <= bottom, islice(self.sections, first, None)))
 
     def _drop_far(self, room: float) -> None:
-        """Give up the widgets that are further from the view than that, in px."""
+        """Give up the widgets that are further from the view than that in px, and the pieces of whole sections."""
         if self._seen is None:
             return
-        top, bottom = self._seen
-        for section in self._held:
-            far = section.top > bottom + room or section.top + section.height < top - room
-            if section.widgets and far and section is not self._chosen and _can_drop(section):
-                for widget in section.widgets:
-                    _discard(widget)
-                section.widgets = []
-        self._held = [section for section in self._held if section.widgets]
+        top, bottom = self._seen[0] - room, self._seen[1] + room
+        near = []
+        for section in self._near:
+            for piece in section.pieces:
+                far = piece.top > bottom or piece.top + piece.height < top
+                if far and piece.widget is not None and piece is not self._chosen and _can_drop(piece.widget):
+                    _discard(piece)
+            far = section.top > bottom or section.top + section.height < top
+            if far and section is not self.sections[-1] and all(piece.widget is None for piece in section.pieces):
+                section.pieces = []
+            else:
+                near.append(section)
+        self._near = near
 
-    def _build(self, section: Section) -> None:
-        """Make the widgets that a section lacks."""
-        if section.blocks and not section.widgets:
-            self._held.append(section)
-        for at in range(len(section.widgets), len(section.blocks)):
-            section.widgets.append(self._make(section.blocks[at]))
-            if section.parts and at < len(section.parts) and not isinstance(section.widgets[at], RuleBlock):
-                section.widgets[at].set_drafted(section.parts[at])  # type: ignore[union-attr]
-            self._spent += _work(section.blocks[at])
-        section.width = -1
-        self._placed = min(self._placed, self.sections.index(section))
+    def _pieces(self) -> Iterator[Piece]:
+        return (piece for section in self._near for piece in section.pieces)
+
+    def _pieces_of(self, section: Section) -> list[Piece]:
+        """Return a section's pieces, which are made for the moment if it has none."""
+        if section.pieces or section is self.sections[-1]:
+            return section.pieces
+        found = [Piece(block) for block in self._blocks_of(section)]
+        for piece in found:
+            piece.top = section.top
+        return found
+
+    def _blocks_of(self, section: Section) -> list[Block]:
+        splitter = section.splitter.copy()
+        after = self.sections[bisect_right(self.sections, section.fed, key=_fed)]
+        for start in range(section.fed, after.fed, _FED_EACH):
+            splitter.feed(self.text[start : min(start + _FED_EACH, after.fed)])
+        return splitter.frozen
+
+    def _parse(self, section: Section) -> None:
+        """Make the pieces of a section that has none."""
+        blocks = self._blocks_of(section)
+        self._spent += _PARSED * len(blocks)
+        self._give(section, blocks, 0)
+
+    def _give(self, section: Section, blocks: list[Block], first: int) -> None:
+        """Let a section have these blocks; what is before the first of them has not changed."""
+        if section not in self._near[-2:]:
+            at = bisect_right(self._near, section.fed, key=_fed)
+            if not at or self._near[at - 1] is not section:
+                self._near.insert(at, section)
+        pieces = section.pieces
+        for piece, block in zip(islice(pieces, first, None), islice(blocks, first, None), strict=False):
+            piece.block = block
+            piece.width = piece.found = -1
+            if piece.widget is not None and not show_in_place(piece.widget, block, self._complete):
+                _discard(piece)
+                self._build(piece)
+        for piece in pieces[len(blocks) :]:
+            _discard(piece)
+        del pieces[len(blocks) :]
+        pieces += map(Piece, islice(blocks, len(pieces), None))
+        thought = section.thoughts
+        for piece in pieces:
+            if piece.block.kind is BlockKind.THINK:
+                thought += piece.block.joined is None
+                piece.thought = thought
+
+    def _folds(self, piece: Piece) -> bool:
+        """Return True if a piece is hidden: it belongs to a folded thought."""
+        hidden = piece.block.kind is BlockKind.THINK and piece.block.joined is not None
+        return hidden and piece.thought not in self._unfolded
+
+    @Slot(bool)
+    def _unfold(self, shown: bool) -> None:
+        number = next(piece.thought for piece in self._pieces() if piece.widget is self.sender())
+        (self._unfolded.add if shown else self._unfolded.discard)(number)
+        for piece in self._pieces():
+            if piece.thought == number and isinstance(piece.widget, ThoughtBlock):
+                piece.widget.set_unfolded(shown)
+        self._forget_widths()
+        self._tell_height()
+
+    # --- places -----------------------------------------------------------------------------------------------
 
     def fit(self, width: int) -> int:
         """Place the blocks at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
             return self._fitted[1]
-        if self._width != width:
-            self._placed = 0
+        if self._width not in (-1, width):
             self._drop_far(0)
-        self._placed = min(self._placed, len(self.sections) - 1)
-        last = self.sections[self._placed - 1] if self._placed else None
-        top = last.top + last.height if last is not None else 0
-        for section in islice(self.sections, self._placed, None):
-            if section.blocks:
-                top += _gap(last.blocks[-1] if last is not None else None, section.blocks[0])
-                last = section
-            moved = section.top != top
+            self._least_height = self._spent = 0
+        self._width = width
+        far = 0
+        for section in self.sections:
+            if not section.pieces:
+                if section.width != width:
+                    section.height, section.width = self._estimate(section.sizes, width), width
+                far += section.height
+        squeezed = min(1.0, _TALLEST_PX / max(far, 1))
+        top, before = 0, None  # type: int, BlockKind | None
+        for section in self.sections:
             section.top = top
-            if section.widgets and section.built:
-                if section.width != width or moved:
-                    section.height = self._place(section, width)
-            elif section.width != width:
-                section.height = self._estimate(section, width)
-            section.width = width
-            top += section.height
-        self._placed = len(self.sections)
+            if section.pieces:
+                top, before = self._place(section, top, before, width)
+                section.height, section.width = top - section.top, width
+            else:
+                top += round(section.height * squeezed)
+                before = section.last
         if self._unconfirmed is not None and not self._complete:
-            if self._width not in (-1, width):
-                self._least_height = 0
             if self.unconfirmed:
                 top = self._fit_unconfirmed(self._unconfirmed, width, top)
             top = self._least_height = max(top, self._least_height)
-        self._width = width
         self._fitted = (width, top)
         return top
 
-    def _place(self, section: Section, width: int) -> int:
-        """Place a section's widgets and return its height."""
-        top, before = section.top, None  # type: int, Block | None
-        for block, widget in zip(section.blocks, section.widgets, strict=True):
-            top += _gap(before, block)
-            height = widget.fit(width)
-            widget.setGeometry(0, top, width, height)
-            top += height
-            before = block
-        return top - section.top
+    def _place(self, section: Section, top: int, before: BlockKind | None, width: int) -> tuple[int, BlockKind | None]:
+        """Place a section's pieces; return where they end, and the kind of the last one."""
+        for piece in section.pieces:
+            hidden = self._folds(piece)
+            if not hidden:
+                top += 0 if piece.block.joined is not None else gap_px(before, piece.block.kind)
+                before = piece.block.kind
+            moved = piece.top != top
+            piece.top = top
+            if piece.width != width:
+                block = piece.block
+                if hidden:
+                    piece.height = 0
+                elif piece.widget is not None:
+                    piece.height = piece.widget.fit(width)
+                else:
+                    piece.height = self._estimate({-1: _size(block)}, width)
+            if piece.widget is not None and (moved or piece.width != width):
+                piece.widget.setGeometry(0, top, width, piece.height)
+            piece.width = width
+            top += piece.height
+        return top, before
 
-    def _estimate(self, section: Section, width: int) -> int:
-        """Height of a section that has never been laid out at a width."""
-        px, characters = section.size
+    def _estimate(self, sizes: dict[int, Size], width: int) -> int:
+        """Height in px, at a width, of what has never been laid out."""
         scale = self.theme.type.px(1000) / 1000
-        lines = characters * _LETTER_PX * scale / max(width, 1)
-        return round((px + lines * _LINE_PX) * scale)
+        shown = [size for thought, size in sizes.items() if thought < 0 or thought in self._unfolded]
+        lines = sum(size.lines + size.wrapped * _LETTER_PX * scale / max(width, 1) for size in shown)
+        return round(sum(size.px for size in shown) * scale + lines * self.theme.type.line_height(TextStyle.READING))
 
     def _fit_unconfirmed(self, unconfirmed: UnconfirmedText, width: int, bottom: int) -> int:
         """Place the guess from where the text ends, or on a line of its own below; return where it ends."""
-        widgets = self.sections[-1].widgets
-        last = widgets[-1] if widgets else None
+        pieces = self.sections[-1].pieces
+        last = pieces[-1].widget if pieces else None
         line = QRect(0, bottom, 0, 0)
         if isinstance(last, ProseBlock) and not self.text.endswith("\n"):
             line = last.last_line().translated(last.pos())
@@ -440,77 +689,50 @@ class ReplyBlocks(QWidget):
         unconfirmed.raise_()
         return max(bottom, line.top() + height)
 
+    # --- blocks -----------------------------------------------------------------------------------------------
+
     @Slot()
     def refresh(self) -> None:
         """Show what has come since the last time."""
         begun = perf_counter()
         self._timer.stop()
         self._show_guess()
-        section = self.sections[-1]
-        frozen, self._splitter.frozen = self._splitter.frozen, []
+        last = self.sections[-1]
         whole = self._fed == len(self.text)
-        blocks = [*section.blocks[: section.fixed], *map(_as_text, frozen)]
-        fixed = len(blocks)
-        blocks += map(_as_text, self._splitter.tail()) if whole else ()
-        if not blocks and self._caret is not None:
+        blocks = [*self._splitter.frozen, *(self._splitter.tail() if whole else ())]
+        if not blocks and self._caret is not None and len(self.sections) == 1:
             blocks = [_EMPTY]  # for the caret to stand in
-        first, section.blocks = section.fixed, blocks
-        self._update(section, first)
-        self._placed = min(self._placed, len(self.sections) - 1)
-        self._part(section, fixed)
-        if self._seen is None and whole and len(self.sections) <= _AT_ONCE:
-            for short in self.sections:
-                self._build(short)
-        elif self._seen is not None and whole and section.top <= self._seen[1]:
-            self._build(self.sections[-1])
+        self._give(last, blocks, self._final)
+        self._final = len(self._splitter.frozen)
+        if self._seen is None and whole and len(self.sections) <= 2:
+            missing = [piece for piece in self._pieces() if piece.widget is None]
+            if sum(_work(piece.block) for piece in missing) <= _AT_ONCE:
+                for piece in missing:
+                    self._build(piece)
+        elif self._seen is not None and whole and self.height() <= 2 * self._seen[1] - self._seen[0]:
+            for piece in last.pieces[-2:]:  # at once, as it is written before the reader's eyes
+                self._build(piece)
         self._show_caret()
         self._tell_height()
         self._refreshed_at = perf_counter()
         self._cost_ms = (self._refreshed_at - begun) * 1000
 
-    def _update(self, section: Section, first: int) -> None:
-        """Give the widgets from one on the blocks that they have now."""
-        for at in range(first, min(len(section.widgets), len(section.blocks))):
-            if not show_in_place(section.widgets[at], section.blocks[at], self._complete):
-                _discard(section.widgets[at])
-                section.widgets[at] = self._make(section.blocks[at])
-        for widget in section.widgets[len(section.blocks) :]:
-            _discard(widget)
-        del section.widgets[len(section.blocks) :]
-
-    def _part(self, section: Section, fixed: int) -> None:
-        """Make sections of the finished blocks of the last one; what is left is the last one."""
-        blocks, widgets = section.blocks, section.widgets
-        self.sections.pop()
-        section.widgets = []  # others have them now
-        self._held = [one for one in self._held if one is not section]
-        begin, size = 0, 0
-        for at, block in enumerate(islice(blocks, fixed)):
-            size += _work(block)
-            if size >= _SECTION:
-                self._seal(blocks[begin : at + 1], widgets[begin : at + 1])
-                begin, size = at + 1, 0
-        self._seal(blocks[begin:], widgets[begin:])
-        self.sections[-1].fixed = fixed - begin
-
-    def _seal(self, blocks: list[Block], widgets: list[BlockWidget]) -> None:
-        section = Section(blocks, widgets)
-        section.size = (
-            sum(_height(block) for block in blocks),
-            sum(len(block.text) for block in blocks if block.kind in PROSE),
-        )
-        self.sections.append(section)
-        self.has_code = self.has_code or any(block.kind is BlockKind.CODE for block in blocks)
-        if widgets:
-            self._held.append(section)
-            self._build(section)
-
-    def _make(self, block: Block) -> BlockWidget:
-        widget = make_block_widget(self.theme, block, self)
+    def _build(self, piece: Piece) -> None:
+        """Make a piece's widget if it has none."""
+        if piece.widget is not None or self._folds(piece):
+            return
+        block = piece.block
+        self._spent += _work(block)
+        before = self._code_before(piece) if block.kind is BlockKind.CODE and block.joined == "\n" else ""
+        piece.widget = widget = make_block_widget(self.theme, block, self, before)
+        piece.width = -1
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
         if not isinstance(widget, RuleBlock):
             widget.height_changed.connect(self._forget_heights)
+        if isinstance(widget, ThoughtBlock):
+            widget.set_unfolded(piece.thought in self._unfolded)
+            widget.unfolded.connect(self._unfold)
         for part in widget.selectables():
             part.joined = block.joined
         if isinstance(widget, CodeBlock):
@@ -519,8 +741,21 @@ class ReplyBlocks(QWidget):
             widget.search(self._pattern)
         if self._complete:
             show_in_place(widget, block, True)
+        if self._drafted:
+            self._show_drafted(next(section for section in self._near if piece in section.pieces))
         widget.show()
-        return widget
+
+    def _code_before(self, piece: Piece) -> str:
+        """Return the end of the code that a piece goes on with: the highlighter begins there."""
+        section = next(section for section in self._near if piece in section.pieces)
+        words: list[str] = []
+        for one in reversed(section.pieces[: section.pieces.index(piece)]):
+            words.append(f"{one.block.text}\n")
+            if one.block.joined is None or sum(map(len, words)) > _READ_BEFORE:
+                return "".join(reversed(words))
+        start = self.text.find("\n", max(0, section.begin - _READ_BEFORE)) + 1
+        fence = [match.end() for match in _FENCE.finditer(self.text, start, section.begin)]
+        return "".join((self.text[fence[-1] if fence else start : section.begin], *reversed(words)))
 
     @Slot()
     def _copy_code(self) -> None:
@@ -528,8 +763,8 @@ class ReplyBlocks(QWidget):
         QGuiApplication.clipboard().setText(code or "")
 
     def _show_caret(self) -> None:
-        section = self.sections[-1]
-        last = section.widgets[-1] if section.widgets and section.built else None
+        pieces = self.sections[-1].pieces
+        last = pieces[-1].widget if pieces else None
         if self._caret_in is not last and self._caret_in is not None and isValid(self._caret_in):
             self._caret_in.set_caret(False)  # several blocks may have come since
         self._caret_in = last if isinstance(last, (ProseBlock, CodeBlock)) else None
@@ -539,58 +774,69 @@ class ReplyBlocks(QWidget):
     @Slot()
     def _forget_heights(self) -> None:
         """Forget the heights of blocks that are widgets: one changed its height."""
-        for section in self._held:
-            section.width = -1
-        self._placed = 0
+        for piece in self._pieces():
+            piece.width = -1
         self._tell_height()
+
+    def _forget_widths(self) -> None:
+        for section in self.sections:
+            section.width = -1
+        for piece in self._pieces():
+            piece.width = -1
+        self._fitted = None
 
     def _tell_height(self) -> None:
         self._fitted = None
         self.height_changed.emit()
 
 
-def _can_drop(section: Section) -> bool:
-    """Return True if nothing is lost with the widgets: no keyboard, no selection, no unfolded thoughts."""
+def _can_drop(widget: BlockWidget) -> bool:
+    """Return True if nothing is lost with a widget: no keyboard, no selection."""
     focus = QApplication.focusWidget()
-    if focus is not None and any(widget is focus or widget.isAncestorOf(focus) for widget in section.widgets):
+    if focus is not None and (widget is focus or widget.isAncestorOf(focus)):
         return False
-    if any(isinstance(widget, ThoughtBlock) and widget.selectables() for widget in section.widgets):
-        return False
-    return all(part.copies is None for widget in section.widgets for part in widget.selectables())
+    return all(part.copies is None for part in widget.selectables())
 
 
-def _searched(widgets: Iterable[BlockWidget]) -> list[SearchedWidget]:
-    return [widget for widget in widgets if isinstance(widget, SearchedWidget)]
+def _begins_code(piece: Piece) -> bool:
+    return piece.block.kind is BlockKind.CODE and piece.block.joined is None
 
 
-def _gap(before: Block | None, block: Block) -> int:
-    return 0 if before is None or block.joined is not None else gap_px(before.kind, block.kind)
+def _goes_on_with_code(piece: Piece) -> bool:
+    return piece.block.kind is BlockKind.CODE and piece.block.joined is not None
 
 
-def _top(section: Section) -> int:
-    return section.top
+def _top(one: Piece | Section) -> int:
+    return one.top
+
+
+def _begin(section: Section) -> int:
+    return section.begin
+
+
+def _fed(section: Section) -> int:
+    return section.fed
 
 
 def _work(block: Block) -> int:
     return _WIDGET + len(block.text) * (_CELL if block.kind is BlockKind.TABLE else 1)
 
 
-def _height(block: Block) -> int:
-    """Height of a block in px at the usual size, less what its lines take that are wrapped."""
+def _size(block: Block) -> Size:
     lines = block.text.count("\n") + 1
     if block.kind is BlockKind.CODE:
-        return 20 * lines + 56
+        return Size(20 * lines + (56 if block.joined is None else 24), 0, 0)
     if block.kind is BlockKind.TABLE:
-        return 31 * lines
-    return 30 if block.kind in (BlockKind.RULE, BlockKind.THINK) else _LINE_PX * lines
+        return Size(31 * lines, 0, 0)
+    if block.kind is BlockKind.RULE:
+        return Size(9, 0, 0)
+    if block.kind is BlockKind.THINK and block.joined is None:
+        return Size(30, 0, 0)
+    return Size(0, lines, max(0, len(block.text) - _HALF_LINE * lines))
 
 
-def _as_text(block: Block) -> Block:
-    """Return a formula's block as text if it is too long to draw."""
-    long = block.kind is BlockKind.FORMULA and len(block.text) > SHOWN
-    return Block(BlockKind.PARAGRAPH, block.source) if long else block
-
-
-def _discard(widget: QWidget) -> None:
-    widget.hide()
-    widget.deleteLater()
+def _discard(piece: Piece) -> None:
+    if piece.widget is not None:
+        piece.widget.hide()
+        piece.widget.deleteLater()
+        piece.widget = None

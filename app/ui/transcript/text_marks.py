@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument
@@ -128,18 +128,11 @@ class TextMarks:
         self._pattern: re.Pattern[str] | None = None
         self._places: list[Stretch] = []
         self._current: int | None = None
-        self._unseen = ""
-        self._unseen_places = 0
-        self._show_more: Callable[[], None] = lambda: None
 
     @property
     def found(self) -> int:
-        """Number of places that the search found, those in text that is not shown yet too."""
-        return len(self._places) + self._unseen_places
-
-    def set_unseen(self, text: str, show_more: Callable[[], None]) -> None:
-        """Set the rest of the text, of which ``show_more`` shows a part and calls `refresh`."""
-        self._unseen, self._show_more = text, show_more
+        """Number of places that the search found."""
+        return len(self._places)
 
     def show_drafted(self, stretches: Sequence[Stretch]) -> None:
         """Mark these stretches of the text as drafted, and no others."""
@@ -157,14 +150,11 @@ class TextMarks:
         """Mark the text again after it or the theme changed."""
         before = bool(self._places or self._drafted)
         self._places = [] if self._pattern is None else places(self._pattern, self._edit.toPlainText())
-        self._unseen_places = 0 if self._pattern is None else len(places(self._pattern, self._unseen))
         if before or self._places:
             self._show()
 
     def choose(self, number: int | None) -> QRect:
         """Mark one of the places as the current one, and return where it is in the text's widget."""
-        while number is not None and self._unseen and len(self._places) <= number < self.found:
-            self._show_more()
         self._current = number
         self._show()
         if number is None or number >= len(self._places):

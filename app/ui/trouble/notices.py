@@ -157,10 +157,10 @@ class TroubleDesk(QObject):
         page.trouble_met.connect(self._tell_of_engine)
         page.transcript.message_views.trouble_requested.connect(self._mend_reply)
         about = CommandGroup.HELP
-        commands.add("log-folder", tr("Open log folder"), self._open_logs, about, icon="folder-open")
+        commands.add("log-folder", tr("Open log folder"), self._open_logs, about)
         told = tr("Versions, system and hardware, for a report")
-        commands.add("copy-installation", tr("Copy details of this installation"), self._copy, about, (), "copy", told)
-        commands.add("about", tr("About Tenon"), self._show_about, about, icon="info")
+        commands.add("copy-installation", tr("Copy details of this installation"), self._copy, about, tip=told)
+        commands.add("about", tr("About Tenon"), self._show_about, about)
 
     @Slot(object)
     def tell(self, report: ErrorReport) -> None:
@@ -172,7 +172,7 @@ class TroubleDesk(QObject):
         remedy = remedy_of(report)
         self._toast.say(
             report.message,
-            tr(remedy.value) if remedy is not Remedy.DETAILS else "",
+            figures.remedy_words(remedy, report) if remedy is not Remedy.DETAILS else "",
             lambda: self._mend(report, remedy),
             lasting=True,
             title=tr(title_of(report)),

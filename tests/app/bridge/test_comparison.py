@@ -1,10 +1,11 @@
-"""Two modes on one prompt, with the scripted engine."""
+"""Two ways on one prompt, with the scripted engine."""
 
 from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QCoreApplication
 
+from app.chat.comparison import Contender
 from app.chat.conversation import ConversationOptions, MessageState
 from app.chat.engine_state import EnginePhase
 from engine.errors import EmptyPrompt, UsageError
@@ -13,7 +14,7 @@ from tests.app.bridge.conftest import Desk
 from tests.app.bridge.test_idle_measuring import Quiet
 from tests.app.bridge.test_turns import Watching
 
-MODES = ("plain", "lookup")
+MODES = tuple(Contender("smollm2", "SmolLM2 135M", way) for way in ("plain", "lookup"))
 
 
 def test_both_modes_answer_and_nothing_is_kept(desk: Desk) -> None:

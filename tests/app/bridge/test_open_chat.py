@@ -54,6 +54,8 @@ def test_a_model_chosen_in_a_chat_is_kept_before_a_message_is_sent(desk: Desk) -
 
 def test_a_model_that_is_gone_is_told_once_and_the_current_one_goes_on(desk: Desk) -> None:
     workspace = desk.open()
+    said: list[str] = []
+    workspace.open_chat.said.connect(said.append)
     other = other_model(desk)
     chat = desk.answer(workspace, "say 1")
     workspace.open_chat.show(chat)
@@ -65,9 +67,7 @@ def test_a_model_that_is_gone_is_told_once_and_the_current_one_goes_on(desk: Des
     workspace.open_chat.show(None)
     workspace.open_chat.show(chat)
     assert workspace.settings.model == "smollm2"
-    assert desk.recorder.notices == [
-        "other is not on this computer any more: SmolLM2 135M answers in this chat from here on."
-    ]
+    assert said == ["other is not on this computer any more: SmolLM2 135M answers in this chat from here on."]
     desk.answer(workspace, "say 1", chat)
     assert workspace.library.messages(chat)[-1].model == "smollm2"
 

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.bridge.journal import Journal
 from app.bridge.worker import Worker
 from app.chat.conversation import Conversation, ConversationOptions, Message, Preset
-from app.chat.library import Library
+from app.chat.library import Deleted, Library
 from engine.errors import StorageError
 from engine.messages import ErrorReport
 from tests.support.scripted_workspace import wait_until
@@ -75,8 +75,8 @@ def desk(qtbot: QtBot) -> Iterator[Desk]:
 
 def test_changes_are_written_in_the_order_of_the_calls(desk: Desk) -> None:
     desk.journal.save(1, (10,))
-    desk.journal.delete_messages(1, (10,))
-    desk.journal.undelete_messages(1, (10,))
+    desk.journal.delete_messages(Deleted(1, 5.0, "Words", ((10, 1.0),)))
+    desk.journal.undelete_messages(Deleted(1, 5.0, "Words", ((10, 1.0),)))
     desk.journal.erase_messages((10,))
     desk.journal.set_deleted(1, True)
     desk.journal.erase(1)

@@ -202,26 +202,30 @@ def test_a_deleted_message_comes_back_or_is_erased(desk: Desk) -> None:
     desk.answer(workspace, "say 2", chat)
     before = workspace.library.messages(chat)
     with desk.qtbot.waitSignal(workspace.turns.conversation_replaced):
-        assert workspace.turns.delete(chat, before[0].id)
+        assert workspace.shelf.delete_message(chat, before[0].id)
     assert workspace.library.messages(chat) == before[1:]
     with pytest.raises(EmptyPrompt, match="was deleted"):
         workspace.turns.regenerate(chat, before[1].id)
-    assert workspace.turns.undo_delete() == chat
-    assert workspace.turns.undo_delete() is None
+    undone = workspace.shelf.undo_delete()
+    assert undone is not None
+    assert undone.ids == (before[0].id,)
+    assert workspace.shelf.undo_delete() is None
     assert workspace.library.messages(chat) == before
-    assert not workspace.turns.delete(chat, 999)
-    workspace.turns.erase_timer.setInterval(10)
-    workspace.turns.delete(chat, before[0].id)
-    connection = sqlite3.connect(desk.folder / "data" / FILE_NAME)
-    query = "SELECT count(*) FROM messages"
-    desk.wait(lambda: connection.execute(query).fetchone() == (3,))
-    connection.close()
-    assert workspace.turns.undo_delete() is None
+    assert not workspace.shelf.delete_message(chat, 999)
     workspace.shelf.rename(chat, "Plain")
+    workspace.shelf.delete_message(chat, before[0].id)
+    workspace.shelf.delete_message(chat, before[3].id)
     workspace.close()
     again = desk.open()
-    assert contents(again, chat) == ["w0 ", "say 2", "w0 w1 "]
+    assert contents(again, chat) == ["w0 ", "say 2"]
+    assert again.shelf.undo_delete() is None  # that is for what was deleted in this session
+    reply, prompt = again.library.trash()
+    assert (prompt.title, reply.title) == ("secret", "w0 w1")
+    assert again.shelf.bring_back(reply)
+    again.shelf.erase(prompt)
+    assert again.library.trash() == []
     again.close()
+    assert contents(desk.open(), chat) == ["w0 ", "say 2", "w0 w1 "]
     assert b"secret" not in (desk.folder / "data" / FILE_NAME).read_bytes()
 
 
@@ -229,11 +233,11 @@ def test_deleting_the_reply_that_runs_stops_it(desk: Desk) -> None:
     workspace = desk.open()
     chat = workspace.turns.send(None, "slow 500")
     reply = desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    workspace.turns.delete(chat, reply.id)
+    workspace.shelf.delete_message(chat, reply.id)
     assert [message.role for message in workspace.library.messages(chat)] == ["user"]
     workspace.turns.retry(chat)
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    workspace.turns.delete(chat, workspace.library.messages(chat)[0].id)
+    workspace.shelf.delete_message(chat, workspace.library.messages(chat)[0].id)
     assert workspace.library.messages(chat)[0].state is MessageState.STOPPED
 
 
@@ -286,8 +290,8 @@ def test_a_reply_whose_prompt_was_deleted_is_not_tried_again(
     chat = scripted.add_conversation("A", 0.0, *before, "Three", "half")
     reply, prompt = scripted.reply(chat), scripted.library.messages(chat)[-2]
     scripted.library.put_message(replace(reply, state=state))
-    assert scripted.turns.delete(chat, prompt.id)
-    scripted.turns.erase_deleted()
+    assert scripted.shelf.delete_message(chat, prompt.id)
+    scripted.shelf.erase(scripted.library.trash()[0])
     left = contents(scripted, chat)
     assert left == [*before, "half"]
     scripted.turns.retry(chat)

@@ -232,7 +232,7 @@ def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -
     whole = diagnostics.whole(reply.trouble)
     assert "the last words" in whole
     assert "EngineStopped: The engine stopped unexpectedly" in whole
-    assert "\nmodel smollm2\n" in whole
+    assert "\nmodel SmolLM2 135M\n" in whole
     assert "private" not in whole
     assert "one two" not in whole
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.comparison import Trial, agreement
+from app.chat.comparison import Contender, Trial, agreement
 
 
 def trial(ids: tuple[int, ...], text: str = "", **changes: object) -> Trial:
-    return Trial("plain", text=text, token_ids=ids, ended=True, **changes)  # type: ignore[arg-type]
+    return Trial(Contender("smollm2", "SmolLM2 135M", "plain"), text=text, token_ids=ids, ended=True, **changes)  # type: ignore[arg-type]
 
 
 def test_the_same_tokens_are_identical() -> None:
@@ -44,6 +44,6 @@ def test_a_stopped_reply_is_compared_as_far_as_it_came() -> None:
 
 
 def test_nothing_is_said_of_what_failed_or_did_not_begin() -> None:
-    assert agreement(trial((1,), "a"), Trial("lookup")) is None
+    assert agreement(trial((1,), "a"), Trial(Contender("smollm2", "SmolLM2 135M", "lookup"))) is None
     assert agreement(trial((1,), "a", problem="It failed."), trial((1,), "a")) is None
     assert agreement(trial((), stopped=True), trial((1,), "a")) is None

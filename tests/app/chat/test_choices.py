@@ -19,7 +19,9 @@ def test_choices(tmp_path: object) -> None:
 def test_drafts_to_choose(tmp_path: Path) -> None:
     folder = str(tmp_path)
     refs = {"smollm2-draft": "dovetail", folder: "", "/gone/draft": ""}
-    auto, off, lookup, bundled, own, gone = draft_choices(refs, ["smollm2-draft"], [folder], {folder: "Bad."}, {})
+    auto, off, lookup, bundled, own, gone = draft_choices(
+        refs, ["smollm2-draft"], [folder], {folder: "Bad."}, {}, {folder: "Q8_0"}
+    )
     assert [(choice.key, choice.checked) for choice in (auto, off, lookup)] == [
         ("", False),
         ("off", False),
@@ -31,4 +33,5 @@ def test_drafts_to_choose(tmp_path: Path) -> None:
     assert (own.checked, own.problem) == (True, "Bad.")
     assert own.detail.endswith(str(tmp_path.parent))
     assert gone.detail.endswith(f"Not found: {Path('/gone/draft')}")
-    assert draft_choices({}, [], [], {}, {})[0].checked
+    assert "Q8_0, " in own.detail
+    assert draft_choices({}, [], [], {}, {}, {})[0].checked

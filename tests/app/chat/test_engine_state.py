@@ -23,7 +23,7 @@ def test_from_the_start_to_a_loaded_model() -> None:
     assert loading.after(LoadProgress("l", 0, 0)).fraction is None
     assert (idle.gpu, START.gpu) == ("", None)
     ready = loading.after(ModelLoaded("l", ModelReport("Guide", "/f", "Llama", 1, "bf16", 512, 2, 3.0)))
-    assert ready == EngineState(EnginePhase.READY, "smollm2", "Guide", "bf16", gpu="")
+    assert ready == EngineState(EnginePhase.READY, "smollm2", "Guide", "bf16", parameters=1, gpu="")
     assert ready.after(TokensAdded("r", "x", (1,))) is ready
     assert ready.after(Failed("r", ErrorReport("PromptTooLong", "Too long."))) is ready
     assert ready.after(EngineReady(1, "0")) == ready

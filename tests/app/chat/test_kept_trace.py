@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chat.reply_trace import ReplyTrace, from_bytes, to_bytes
-from tests.support.inspector_scene import ROUNDS, record, update
+from engine.messages import Plan, PlanChosen
+from tests.support.inspector_scene import PLACES, ROUNDS, record, update
+from tests.support.machine_scene import plan
 
 
 def test_everything_that_is_shown_comes_back() -> None:
@@ -33,6 +35,20 @@ def test_everything_that_is_shown_comes_back() -> None:
     assert again.gauges.samples[-1].at_s - again.gauges.samples[0].at_s == pytest.approx(end - begin)
     speeds = [sample.tokens_per_second for sample in trace.gauges.samples]
     assert [sample.tokens_per_second for sample in again.gauges.samples] == pytest.approx(speeds, abs=0.01)
+
+
+def test_the_plan_comes_back_with_the_places_of_layers() -> None:
+    made = plan(gpu=True)
+    placed = {"kind": "columns", "device_layers": 4, "buffers": 0}
+    made = replace(made, modes=[replace(mode, placement=placed) for mode in made.modes])
+    trace, again = ReplyTrace(), ReplyTrace()
+    trace.take(PlanChosen("1", Plan("lookup", ""), made, tuple(PLACES)), 0.0)
+    trace.take(update(4, 1000.0, ROUNDS), 0.5)
+    assert from_bytes(to_bytes(trace), again)
+    assert again.plan is not None
+    assert [mode.placement for mode in again.plan.modes] == [placed] * len(made.modes)
+    assert again.places == tuple(PLACES)
+    assert again.tokens == trace.tokens
 
 
 def test_probes_come_back_where_nothing_was_guessed_too() -> None:

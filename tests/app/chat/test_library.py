@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.chat.conversation import Conversation, Message
-from app.chat.library import Library
+from app.chat.library import Deleted, Library
 
 READ: list[int] = []
 
@@ -52,16 +52,17 @@ def test_what_the_disk_has_refused_is_read_again_and_what_came_since_is_kept() -
 
 def test_what_is_in_the_trash_is_listed_nowhere_else_until_it_comes_back() -> None:
     library = _library()
-    library.hide(1, 10.0)
-    library.hide(2, 20.0)
-    library.hide(2, 30.0)  # it is there already
-    library.hide(99, 40.0)
+    first, second = library.hide(1, 10.0), library.hide(2, 20.0)
+    assert first is not None
+    assert second is not None
+    assert library.hide(2, 30.0) is None  # it is there already
+    assert library.hide(99, 40.0) is None
     assert library.conversations() == []
-    assert [(conversation.id, at) for conversation, at in library.trash()] == [(2, 20.0), (1, 10.0)]
-    assert library.unhide(2)
-    assert not library.unhide(2)
-    assert not library.forget(2)
-    assert library.forget(1)
+    assert [(entry.conversation_id, entry.deleted_at) for entry in library.trash()] == [(2, 20.0), (1, 10.0)]
+    assert library.bring_back(second)
+    assert not library.bring_back(second)
+    assert not library.forget(second)
+    assert library.forget(first)
     assert [conversation.id for conversation in library.conversations()] == [2]
     assert library.conversation(1) is None
 
@@ -74,6 +75,12 @@ def _branched() -> Library:
         for number, parent in parents.items()
     ]
     return Library([Conversation(1, "One", 0, 5, leaf_id=6)], lambda _: messages)
+
+
+def _deleted(library: Library, message_id: int) -> Deleted:
+    entry = library.delete_message(1, message_id, float(message_id))
+    assert entry is not None
+    return entry
 
 
 def _shown(library: Library) -> list[int]:
@@ -95,39 +102,63 @@ def test_one_path_is_shown_and_another_can_be_chosen() -> None:
 
 def test_a_message_without_alternatives_is_deleted_alone() -> None:
     library = _branched()
-    assert library.delete_message(1, 5) == (5,)
-    assert _shown(library) == [2, 3, 6]
-    assert library.delete_message(1, 6) == (6,)
+    fifth, sixth = _deleted(library, 5), _deleted(library, 6)
+    assert (fifth.ids, sixth.ids) == ((5,), (6,))
     assert _shown(library) == [2, 3]
     assert library.end_of(1) == 6  # what is written now comes back in its place after undo
     library.put_message(Message(9, 1, "user", "9", 0.0, parent_id=6))
     library.show_leaf(1, 9)
     assert _shown(library) == [2, 3, 9]
-    library.undelete_messages()
+    assert library.bring_back(sixth)
     assert _shown(library) == [2, 3, 6, 9]
-    library.forget_deleted_messages()
+    assert library.forget(fifth)
     assert _shown(library) == [2, 3, 6, 9]
     assert library.message(1, 5) is None
-    assert library.undelete_messages() is None
+    assert not library.bring_back(fifth)
 
 
 def test_a_deleted_alternative_takes_its_branch_along_and_the_next_one_shows() -> None:
     library = _branched()
-    assert library.delete_message(1, 3) == (3, 5, 6)
+    third = _deleted(library, 3)
+    assert third.ids == (3, 5, 6)
     assert _shown(library) == [2, 4, 7, 8]
     assert library.alternatives(1, 4) == [4]
-    assert library.delete_message(1, 3) == ()
-    library.undelete_messages()
+    assert library.delete_message(1, 3, 1.0) is None
+    library.bring_back(third)
     assert _shown(library) == [2, 3, 5, 6]
-    library.delete_message(1, 4)
+    fourth = _deleted(library, 4)
     assert _shown(library) == [2, 3, 5, 6]
-    library.forget_deleted_messages()
+    library.forget(fourth)
     assert [message.id for message in library.all_messages(1)] == [2, 3, 5, 6]
+
+
+def test_a_message_from_the_trash_is_shown_whichever_branch_is() -> None:
+    library = _branched()
+    fifth = _deleted(library, 5)
+    library.show_branch(1, 4)
+    assert _shown(library) == [2, 4, 7, 8]
+    library.bring_back(fifth)
+    assert _shown(library) == [2, 3, 5, 6]
+
+
+def test_the_trash_has_messages_beside_chats_and_none_of_a_chat_that_is_there_itself() -> None:
+    library = _branched()
+    fifth = _deleted(library, 5)
+    assert library.trash() == [fifth]
+    assert fifth.title == "5"
+    chat = library.hide(1, 10.0)
+    assert chat is not None
+    assert library.trash() == [chat]
+    assert not library.bring_back(fifth)
+    library.bring_back(chat)
+    assert library.trash() == [fifth]
+    library.hide(1, 10.0)
+    library.forget(chat)
+    assert library.trash() == []
 
 
 def test_the_leaf_moves_up_when_it_is_dropped() -> None:
     library = _branched()
-    library.delete_message(1, 6)
-    library.forget_deleted_messages()
+    library.forget(_deleted(library, 6))
     assert library.conversation(1).leaf_id == 5  # type: ignore[union-attr]
     assert _shown(library) == [2, 3, 5]

@@ -9,6 +9,7 @@ from app.settings.settings import Settings
 from app.ui.chat_page.header import draft_words
 from app.ui.choice_popup import figure_words
 from engine.errors import InvalidOption
+from engine.messages import PlanReport
 from engine.modes import MEMORY_TITLES
 from tests.support.machine_scene import as_measured, plan
 
@@ -23,7 +24,7 @@ def test_places_in_memory_say_what_they_lack() -> None:
     assert lacking("A GPU") == lacking(None) == []
     assert lacking("") == lacking("A GPU", 0) == ["2 cannot be used here"]
     planned = {choice.key: choice for choice in memory_choices("auto", None, None, plan())}
-    assert planned[UNUSABLE].problem.startswith("GPU, GPU, layer by layer: ")
+    assert planned[UNUSABLE].problem.startswith("GPU; GPU, layer by layer: ")
     assert planned["disk"].detail.startswith("LLMCad: ")
     # Automatic has the speed of the mode that it takes, and how that compares.
     assert (planned["auto"].speed, planned["auto"].times) == (plan().modes[0], pytest.approx(14.5 / 5.9))
@@ -33,36 +34,45 @@ def test_places_in_memory_say_what_they_lack() -> None:
 def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one() -> None:
     refs = {"small": "dovetail", "other": "", "third": ""}
     problems = {"other": "Its vocabulary is another.", "third": "Its vocabulary is another."}
-    plans = {"": replace(plan(), chosen="lookup"), "small": as_measured(plan(), {"dovetail": 5.0})}
-    rows = draft_choices(refs, (), (), problems, plans)
+    plans = {"": replace(plan(), chosen="lookup"), "small": replace(drafting(5.0), chosen="lookup")}
+    rows = draft_choices(refs, (), (), problems, plans, {})
     assert [row.key for row in rows] == ["", "off", "lookup", "small", UNUSABLE]
     assert [figure_words(row) for row in rows] == [
-        "about 8.9 tok/s, 1.5 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
         "about 5.9 tok/s",
-        "about 8.9 tok/s, 1.5 times plain",
-        "5.0 tok/s, 0.8 times plain",
+        "about 8.9 tok/s, 1.5 times the usual speed",
+        "5.0 tok/s, 0.8 times the usual speed",
         "",
     ]
-    assert rows[-1].problem == "other, third: Its vocabulary is another."
-    chosen = draft_choices(refs, (), ("other",), problems, plans)
+    assert rows[-1].problem == "other; third: Its vocabulary is another."
+    chosen = draft_choices(refs, (), ("other",), problems, plans, {})
     assert [row.key for row in chosen if row.problem] == ["other", UNUSABLE]
 
 
 def test_a_chosen_draft_that_gains_nothing_is_said_beside_the_model() -> None:
-    loses = replace(as_measured(plan(), {"dovetail": 5.0}), chosen="dovetail")
-    drafted = replace(loses, modes=tuple(replace(mode, drafts=("d",)) for mode in loses.modes))
-    assert draft_words(drafted, ("d",)) == "draft: measured 0.8 times plain"
-    assert draft_words(replace(loses, chosen="plain"), ("d",)) == "draft not used: as fast as plain"
-    assert draft_words(drafted, ()) == draft_words(plan(), ("d",)) == draft_words(None, ("d",)) == ""
+    assert draft_words(drafting(5.0), ("d",)) == "draft: measured 0.8 times the usual speed"
+    left = replace(drafting(5.0), chosen="lookup")
+    assert draft_words(left, ("d",)) == "draft not used: measured 0.8 times the usual speed"
+    predicted = replace(left, modes=tuple(replace(mode, measured=False) for mode in left.modes))
+    assert draft_words(predicted, ("d",)) == "draft not used: predicted 0.8 times the usual speed"
+    nothing = [(drafting(5.0), ()), (drafting(12.0), ("d",)), (plan(), ("d",)), (None, ("d",))]
+    assert [draft_words(*case) for case in nothing] == [""] * 4
+
+
+def drafting(speed: float) -> PlanReport:
+    """A plan with a draft that was measured at some speed, and taken."""
+    made = as_measured(plan(), {"dovetail": speed})
+    modes = (replace(mode, drafts=("d",)) if mode.mode == "dovetail" else mode for mode in made.modes)
+    return replace(made, modes=tuple(modes), chosen="dovetail")
 
 
 def test_every_paper_is_found_by_its_name() -> None:
     refs = {"small": "dovetail", "heads": "ghidorah", "tokens": "ppd"}
-    alone = draft_choices(refs, ("heads",), (), {}, {})
+    alone = draft_choices(refs, ("heads",), (), {}, {}, {})
     assert [choice.key for choice in alone] == ["", "off", "lookup", *refs]
     assert [choice.detail.partition(":")[0] for choice in alone[3:]] == ["Dovetail", "Ghidorah", "PPD"]
     assert "Built in" in alone[4].detail
-    together = draft_choices(refs, (), ("small",), {}, {})
+    together = draft_choices(refs, (), ("small",), {}, {}, {})
     assert [choice.detail.partition(":")[0] for choice in together[3:]] == ["Dovetail", "Minions", "Minions"]
     assert [mode_title(name) for name in ("llmcad", "layer-offload", "new")] == [
         "LLMCad",

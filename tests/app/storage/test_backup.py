@@ -15,15 +15,19 @@ import pytest
 
 from app.chat.conversation import Conversation, ConversationOptions, Message, Preset
 from app.storage import backup as backup_module
+from app.storage import seals
 from app.storage.backup import (
     FOLDER,
     KEPT,
+    Doomed,
     back_up,
     backups,
     copies_with,
     erase_in_copies,
+    opened,
     replace_damaged,
 )
+from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME, Database, open_database
 from app.storage.schema import VERSION
 from engine.errors import StorageError
@@ -39,6 +43,13 @@ def filled(folder: Path) -> Database:
     database.writer.prepare_search()
     database.writer.save(CHAT, [PROMPT])
     return database
+
+
+NOTHING: tuple[frozenset[tuple[int, float]], frozenset[float]] = (frozenset(), frozenset())
+
+
+def doomed(chat: int, moment: float, **others: float) -> Doomed:
+    return {"conversations": (frozenset({(chat, moment)}), frozenset(others.values())), "messages": NOTHING}
 
 
 def names(folder: Path) -> list[str]:
@@ -191,13 +202,12 @@ def test_chats_are_erased_in_backups_of_each_version_by_id_and_by_moment(tmp_pat
         first.execute("UPDATE conversations SET created_at = 1.0 WHERE id = (SELECT min(id) FROM conversations)")
         first.commit()
         chats = first.execute("SELECT count(*) FROM conversations").fetchone()[0]
-    chosen = frozenset({(1, 1.0)})
     # Another chat that is here was begun at the same moment: it is not taken for this one.
-    assert [found.day for found in copies_with(tmp_path, chosen, frozenset({1.0}))[0]] == [
+    assert [found.day for found in copies_with(tmp_path, doomed(1, 1.0, others=1.0))[0]] == [
         "2026-11-21",
         "2026-01-01",
     ]
-    assert erase_in_copies(tmp_path, chosen, frozenset({8.0})) == 3
+    assert erase_in_copies(tmp_path, doomed(1, 1.0, others=8.0)) == 3
     for path in sorted((tmp_path / FOLDER).iterdir()):
         with closing(sqlite3.connect(path)) as copy:
             assert copy.execute("SELECT count(*) FROM conversations WHERE created_at = 1.0").fetchone() == (0,)
@@ -205,7 +215,31 @@ def test_chats_are_erased_in_backups_of_each_version_by_id_and_by_moment(tmp_pat
             kept = copy.execute("SELECT count(*) FROM conversations").fetchone()[0]
             assert kept == (chats - 1 if path == old else 1)
     assert b"Hello" not in (tmp_path / FOLDER / "tenon-000001-2026-11-21.sqlite3").read_bytes()
-    assert copies_with(tmp_path, chosen, frozenset({8.0})) == ([], False)
+    assert copies_with(tmp_path, doomed(1, 1.0, others=8.0)) == ([], False)
+    close(database)
+
+
+def test_a_message_is_erased_in_the_backups_and_what_followed_it_moves_up(tmp_path: Path) -> None:
+    database = filled(tmp_path)
+    chat = database.reader.conversations()[0]
+    first = database.reader.messages(chat.id)[0]
+    chain = [
+        replace(first, id=first.id + step, content=f"word{step}", created_at=float(step), parent_id=first.id + step - 1)
+        for step in (1, 2, 3)
+    ]
+    database.writer.save(replace(chat, leaf_id=chain[2].id), chain)
+    database.writer.back_up(TODAY)
+    wanted = frozenset({(chain[1].id, 2.0)}), frozenset({1.0, 3.0})
+    gone = {"conversations": NOTHING, "messages": wanted}
+    assert [found.day for found in copies_with(tmp_path, gone)[0]] == [TODAY.isoformat()]
+    assert erase_in_copies(tmp_path, gone) == 1
+    (path,) = (tmp_path / FOLDER).iterdir()
+    assert b"word2" not in path.read_bytes()
+    with opened(path) as copy:
+        left = [(message.id, message.parent_id) for message in ConversationStore(copy, tmp_path).messages(chat.id)]
+        assert seals.damaged_rows(copy) == {}
+    assert (chain[2].id, chain[0].id) in left
+    assert copies_with(tmp_path, gone) == ([], False)
     close(database)
 
 
@@ -223,7 +257,7 @@ def test_a_backup_that_cannot_be_written_again_stays_as_it_was(tmp_path: Path, m
 
     monkeypatch.setattr(backup_module.os, "replace", refuse)
     with pytest.raises(StorageError):
-        erase_in_copies(tmp_path, frozenset({(1, 1.0)}), frozenset())
+        erase_in_copies(tmp_path, doomed(1, 1.0))
     assert second.read_bytes() == before
     assert b"Hello" not in first.read_bytes()
     assert sorted((tmp_path / FOLDER).iterdir()) == [first, second]
@@ -235,6 +269,6 @@ def test_a_damaged_backup_is_deleted_where_something_is_to_be_erased(tmp_path: P
     database.writer.back_up(TODAY)
     (path,) = (tmp_path / FOLDER).iterdir()
     path.write_bytes(path.read_bytes()[:4096] + b"\xff" * 8192)
-    assert erase_in_copies(tmp_path, frozenset({(5, 5.0)}), frozenset()) == 1
+    assert erase_in_copies(tmp_path, doomed(5, 5.0)) == 1
     assert not path.exists()
     close(database)

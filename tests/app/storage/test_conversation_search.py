@@ -89,9 +89,9 @@ def test_the_index_follows_every_change(database: Database) -> None:
     assert found(database, "alpha") == []
     database.writer.save(CHAT, [replace(streaming, content="gamma", state=MessageState.COMPLETE)])
     assert (found(database, "alpha"), found(database, "gamma")) == ([], [2])
-    database.writer.set_messages_deleted([2], True)
+    database.writer.set_messages_deleted([2], 5.0)
     assert found(database, "gamma") == []
-    database.writer.set_messages_deleted([2], False)
+    database.writer.set_messages_deleted([2], None)
     database.writer.set_deleted(1, True)
     assert found(database, "gamma") == []
     database.writer.set_deleted(1, False)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from app.chat.conversation import (
     ReplyDetails,
     ReplyStatistics,
 )
+from app.chat.library import Deleted
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
 from engine.errors import StorageError
@@ -106,27 +108,32 @@ def test_everything_about_a_conversation_and_presets_are_kept(database: Database
 def test_deleted_messages_come_back_or_are_erased_and_what_followed_moves_up(database: Database) -> None:
     chain = [replace(PROMPT, id=number, parent_id=number - 1 if number > 2 else None) for number in range(2, 7)]
     database.writer.save(replace(CHAT, leaf_id=6), chain)
-    database.writer.set_messages_deleted([3, 6], True)
+    database.writer.set_messages_deleted([3, 6], 7.0)
     assert [message.id for message in database.reader.messages(1) if message.deleted] == [3, 6]
+    created_at = PROMPT.created_at
+    rows = ((3, created_at), (6, created_at))
+    assert database.reader.deleted_messages() == [Deleted(1, 7.0, "Grüße 👋", rows)]
     database.writer.save(CHAT, [replace(chain[1], content="late news")])  # do not bring it back
     assert database.reader.messages(1)[1].deleted
-    database.writer.set_messages_deleted([3], False)
+    database.writer.set_messages_deleted([3], None)
     database.writer.erase_messages([3, 6, 99])
     left = [(message.id, message.parent_id) for message in database.reader.messages(1)]
     assert left == [(2, None), (4, 2), (5, 4)]
 
 
-def test_the_next_start_erases_deleted_messages(tmp_path: Path) -> None:
+def test_a_message_stays_in_the_trash_for_thirty_days(tmp_path: Path) -> None:
     first = open_database(tmp_path)
     first.writer.save(
         replace(CHAT, leaf_id=4),
         [PROMPT, replace(PROMPT, id=3, parent_id=2), replace(PROMPT, id=4, parent_id=3)],
     )
-    first.writer.set_messages_deleted([3, 4], True)
+    first.writer.set_messages_deleted([3], time.time() - 29.9 * 86_400)
+    first.writer.set_messages_deleted([4], time.time() - 30.1 * 86_400)
     close(first)
     second = open_database(tmp_path)
-    assert second.reader.messages(1) == [PROMPT]
-    assert second.reader.conversations()[0].leaf_id == 2
+    assert [message.id for message in second.reader.messages(1)] == [2, 3]
+    assert [entry.ids for entry in second.deleted] == [(3,)]
+    assert second.reader.conversations()[0].leaf_id == 3
     close(second)
 
 

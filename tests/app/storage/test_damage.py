@@ -204,8 +204,8 @@ def test_writing_on_does_not_seal_what_is_damaged(tmp_path: Path, monkeypatch: p
     flip(tmp_path, b"Question 1.3")
     monkeypatch.setattr("app.storage.database._CHECKED_BYTES", 0)
     database = open_database(tmp_path)
-    database.writer.set_messages_deleted([104], True)
-    database.writer.set_messages_deleted([104], False)
+    database.writer.set_messages_deleted([104], 5.0)
+    database.writer.set_messages_deleted([104], None)
     database.writer.erase_messages([103])  # changes what the damaged one follows
     assert "damaged on the disk" in database.reader.messages(100)[2].error
     close(database)

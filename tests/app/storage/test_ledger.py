@@ -61,7 +61,7 @@ def test_it_is_noted_behind_the_sync_and_not_where_that_fails(
 
 CHANGES: list[Callable[[ConversationStore], object]] = [
     lambda store: store.save(CHAT, []),
-    lambda store: store.set_messages_deleted((2,), True),
+    lambda store: store.set_messages_deleted((2,), 5.0),
     lambda store: store.erase_messages((2,)),
     lambda store: store.set_deleted(1, True),
     lambda store: store.erase(1),

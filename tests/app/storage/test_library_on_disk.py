@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -65,13 +66,14 @@ class Person:
         if operation == "say":
             self.add(self.library.end_of(self.chat))
         elif operation == "undo":
-            restored = self.library.undelete_messages()
-            if restored is not None:
-                self.store.set_messages_deleted(restored.message_ids, False)
+            for entry in self.library.trash()[:1]:
+                self.library.bring_back(entry)
+                self.store.set_messages_deleted(entry.ids, None)
                 self.save()
         elif operation == "erase":
-            for dropped in self.library.forget_deleted_messages():
-                self.store.erase_messages(dropped.message_ids)
+            for entry in self.library.trash()[choice % 2 :]:
+                self.library.forget(entry)
+                self.store.erase_messages(entry.ids)
                 self.save()
         elif known:
             message = known[choice % len(known)]
@@ -81,9 +83,11 @@ class Person:
                 self.library.show_branch(self.chat, message.id)
                 self.save()
             else:
-                ids = self.library.delete_message(self.chat, message.id)
+                self.next_id += 1
+                entry = self.library.delete_message(self.chat, message.id, float(self.next_id))
+                assert entry is not None
                 self.save()
-                self.store.set_messages_deleted(ids, True)
+                self.store.set_messages_deleted(entry.ids, entry.deleted_at)
 
 
 def shown(library: Library, chat: int) -> list[int]:
@@ -105,7 +109,9 @@ def test_a_restart_shows_the_same(store: ConversationStore, operations: list[tup
     assert again.conversation(chat) == library.conversation(chat)
     assert shown(again, chat) == shown(library, chat)
     before = shown(library, chat)
-    store.clear_up()  # what a start does: deleted messages go for good
+    again.add_deleted(entry for entry in store.deleted_messages() if entry.conversation_id == chat)
+    assert [replace(entry, leaf_id=None) for entry in library.trash()] == again.trash()
+    store.clear_up()  # what a start does: messages that were deleted long ago go for good
     cleared = Library(store.conversations(), store.messages)
     assert shown(cleared, chat) == before
     hits = {hit.message_id for hit in store.search("words", 1000).hits if hit.conversation_id == chat}

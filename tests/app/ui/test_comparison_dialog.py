@@ -1,8 +1,9 @@
-"""Two modes side by side."""
+"""Two replies side by side."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,16 +11,20 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QBoxLayout
 from pytestqt.qtbot import QtBot
 
-from app.chat.comparison import Trial
-from app.ui.comparison_dialog import ComparisonDialog
+from app.chat.comparison import Contender, Trial
+from app.ui.comparison_dialog import ComparisonDialog, TrialColumn
 from app.ui.main_window import MainWindow
+from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.message_actions import Action
+from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.table import TableBlock
 from engine.messages import (
     Cancel,
     ErrorReport,
     Failed,
     Finished,
     Generate,
+    MakePlan,
     Memory,
     Plan,
     PrefillProgress,
@@ -30,15 +35,31 @@ from engine.messages import (
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 REST = tuple(range(10, 40))
-PLAIN = Trial("plain", "plain", "One two 😀 three", (1, 2, 3, *REST), 2.0, 7.5, None, 1.0, True)
-SAME = Trial("lookup", "lookup", "One two 😀 three", (1, 2, 3, *REST), 1.0, 15.0, 2.5, 1.0, True)
-OTHER = Trial("lookup", "lookup", "One two 😀 four", (1, 2, 4, *REST), 1.0, 15.0, 2.5, 1.0, True)
+SMOL = Contender("smollm2", "SmolLM2 135M", "plain")
+PLAIN = Trial(SMOL, "plain", "One two 😀 three", (1, 2, 3, *REST), 2.0, 7.5, 430.0, 512_000_000, read=1.0, ended=True)
+SAME = replace(
+    PLAIN,
+    asked=replace(SMOL, way="lookup"),
+    ran="lookup",
+    seconds=1.0,
+    tokens_per_second=15.0,
+    mean_acceptance_length=2.5,
+)
+OTHER = replace(SAME, text="One two 😀 four", token_ids=(1, 2, 4, *REST))
 
 
 def show(workspace: ScriptedWorkspace, *trials: Trial) -> None:
     """Show the results of both."""
     workspace.comparison.trials = trials
     workspace.comparison.changed.emit()
+
+
+def marked(column: TrialColumn) -> str:
+    """What is marked in a reply."""
+    pieces = list(column.reply.blocks._pieces())
+    return "".join(
+        piece.block.text[start:end] for piece in pieces for start, end in getattr(piece.widget, "_drafted", ())
+    )
 
 
 @pytest.fixture
@@ -64,7 +85,7 @@ def test_the_prompt_that_is_typed_is_compared(
         ("off",),
         64,
     )
-    assert [trial.mode for trial in workspace.comparison.trials] == ["plain", "lookup"]
+    assert [trial.asked.way for trial in workspace.comparison.trials] == ["plain", "lookup"]
     assert (dialog.run_button.text(), dialog.prompt.isReadOnly()) == ("Stop", True)
     assert not dialog.columns[0].mode.isEnabled()
 
@@ -75,7 +96,7 @@ def test_a_blank_chat_offers_to_show_the_gain(qtbot: QtBot, window: MainWindow, 
     assert dialog is not None
     assert workspace.engine.last(Generate).messages[-1].content == dialog.prompt.toPlainText()
     assert "def describe(prices):" in dialog.prompt.toPlainText()
-    assert [trial.mode for trial in workspace.comparison.trials] == ["plain", "auto"]
+    assert [trial.asked.way for trial in workspace.comparison.trials] == ["plain", "auto"]
 
 
 def test_each_column_tells_how_far_it_is(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
@@ -89,20 +110,22 @@ def test_each_column_tells_how_far_it_is(workspace: ScriptedWorkspace, dialog: C
     first, second = dialog.columns
     assert (first.figures.text(), second.figures.text()) == (
         "Reading the prompt, 40 %",
-        "Waits for the other mode",
+        "Waits for the other reply",
     )
     workspace.tell(TokensAdded(request, "One", (1,)))
     workspace.comparison.changed.emit()
-    assert (first.text.toPlainText(), first.figures.text()) == ("One", "Writing, 1 token")
+    assert (first.reply.blocks.text, first.figures.text()) == ("One", "Writing, 1 token")
     moment = 2.0
-    timings = Timings(predicted_per_second=7.5)
+    timings = Timings(predicted_per_second=7.5, time_to_first_token_ms=430.0)
     reply = Reply(
         PLAIN.text, (1,), PLAIN.token_ids, "plain", "smollm2", (), "fp32", {}, "end", Plan("plain", ""),
-        timings, Memory(),
+        timings, Memory(resident_bytes=512_000_000),
     )  # fmt: skip
     workspace.tell(Finished(request, reply))
-    assert first.text.toPlainText() == PLAIN.text
-    assert first.figures.text() == "33 tokens  ·  2.0 s in all  ·  7.5 tok/s  ·  ran Plain"
+    assert first.reply.blocks.text == PLAIN.text
+    assert first.figures.text() == (
+        "7.5 tok/s  ·  first token 430 ms  ·  512 MB in memory  ·  33 tokens  ·  2.0 s in all  ·  ran Plain"
+    )
     assert second.figures.text() == "Loading and reading the prompt"
     assert dialog.verdict_text == ""
 
@@ -111,7 +134,7 @@ def test_identical_replies_are_said_to_be_so(workspace: ScriptedWorkspace, dialo
     show(workspace, PLAIN, SAME)
     assert dialog.verdict_text == "Lookup wrote 2.0 times as fast; the texts are identical."
     assert "2.5 tokens/step" in dialog.columns[1].figures.text()
-    assert [column.text.extraSelections() for column in dialog.columns] == [[], []]
+    assert [marked(column) for column in dialog.columns] == ["", ""]
     assert dialog.run_button.text() == "Compare"
 
 
@@ -132,7 +155,7 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
     plain = replace(PLAIN, mean_acceptance_length=1.0, tokens_per_second=15.0)  # it guesses nothing
     show(workspace, plain, replace(SAME, tokens_per_second=7.5))
     assert dialog.verdict_text == "Plain wrote 2.0 times as fast; the texts are identical."
-    auto = replace(SAME, mode="auto", ran="plain", tokens_per_second=15.0)  # the same mode ran twice
+    auto = replace(SAME, asked=replace(SMOL, way="auto"), ran="plain")  # the same mode ran twice
     show(workspace, PLAIN, auto)
     assert dialog.verdict_text == "Automatic wrote 2.0 times as fast; the texts are identical."
 
@@ -140,12 +163,86 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
 def test_the_first_difference_is_marked_in_both(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     show(workspace, PLAIN, OTHER)
     assert dialog.verdict_text == "Lookup wrote 2.0 times as fast; the texts differ from token 3 on."
-    for column, marked in zip(dialog.columns, ("three", "four"), strict=True):
-        selections = column.text.extraSelections()
-        cursor = selections[0].cursor  # type: ignore[attr-defined]
-        assert cursor.selectedText() == marked
+    assert [marked(column) for column in dialog.columns] == ["three", "four"]
     show(workspace, PLAIN, SAME)
-    assert dialog.columns[0].text.extraSelections() == []
+    assert marked(dialog.columns[0]) == ""
+
+
+def test_replies_are_shown_as_the_transcript_shows_them(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
+    text = "# Sum\n\nIt *adds*.\n\n```python\nsum(prices)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    show(workspace, replace(PLAIN, text=text), SAME)
+    found = dialog.columns[0].reply.blocks.widgets
+    assert [type(widget) for widget in found] == [ProseBlock, ProseBlock, CodeBlock, TableBlock]
+    assert found[1].toPlainText() == "It adds."  # type: ignore[union-attr]
+    assert all(not widget.isHidden() and widget.width() > 100 for widget in found)
+
+
+def test_a_long_reply_follows_its_end_and_shows_where_it_differs(
+    qtbot: QtBot, workspace: ScriptedWorkspace, dialog: ComparisonDialog
+) -> None:
+    qtbot.waitExposed(dialog)
+    lines = [f"Paragraph {number} of this reply." for number in range(60)]
+    show(workspace, replace(PLAIN, text="\n\n".join(lines), ended=False))
+    bar = dialog.columns[0].reply.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    other = [*lines[:10], "Another one.", *lines[11:]]
+    one, two = (
+        replace(trial, text="\n\n".join(text), token_ids=tuple(range(start, start + 60)))
+        for trial, text, start in ((PLAIN, lines, 0), (SAME, other, 60))
+    )
+    show(workspace, one, two)
+    assert marked(dialog.columns[0]).startswith("Paragraph 10")
+    assert 0 < bar.value() < bar.maximum() / 2
+
+
+def test_two_models_are_compared(
+    qtbot: QtBot, workspace: ScriptedWorkspace, window: MainWindow, tmp_path: Path
+) -> None:
+    other = tmp_path / "Other-8B.gguf"
+    other.touch()
+    remote = "remote:there/elsewhere"
+    workspace.settings.remember_model(str(other))
+    workspace.settings.remember_model(remote)
+    window.page.composer.set_text("What is two and two?")
+    window.commands["compare-modes"].trigger()
+    dialog = window.findChild(ComparisonDialog)
+    assert dialog is not None
+    first, second = dialog.columns
+    assert second.model.findData(remote) == -1
+    assert (first.model.chosen(), second.model.chosen()) == ("smollm2", "smollm2")
+    second.model.setCurrentIndex(second.model.findData(str(other)))
+    second.model.activated.emit(0)
+    assert (first.mode.chosen(), second.mode.chosen()) == ("auto", "auto")  # each as it runs best
+    assert workspace.engine.last(MakePlan).options.model == str(other)
+    second.weights.setCurrentIndex(second.weights.findData("q8_0"))
+    dialog.run_button.click()
+    asked = workspace.engine.last(Generate)
+    assert asked.options.model == "smollm2"
+    workspace.tell(Failed(asked.request_id, ErrorReport("InternalError", "It failed.")))
+    asked = workspace.engine.last(Generate)
+    assert (asked.options.model, asked.options.weights) == (str(other), "q8_0")
+    workspace.tell(Failed(asked.request_id, ErrorReport("InternalError", "It failed.")))
+    there = Contender(str(other), "Other-8B")
+    show(workspace, PLAIN, replace(SAME, asked=there, token_ids=tuple(range(90, 140)), text="Five"))
+    assert dialog.verdict_text == "Other-8B wrote 2.0 times as fast."
+    assert [marked(column) for column in dialog.columns] == ["", ""]
+
+
+def test_formats_of_one_model_are_compared(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
+    smaller = replace(PLAIN, asked=replace(SMOL, weights="q8_0"), tokens_per_second=15.0, token_ids=(1, 2, 4, *REST))
+    show(workspace, PLAIN, smaller)
+    assert dialog.verdict_text == "q8_0 wrote 2.0 times as fast; the texts differ from token 3 on."
+    shown = dialog.columns[0].weights
+    assert [shown.itemText(at) for at in range(2)] == ["Weights: Automatic", "Weights: 32-bit"]
+    assert marked(dialog.columns[0]) == ""  # another format is another model: nothing promises the same text
+
+
+def test_a_draft_can_be_chosen_by_itself(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
+    mode = dialog.columns[1].mode
+    mode.setCurrentIndex(mode.findText("Draft head of SmolLM2"))
+    dialog.columns[0].mode.setCurrentIndex(mode.findText("Draft head of SmolLM2"))
+    dialog.run_button.click()
+    assert workspace.engine.last(Generate).options.drafts == ("smollm2-draft",)
 
 
 def test_stop_and_close(qtbot: QtBot, workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
@@ -162,12 +259,12 @@ def test_stop_and_close(qtbot: QtBot, workspace: ScriptedWorkspace, dialog: Comp
 def test_why_it_cannot_begin_is_told(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     workspace.turns.send(None, "Another question")
     dialog.run_button.click()
-    assert dialog.verdict_text == ("A reply is being written: compare the modes when it is done, or stop it first.")
+    assert dialog.verdict_text == ("A reply is being written: compare when it is done, or stop it first.")
     assert dialog.run_button.text() == "Compare"
 
 
 def test_a_mode_that_failed_tells_why(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
-    show(workspace, PLAIN, Trial("lookup", problem="It went wrong.", ended=True))
+    show(workspace, PLAIN, Trial(replace(SMOL, way="lookup"), problem="It went wrong.", ended=True))
     assert dialog.columns[1].figures.text() == "It went wrong."
     assert dialog.verdict_text == ""
 
@@ -177,9 +274,11 @@ def test_it_can_be_copied_as_text(workspace: ScriptedWorkspace, dialog: Comparis
     show(workspace, PLAIN, SAME)
     dialog.copy_button.click()
     assert QGuiApplication.clipboard().text() == (
-        "Model: SmolLM2 135M\n\nPrompt: What is two and two?\n\n"
-        "Plain: 33 tokens  ·  2.0 s in all  ·  7.5 tok/s  ·  ran Plain\nOne two 😀 three\n\n"
-        "Lookup: 33 tokens  ·  1.0 s in all  ·  15.0 tok/s  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
+        "Prompt: What is two and two?\n\n"
+        "SmolLM2 135M, Plain: 7.5 tok/s  ·  first token 430 ms  ·  512 MB in memory  ·  33 tokens  ·  2.0 s in all  ·  "
+        "ran Plain\nOne two 😀 three\n\n"
+        "SmolLM2 135M, Lookup: 15.0 tok/s  ·  first token 430 ms  ·  512 MB in memory  ·  33 tokens  ·  1.0 s in all"
+        "  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
         "Lookup wrote 2.0 times as fast; the texts are identical.\n"
     )
 

@@ -167,6 +167,20 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     assert button.words == "Medusa heads of SmolLM2"
 
 
+def test_the_layer_that_a_model_comes_with_is_offered_where_it_has_one(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    button = window.page.composer.draft_button
+    for problem, offered in (("The model comes without one.", False), ("", True)):
+        button.click()
+        assert button.popup is not None
+        workspace.tell(DraftChecked(workspace.engine.last(CheckDrafts).request_id, "mtp", problem, "dovetail"))
+        found = {choice.title: choice for choice in button.popup.choices}
+        assert ("The model's own layer (MTP)" in found) == offered
+        button.popup.close()
+    assert found["The model's own layer (MTP)"].detail.endswith("Comes with the model.")
+
+
 def test_the_menu_of_memory_follows_that_of_drafts(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
@@ -244,7 +258,8 @@ def test_what_is_said_never_covers_the_field(window: MainWindow, qtbot: QtBot) -
 
     def clear_of_it() -> bool:
         top = composer.mapTo(window, QPoint(0, 0)).y()
-        return composer.height() > 150 and window.toast.geometry().bottom() < top
+        end = window.toast.mapTo(window, window.toast.rect().bottomLeft()).y()
+        return composer.height() > 150 and end < top
 
     qtbot.waitUntil(clear_of_it)
 

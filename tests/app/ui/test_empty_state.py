@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.engine_state import EnginePhase, EngineState, ServerPlace
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
 from engine.messages import DEFAULT_MODEL, ErrorReport
@@ -31,9 +33,39 @@ def test_the_bundled_model_is_called_what_it_is_and_a_button_leads_to_better_one
     assert not blank.better.isVisible()
     base = EngineState(EnginePhase.READY, "/m/base", "Base 8B", "q4_k_m", only_continues=True)
     workspace.set_engine(base)
-    assert "Base 8B goes on with a text that you begin." in said()
-    assert not any(button.isVisible() for button in blank.buttons)
+    assert "Base 8B continues a text that you begin." in said()
+    assert blank.buttons[0].text().startswith("Once upon a time")
+    qtbot.mouseClick(blank.buttons[0], Qt.MouseButton.LeftButton)
+    assert workspace.open_chat.options().continues  # it is gone on with, not answered
+    window.page.open(None)
     workspace.set_engine(READY)
     assert blank.buttons[0].isVisible()
     qtbot.mouseClick(blank.better, Qt.MouseButton.LeftButton)
     assert window.places.current == MODELS
+
+
+def test_what_is_suggested_is_what_the_model_can_do(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    def offered(name: str, **changes: object) -> str:
+        workspace.set_engine(replace(EngineState(EnginePhase.READY, f"/m/{name}", name), **changes))  # type: ignore[arg-type]
+        return " ".join(button.text() for button in window.page.empty_state.buttons)
+
+    smallest = offered("SmolLM2 135M")
+    assert "plants" in smallest
+    assert "hash table" not in smallest  # which it gets wrong
+    assert offered("Renamed", parameters=135_000_000) == smallest  # what was loaded is known, whatever its name
+    small_coder, coder = offered("Qwen2.5 Coder 0.5B Instruct"), offered("qwen2.5-coder-1.5b-instruct-q4_k_m")
+    assert all("Python" in text for text in (small_coder, coder))
+    assert small_coder != coder
+    chat, large = offered("Llama 3.2 3B Instruct"), offered("Llama 3.1 8B Instruct")
+    assert "meeting" in chat
+    assert "lighthouse" in large
+    assert len({smallest, small_coder, coder, chat, large}) == 5
+    assert offered("gpt", server=ServerPlace("Office")) == large
+
+
+def test_suggestions_stay_where_the_window_is_low(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    window.resize(853, 560)
+    qtbot.wait(50)
+    assert all(button.isVisible() for button in window.page.empty_state.buttons)

@@ -69,8 +69,8 @@ def chat_with_the_word(workspace: ScriptedWorkspace) -> int:
     return chat
 
 
-def erase(window: MainWindow, workspace: ScriptedWorkspace, chat: int, in_backups: bool) -> None:
-    workspace.shelf.delete(chat)
+def erase(window: MainWindow, in_backups: bool) -> None:
+    """Erase what was deleted last."""
     window.commands["trash"].trigger()
     dialog = window.findChild(TrashDialog)
     assert dialog is not None
@@ -85,19 +85,38 @@ def erase(window: MainWindow, workspace: ScriptedWorkspace, chat: int, in_backup
 def test_a_chat_that_is_erased_is_gone_at_once(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = chat_with_the_word(workspace)
     wait_until(lambda: {"tenon.sqlite3-wal", "settings.json"} <= set(files_with(workspace)))
-    erase(window, workspace, chat, False)
+    workspace.shelf.delete(chat)
+    erase(window, False)
     wait_until(lambda: files_with(workspace) == [])
     workspace.add_conversation("Later", 0, "more", "text")
     assert files_with(workspace) == []
 
 
-def test_a_deleted_message_is_gone_when_nobody_can_bring_it_back(workspace: ScriptedWorkspace) -> None:
+@pytest.mark.parametrize("in_backups", [False, True])
+def test_a_message_that_is_erased_from_the_trash_is_gone(
+    window: MainWindow, workspace: ScriptedWorkspace, in_backups: bool
+) -> None:
     chat = workspace.add_conversation("Chat", 0, "first", "reply", f"{WORD} again and again " * 400, "reply")
     workspace.written()
+    workspace._writer.run(lambda: workspace.archive._store.back_up(date(2026, 1, 1)))
     message = workspace.library.messages(chat)[2]
-    workspace.turns.delete(chat, message.id)
-    workspace.turns.erase_timer.setInterval(1)
-    workspace.turns.erase_timer.start()
+    workspace.shelf.delete_message(chat, message.id)
+    assert len(files_with(workspace)) > 1
+    erase(window, in_backups)
+    backup = "tenon-000001-2026-01-01.sqlite3"
+    wait_until(lambda: files_with(workspace) == ([] if in_backups else [backup]))
+    with closing(sqlite3.connect(workspace._data_folder / "backups" / backup)) as copy:  # it has the others
+        contents = [row[0] for row in copy.execute("SELECT content FROM messages ORDER BY id")]
+    assert contents[:2] == ["first", "reply"]
+    assert len(contents) == (3 if in_backups else 4)
+
+
+def test_erasing_a_chat_erases_its_deleted_messages(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "first", f"{WORD} again and again " * 400)
+    workspace.written()
+    workspace.shelf.delete_message(chat, workspace.library.messages(chat)[1].id)
+    workspace.shelf.delete(chat)
+    erase(window, False)
     wait_until(lambda: files_with(workspace) == [])
 
 
@@ -121,10 +140,11 @@ def test_what_is_taken_out_of_a_draft_leaves_the_log(workspace: ScriptedWorkspac
     wait_until(lambda: files_with(workspace) == [])
 
 
-def test_closing_the_window_erases_what_was_deleted(workspace: ScriptedWorkspace) -> None:
+def test_closing_the_window_erases_what_was_erased(workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, f"{WORD} again and again " * 400, "reply")
     workspace.written()
-    workspace.turns.delete(chat, workspace.library.messages(chat)[0].id)
+    workspace.shelf.delete_message(chat, workspace.library.messages(chat)[0].id)
+    workspace.shelf.erase(workspace.library.trash()[0])
     workspace._folder.cleanup = lambda: None  # type: ignore[method-assign]
     workspace.close()
     folder = Path(workspace._folder.name)
@@ -156,7 +176,8 @@ def test_the_backups_have_it_until_it_is_erased_there(
     workspace.written()
     damaged = workspace._data_folder / "tenon-corrupt-2026-01-01.sqlite3"
     damaged.write_bytes(f"half a database with {WORD}".encode())
-    erase(window, workspace, chat, in_backups)
+    workspace.shelf.delete(chat)
+    erase(window, in_backups)
     backups = [f"tenon-{day:06}-2026-01-{day:02}.sqlite3" for day in range(1, 4)]
     if not in_backups:
         wait_until(lambda: files_with(workspace) == sorted([damaged.name, *backups]))

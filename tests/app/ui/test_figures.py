@@ -62,9 +62,9 @@ def test_no_digit_before_the_point_is_lost() -> None:
 @pytest.mark.parametrize(
     ("mode", "tokens", "plain", "said"),
     [
-        ("lookup", 120, 10.0, "Lookup 1.4 times plain"),
-        ("lookup", 120, 14.0, "Lookup as fast as plain"),
-        ("lookup", 120, 20.0, "Lookup 0.7 times plain"),
+        ("lookup", 120, 10.0, "Lookup 1.4 times the usual speed"),
+        ("lookup", 120, 14.0, "Lookup at the usual speed"),
+        ("lookup", 120, 20.0, "Lookup 0.7 times the usual speed"),
         ("lookup", 120, None, "Lookup"),
         ("lookup", 8, 10.0, "Lookup"),  # too short to say anything
         ("plain", 120, 10.0, "Plain"),

@@ -84,12 +84,12 @@ def test_nothing_found_is_said_and_escape_takes_the_marks_away(
     assert bar.said.text() == "Nothing found"
     assert not window.commands["find-next"].isEnabled()
     bar = open_find(window, "pear")
-    assert window.page.transcript.views[0].found == 1
+    assert window.page.transcript.views[0].blocks.found == 1
 
     QTest.keyClick(bar.field, Qt.Key.Key_Escape)
 
     assert not bar.isVisible()
-    assert window.page.transcript.views[0].found == 0
+    assert window.page.transcript.views[0].blocks.found == 0
     assert window.page.composer.prompt.hasFocus()
 
 
@@ -174,11 +174,11 @@ def test_words_of_a_search_in_all_chats_are_marked_in_the_message_that_is_opened
 
     view = window.page.transcript.view_of(message.id)
     assert view is not None
-    assert view.found == 2
+    assert view.blocks.found == 2
     assert current_place(window) == (message.id, 0)
     assert not window.find_in_chat.bar.isVisible()
     window.sidebar.search.clear()
-    assert view.found == 0
+    assert view.blocks.found == 0
 
 
 def test_marks_of_drafts_and_of_a_search_stand_beside_each_other(

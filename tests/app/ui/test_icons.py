@@ -5,12 +5,13 @@ import errno
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.theme import icons
 from app.ui.theme.icons import ICON_FOLDER, tinted_pixmap
+from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.sources import tree_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -64,6 +65,18 @@ def test_the_windows_commands_and_buttons_have_icons_that_can_be_painted(window:
     for button in buttons:
         image = button.icon().pixmap(16, 16).toImage()
         assert any(image.pixelColor(x, y).alpha() for x in range(16) for y in range(16)), button.toolTip()
+
+
+def test_no_menu_has_icons(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    workspace.shelf.move_to_folder(chat, "Work")
+    window.page.open(chat)
+    rows, views = window.sidebar.list, window.page.transcript.views
+    menus = [window.menu, rows.menu(chat), rows.head_menu("Work"), *(view.buttons.menu() for view in views)]
+    menus += [menu for one in menus for menu in one.findChildren(QMenu)]
+    entries = [entry for menu in menus for entry in menu.actions()]
+    assert len(entries) > 40
+    assert [entry.text() for entry in entries if not entry.icon().isNull()] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

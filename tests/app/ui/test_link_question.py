@@ -83,7 +83,7 @@ def test_the_place_that_opens_stands_alone(
             "“%E2%80%AEbank.example%2F” is sent to it as a user name",
         ),
         ("https://bücher.de/", "It is looked up as xn--bcher-kva.de."),
-        ("https://www.раypal.com/", "Its letters are of several scripts"),
+        ("https://www.раypal.com/", "This name mixes alphabets"),
     ],
 )
 def test_what_misleads_is_named(window: MainWindow, address: str, remark: str) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.chat.markdown_blocks import BlockKind, BlockSplitter, joined_text, split_blocks
 from app.chat.search import phrase_pattern
+from app.ui.chat_page import find
 from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
 from app.ui.transcript import reply_blocks
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.reply import ReplyView
@@ -20,7 +23,6 @@ from tests.support.scripted_workspace import ScriptedWorkspace
 
 PARAGRAPHS = [f"paragraph number {number}" for number in range(3_000)]
 _MOST = 120  # widgets: what fits into five heights of the window
-_UNPARTED = {"formulas": 0, "thoughts": 60_000}
 
 
 def opened(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, text: str) -> ReplyView:
@@ -46,7 +48,7 @@ def first_seen(window: MainWindow, view: ReplyView) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_block_is_long(kind: str) -> None:
     blocks = split_blocks(KINDS[kind](60_000))
-    most = {BlockKind.CODE: 8_300, BlockKind.THINK: 60_000}
+    most = {BlockKind.CODE: 8_300, BlockKind.THINK: 8_300}
     assert max(len(block.text) - most.get(block.kind, 2_300) for block in blocks) <= 0
 
 
@@ -128,7 +130,7 @@ def test_a_long_text_is_parsed_in_pieces(
     feed = BlockSplitter.feed
     monkeypatch.setattr(BlockSplitter, "feed", lambda splitter, text: (fed.append(len(text)), feed(splitter, text))[1])
     view = opened(qtbot, window, workspace, "word " * 40_000)
-    assert sum(fed) == 200_000
+    assert 200_000 <= sum(fed) < 250_000  # what is near the view is parsed again
     assert max(fed) <= reply_blocks._FED
     assert view.text == "word " * 40_000
 
@@ -173,6 +175,60 @@ def test_a_reply_that_streams_below_leaves_what_is_read(
     assert last.toPlainText() == PARAGRAPHS[1_499]
 
 
+@pytest.mark.parametrize("kind", ["short paragraphs", "code blocks", "lines"])
+def test_what_is_far_from_the_view_keeps_no_blocks(qtbot: QtBot, theme: Theme, kind: str) -> None:
+    blocks = ReplyBlocks(theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(blocks)
+    text = KINDS[kind](400_000)
+    blocks.set_text(text)
+    while blocks._fed < len(text):
+        blocks._feed()
+    assert blocks.fit(700) <= reply_blocks._TALLEST_PX + 30_000
+    for top in (0, blocks.fit(700) // 2):
+        blocks.see(top, top + 600)
+        for _ in range(6):
+            blocks.fit(700)
+            blocks._build_more()
+        near = [section for section in blocks.sections if section.pieces]
+        assert 0 < len(near) < 8
+        assert 0 < len(blocks.widgets) < _MOST
+    assert len(blocks.sections) < len(text) / 1_000
+    whole = [block for section in blocks.sections[:-1] for block in blocks._blocks_of(section)]
+    assert whole == split_blocks(text)[: len(whole)]
+
+
+def test_thoughts_of_any_length_unfold_in_parts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    text = "before\n\n<think>" + "\n\n".join(PARAGRAPHS) + "</think>\n\nafter"
+    view = opened(qtbot, window, workspace, text)
+    bar = window.page.transcript.verticalScrollBar()
+    assert bar.maximum() < 200
+    for shown in (True, False):
+        bar.setValue(0)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        (button,) = (one for one in view.findChildren(QToolButton) if one.accessibleName() == "Thoughts of the model")
+        button.setChecked(shown)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        assert (bar.maximum() > 3_000) == shown
+        assert len(view.blocks.widgets) < _MOST
+    assert plain_text(text) == "before\n\nafter"
+
+
+def test_a_search_looks_through_a_long_text_in_pieces(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(qtbot, window, workspace, "word " * 100_000 + "needle")
+    looked: list[int] = []
+    visible = reply_blocks.visible_text
+    monkeypatch.setattr(reply_blocks, "visible_text", lambda text: (looked.append(len(text)), visible(text))[1])
+    finder = window.find_in_chat.finder
+    finder.search(phrase_pattern("needle"))
+    assert finder.total == 0
+    assert sum(looked) < 2 * find._TURN
+    qtbot.waitUntil(lambda: finder.number == 1)
+    assert finder.total == 1
+    assert max(looked) < 10_000
+
+
 # --- what reaches over it -------------------------------------------------------------------------------------
 
 
@@ -210,7 +266,7 @@ def test_a_search_goes_to_what_is_no_widget(qtbot: QtBot, window: MainWindow, wo
     view = opened(qtbot, window, workspace, "\n\n".join(PARAGRAPHS))
     finder = window.find_in_chat.finder
     finder.search(phrase_pattern("paragraph number 1234"))
-    assert finder.total == 1
+    qtbot.waitUntil(lambda: finder.total == 1)
     qtbot.waitUntil(lambda: view.blocks.settled)
     marked = [w for w in view.blocks.widgets if isinstance(w, SelectableText) and w.toPlainText() == PARAGRAPHS[1_234]]
     assert len(marked) == 1

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument, QTextOption
-from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chat.attachment import Unsent
-from app.chat.markdown_blocks import joined_text
+from app.chat.markdown_blocks import joined_text, split_blocks
 from app.chat.search import phrase_pattern, visible_text
 from app.chat.title import TITLE_CHARACTERS, title_of
 from app.help import about_tenon
@@ -22,8 +21,10 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.code import CodeBlock, CodeText
-from app.ui.transcript.prose import SHOWN, ProseBlock, wrap_mode
+from app.ui.transcript.message_actions import Action
+from app.ui.transcript.prose import ProseBlock, wrap_mode
 from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.selectable import SelectableText
 from app.ui.transcript.table import TableBlock
 from tests.support.fast_cases import chosen
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -271,37 +272,32 @@ def shown_reply(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, 
     return view
 
 
-def more_button(edit: QWidget) -> QPushButton:
-    button = edit.findChild(QPushButton)
-    assert isinstance(button, QPushButton)
-    return button
-
-
 @pytest.mark.parametrize("name", chosen(TEXTS, ("a word between lines", "lines", "characters of several code points")))
-def test_a_long_message_shows_its_beginning(window: MainWindow, workspace: ScriptedWorkspace, name: str) -> None:
+def test_a_long_message_is_shown_in_parts(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, name: str
+) -> None:
     text = TEXTS[name]
     view = shown_message(window, workspace, text)
     assert view.text == text
-    shown = view.body.document().toRawText().replace("\u2029", "\n")
-    assert SHOWN - 1_000 < len(shown) <= SHOWN
-    assert text.startswith(shown)
-    button = more_button(view.body)
-    before = view.height()
-    assert button.isVisible()
-    assert button.geometry().bottom() <= view.body.height()
-    assert f"({len(shown):,} of {len(text):,})" in button.text()
-    button.click()
-    assert len(view.body.document().toRawText()) > 3 * len(shown)
-    assert view.height() > before
-    button.click()
-    assert view.body.document().toRawText().replace("\u2029", "\n") == text
-    assert button.isHidden()
+    view.fold.click()
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    bar = window.page.transcript.verticalScrollBar()
+    for place, part in ((0, text[:40]), (bar.maximum() * 2, text[-40:])):
+        bar.setValue(place)
+        qtbot.waitUntil(lambda: view.blocks.settled)
+        shown = [one.toPlainText() for one in view.blocks.selectables() if isinstance(one, SelectableText)]
+        assert max(map(len, shown)) < 2_500
+        assert len(shown) < 30
+        assert part.strip().split("\n")[0] in "".join(shown)
+    view.buttons.triggered.emit(Action.COPY)
+    assert QGuiApplication.clipboard().text() == text.replace("\0", "")
 
 
-def test_a_long_message_is_copied_whole_while_a_part_is_shown(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_all_of_a_long_message_is_selected(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     view = shown_message(window, workspace, WORD)
-    view.body.select_all()
-    assert view.body.selected_source() == WORD
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    window.page.transcript.selection.select_message(view.blocks.selectables()[0])
+    assert window.page.transcript.selection.text() == WORD
 
 
 def test_a_long_message_is_edited_whole(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -317,15 +313,17 @@ def test_a_long_message_is_edited_whole(qtbot: QtBot, window: MainWindow, worksp
     assert workspace.library.messages(chat)[0].content == f"{WORD}z"
 
 
-def test_a_search_goes_to_what_is_not_shown_yet(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    text = "needle " + "hay " * 20_000 + "needle"
-    view = shown_message(window, workspace, text)
-    view.search(phrase_pattern("needle"))
-    assert view.found == 2
-    assert len(view.body.document().toRawText()) < SHOWN
-    assert not view.choose_found(1).isEmpty()
-    assert view.body.document().toRawText() == text
-    assert view.found == 2
+def test_a_search_goes_to_what_is_not_shown_yet(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    view = shown_message(window, workspace, "needle " + "hay " * 20_000 + "needle")
+    finder = window.find_in_chat.finder
+    finder.search(phrase_pattern("needle"))
+    qtbot.waitUntil(lambda: finder.total == 2)
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    finder.next()
+    assert finder.number == 2
+    assert any(one.extraSelections() for one in view.blocks.widgets if isinstance(one, ProseBlock))
+    qtbot.waitUntil(lambda: view.blocks.settled)
+    assert finder.total == 2
 
 
 @pytest.mark.parametrize(
@@ -338,23 +336,21 @@ def test_a_long_block_of_a_reply_is_laid_out_in_parts(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, markdown: str
 ) -> None:
     view = shown_reply(qtbot, window, workspace, f"before\n\n{markdown}\n\nafter")
-    parts = [block for section in view.blocks.sections for block in section.blocks]
+    parts = split_blocks(view.text)
     assert joined_text((block.text, block.joined) for block in parts).replace("> ", "") == view.text.replace("> ", "")
     assert max(len(block.text) for block in parts) < 2_100
     assert 1 < len(view.blocks.widgets) < 20
     assert view.text == f"before\n\n{markdown}\n\nafter"
 
 
-def test_a_long_formula_shows_the_beginning_of_its_source(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+@pytest.mark.parametrize("marks", [("$$\n", "\n$$"), ("$$", "$$"), ("<think>", "</think>"), ("\\[\n", "\n\\]")])
+def test_what_is_too_long_between_its_marks_is_parted(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, marks: tuple[str, str]
 ) -> None:
-    markdown = f"$$\n{WORD}\n$$"
+    markdown = f"{marks[0]}{'QUJD ' * 30_000}{marks[1]}"
     view = shown_reply(qtbot, window, workspace, f"before\n\n{markdown}\n\nafter")
-    block = max(view.blocks.widgets, key=QWidget.height)
-    assert isinstance(block, ProseBlock)
-    assert len(block.toPlainText()) <= SHOWN
-    assert block.whole_source() == markdown
-    assert not more_button(block).isHidden()
+    assert max(len(block.text) for block in split_blocks(view.text)) < 8_100
+    assert view.text == f"before\n\n{markdown}\n\nafter"
 
 
 def test_a_long_word_that_streams_in_is_not_laid_out_again_with_each_piece(
@@ -368,7 +364,7 @@ def test_a_long_word_that_streams_in_is_not_laid_out_again_with_each_piece(
         view.blocks.set_text("QUJD" * 2_500 * number)
         block = view.blocks.widgets[0]
         assert isinstance(block, ProseBlock)
-        assert len(block.toPlainText()) <= SHOWN
+        assert len(block.toPlainText()) <= 2_000
 
 
 def test_code_with_a_long_line_is_wrapped_in_parts(
@@ -382,7 +378,7 @@ def test_code_with_a_long_line_is_wrapped_in_parts(
     assert isinstance(block, CodeBlock)
     text = block.selectables()[0]
     assert isinstance(text, CodeText)
-    assert 1_000 < len(text.toPlainText()) <= SHOWN
+    assert 1_000 < len(text.toPlainText()) <= 8_000
     assert len(view.blocks.widgets) < 5
     document = text.document()
     assert document.begin().layout().lineCount() > 50
@@ -442,7 +438,5 @@ def test_a_title_and_the_help_read_little_of_a_long_text() -> None:
 
 def test_the_theme_changes_with_a_long_text(window: MainWindow, theme: Theme, workspace: ScriptedWorkspace) -> None:
     view = shown_message(window, workspace, WORD)
-    more_button(view.body).click()
-    shown = view.body.document().characterCount()
     theme.set_dark(True)
-    assert view.body.document().characterCount() == shown
+    assert len(view.blocks.widgets) < 30

@@ -288,7 +288,7 @@ def test_a_deleted_message_comes_back(window: MainWindow, workspace: ScriptedWor
     open_chat(window, workspace, "Why?", "Because.", "And?", "So.")
     press(window, 2, Action.DELETE)
     assert texts(window) == ["Why?", "Because.", "So."]
-    assert window.toast.text == "The message is deleted. Backups may have it for some days."
+    assert window.toast.text == "The message is in the trash for 30 days."
     window.toast.action_button.click()
     assert texts(window) == ["Why?", "Because.", "And?", "So."]
     entry(view_at(window, 3), Action.DELETE)

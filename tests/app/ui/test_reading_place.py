@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
@@ -35,10 +36,12 @@ class Reader:
 
     def delete(self, message_id: int) -> None:
         self.transcript.message_views.action_requested.emit(message_id, Action.DELETE)
+        QApplication.processEvents()  # the notice takes room from the messages
 
     def undo(self) -> None:
         assert self.window.toast.action_button.isVisible()
         self.window.toast.action_button.click()
+        QApplication.processEvents()
 
     def seen(self) -> list[tuple[int, int]]:
         """The messages in view, and how far below its top each begins."""

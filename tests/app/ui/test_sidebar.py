@@ -181,6 +181,35 @@ def test_ctrl_z_undoes_typing_first_and_then_brings_a_chat_back(
     assert titles(window) == ["Today", "Chat"]
 
 
+def test_the_trash_lists_deleted_messages_and_brings_them_back(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    chat = workspace.add_conversation("Bread", 0, "Which flour?", "<think>Hm.</think>\n**Rye** flour.", "More?", "No.")
+    window.page.open(chat)
+    for message in window.page.messages[:2]:
+        workspace.shelf.delete_message(chat, message.id)
+    workspace.shelf.delete(workspace.add_conversation("Cheese", 0, "a", "b"))
+    window.commands["trash"].trigger()
+    dialog = window.findChild(TrashDialog)
+    assert dialog is not None
+    assert [dialog.list.item(row).text() for row in range(3)] == [
+        f"{title}  ·  30 days left" for title in ("Cheese", "“Rye flour.” in Bread", "“Which flour?” in Bread")
+    ]
+    dialog.list.setCurrentRow(1)
+    qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
+    assert [message.content[-6:] for message in window.page.messages] == ["flour.", "More?", "No."]
+    assert window.page.transcript.view_of(window.page.messages[0].id) is not None
+    dialog.list.setCurrentRow(1)
+    qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.findChild(ErasingQuestion) is not None)
+    question = dialog.findChild(ErasingQuestion)
+    assert question is not None
+    assert "Erase “Which flour?” for good?" in [label.text() for label in question.findChildren(QLabel)]
+    question.accept()
+    assert dialog.list.count() == 1
+    assert len(workspace.library.all_messages(chat)) == 3
+
+
 def test_the_trash_lists_deleted_chats_brings_back_and_erases(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:

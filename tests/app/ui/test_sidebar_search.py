@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.search import SearchHit
 from app.ui.main_window import MainWindow
+from app.ui.places import CHAT, MACHINE
 from app.ui.sidebar.conversation_delegate import shortened
 from app.ui.sidebar.conversation_model import HIT_ROLE
 from engine.errors import StorageError
@@ -55,6 +56,41 @@ def test_a_message_that_was_found_is_shown_in_its_chat(
     assert 0 <= view.mapTo(transcript.viewport(), view.rect().topLeft()).y() < transcript.viewport().height()
     assert not transcript.follows
     assert window.sidebar.list.currentIndex().data(HIT_ROLE) == hit
+
+
+@pytest.mark.parametrize("rested", [True, False])
+def test_one_enter_goes_to_the_message_found(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int, rested: bool
+) -> None:
+    hit = hit_of(workspace, "roses")
+    if rested:
+        search(qtbot, window, "roses")
+    else:
+        window.sidebar.search.setText("roses")
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Return)
+    assert window.page.current == chat
+    assert window.page.transcript.view_of(hit.message_id) is not None
+    assert not window.page.transcript.follows
+    index = window.sidebar.list.currentIndex()
+    assert index.data(HIT_ROLE) == hit
+    assert window.sidebar.list.selectionModel().isSelected(index)
+    assert titles(window) == ["In messages", "Garden"]
+
+
+def test_one_enter_opens_the_chat_found_from_any_page(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
+) -> None:
+    letter = workspace.library.conversations("cover")[0]
+    workspace.shelf.move_to_folder(letter.id, "Work")
+    for place in (CHAT, MACHINE):
+        window.places.go(place)
+        window.sidebar.search.setText("cover")
+        qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Return)
+        assert (window.page.current, window.places.current) == (letter.id, CHAT)
+    window.page.open(chat)
+    window.sidebar.search.setText("xyzzy")
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Return)
+    assert window.page.current == chat
 
 
 def test_a_message_on_another_branch_is_found_too(

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QToolButton, QWidget
 
-from app.ui import notices, pane
+from app.ui import pane
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE, Theme
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -62,7 +62,6 @@ def test_no_word_is_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pane, "_SLIDE_MS", 0)
-    monkeypatch.setattr(notices, "_IN_MS", 0)
     window.resize(window.minimumSize())
     theme.set_scale(scale)
     cut = {}

@@ -175,6 +175,24 @@ def test_the_chosen_row_of_a_list_that_opens_can_be_read(qtbot: QtBot, theme: Th
     box.hidePopup()
 
 
+def test_a_list_that_is_too_narrow_says_that_words_are_left_out(qtbot: QtBot, theme: Theme) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    pictures = []
+    for words in ("8-bit where memory is short", "8-bit w…is short"):
+        box = ListBox(theme, window)
+        box.addItem(words)
+        box.resize(160, box.sizeHint().height())
+        box.show()
+        pictures.append(box.grab().toImage())
+    window.show()
+    assert pictures[0] != pictures[1]  # these are two texts
+    whole = box.fontMetrics().elidedText("8-bit where memory is short", Qt.TextElideMode.ElideMiddle, 160 - 16 - 28 - 4)
+    box.setItemText(0, whole)
+    assert "…" in whole
+    assert box.grab().toImage() == pictures[0]
+
+
 def test_no_ring_goes_to_the_next_button_where_a_clicked_one_is_disabled(qtbot: QtBot, window: MainWindow) -> None:
     first, second = QPushButton("One", window), QPushButton("Two", window)
     for button in (first, second):

@@ -9,7 +9,6 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.transcript.formula_block import FormulaBlock
-from app.ui.transcript.message_views import _parts
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.table import TableBlock
@@ -34,7 +33,7 @@ Last *words* here."""
 def parts(window: MainWindow, workspace: ScriptedWorkspace) -> list[Selectable]:
     window.resize(1000, 900)
     window.page.open(workspace.add_conversation("Chat", 0, "My question", ANSWER))
-    return [part for view in window.page.transcript.views for part in _parts(view)]
+    return [part for view in window.page.transcript.views for part in view.blocks.selectables()]
 
 
 def inside(part: Selectable) -> QWidget:
@@ -132,7 +131,7 @@ def test_all_of_a_message_is_selected_and_copied_as_markdown(parts: list[Selecta
 
     QTest.keyClick(parts[at], Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
 
-    assert copied(parts[at]) == ANSWER.replace("$$x^2$$", "$$\nx^2\n$$")
+    assert copied(parts[at]) == ANSWER
     assert parts[0].selected_source() == ""
 
 
@@ -161,7 +160,7 @@ def test_the_view_scrolls_while_the_pointer_is_below_it(
     transcript.verticalScrollBar().setValue(0)
     view = transcript.views[-1]
     assert isinstance(view, ReplyView)
-    first = next(_parts(view))
+    first = view.blocks.selectables()[0]
     selection = transcript.selection
     QTest.mousePress(inside(first), Qt.MouseButton.LeftButton, pos=QPoint(2, 2))
 

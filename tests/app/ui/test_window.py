@@ -72,7 +72,7 @@ def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: Scr
     qtbot.mouseClick(window.page.header.menu_button, Qt.MouseButton.LeftButton)
     assert menu.isVisible()
     assert [action.text() for action in menu.actions() if not action.isSeparator()] == [
-        "This chat", "All chats", "Panels and marks", "Text and colours", "Compare two modes...", "Settings...",
+        "This chat", "All chats", "Panels and marks", "Text and colours", "Compare side by side...", "Settings...",
         "All commands", "Help",
     ]  # fmt: skip
     behind = [action.text() for group in menu.groups for action in group.actions()]

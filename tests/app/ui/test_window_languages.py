@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chat.comparison import Trial
+from app.chat.comparison import Contender, Trial
 from app.chat.conversation import ConversationOptions
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
@@ -165,7 +165,7 @@ def test_dialogs(window: MainWindow, workspace: ScriptedWorkspace, check: Check,
     shown_dialog(window).close()
     window.comparisons.open_on(workspace.reply(chat).id)
     check(shown_dialog(window))
-    trial = Trial("plain", "plain", ANSWER[:80], (1, 2, 3), 9.1, 11.2, None, 1.0, True)
+    trial = Trial(Contender("smollm2", "SmolLM2 135M", "plain"), "plain", ANSWER[:80], (1, 2, 3), 9.1, 11.2, ended=True)
     show(workspace, trial, replace(trial, token_ids=(1, 9)))
     check(shown_dialog(window))
     shown_dialog(window).close()

@@ -121,7 +121,7 @@ def test_people_get_lines(server: HubServer, capsys: pytest.CaptureFixture[str])
     assert "is installed in" in got.out
     assert "100%" in got.err
     assert main(["models", "list"]) == 0
-    assert "target, Q8_0, 60 kB, from Qwen/Qwen3-0.6B-GGUF" in capsys.readouterr().out
+    assert "Qwen3 0.6B, Q8_0, target, 60 kB, from Qwen/Qwen3-0.6B-GGUF" in capsys.readouterr().out
     assert main(["models", "verify"]) == 0
     assert "its file is what it was" in capsys.readouterr().out
     assert main(["models", "remove", "Qwen3-0.6B-Q8_0"]) == 0
@@ -272,7 +272,7 @@ def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
         (["get", "qwen3-0.6b", "--quantization", "Q9"], "has no Q9"),
         (["get", "qwen3-0.6b", "--name", "a/b"], "cannot be called"),
         (["remove", "smollm2"], "ships with Tenon"),
-        (["remove", "nothing"], "no installed model"),
+        (["remove", "nothing"], "that are installed. `tenon models list` names the models that are here"),
         (["verify", "nothing"], "no installed model"),
         (["import", "/no/such/path"], "nothing at"),
         (["folders", "--add", "/no/such/path"], "no folder"),
@@ -283,7 +283,7 @@ def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
         (["import", __file__], "test_models.py holds no weights"),
         (
             ["get", "qwen3-0.6b", "--name", "smollm2"],
-            "'smollm2' is a model that ships with Tenon: give another",
+            "'smollm2' is a model that ships with Tenon: choose another",
         ),
         (["folders", "--add", ""], "argument --add: it is empty"),
         (["folders", "--forget", "/no/such/path"], "The folder /no/such/path was not added"),

@@ -26,7 +26,9 @@ class Shelf:
 
     def __init__(self, room: int = 100) -> None:
         self.room = room
-        self.kept = KeptSequences(lambda: cast(TokenSequence, Text()), lambda others: others < self.room)
+        self.kept = KeptSequences(
+            lambda: cast(TokenSequence, Text()), lambda others, kept_bytes: others + kept_bytes < self.room
+        )
 
     def read(self, *tokens: int) -> Text:
         """A reply to a prompt of these tokens, which is over at once; returns the text that it took."""
@@ -48,6 +50,21 @@ def test_a_text_goes_on_with_a_prompt_that_shares_half_of_it(
     text = shelf.read(*range(1, length + 1))
     prompt = [*range(1, shared + 1), *range(1000, 1000 + more)]
     assert (shelf.kept.open(prompt) is text) == goes_on
+
+
+def test_kept_texts_count_what_they_hold_and_only_one_in_use_may_grow() -> None:
+    """Memory of 8 holds one text of the whole context, 4, beside four that hold 1."""
+    shelf = Shelf()
+    shelf.kept = KeptSequences(
+        lambda: cast(TokenSequence, Text()), lambda others, kept_bytes: 4 * (others + 1) + kept_bytes <= 8
+    )
+    for number in range(6):
+        shelf.read(number, number, number)
+    assert [cast(Text, one).token_ids[0] for one in shelf.kept._kept] == [1, 2, 3, 4, 5]
+    shelf.kept.open((9,))
+    assert len(shelf.kept._kept) == 4
+    shelf.kept.open((8,))  # both may grow
+    assert len(shelf.kept._kept) == 0
 
 
 @given(

@@ -70,6 +70,11 @@ class Compared(ChainDraft):
         self._trees.reset(prompt)
         return super().reset(prompt)
 
+    def read_prompt(self, end, hidden=None) -> None:  # type: ignore[no-untyped-def]
+        assert self.reads_hidden
+        self._trees.read_prompt(end, hidden)
+        super().read_prompt(end, hidden)
+
     def observe(self, tokens, hidden, probes=None) -> None:  # type: ignore[no-untyped-def]
         self._trees.observe(tokens, hidden)
         super().observe(tokens, hidden, probes)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from engine.decoding.sequence import Target, TokenSequence
-from engine.drafting.drafter import NoDrafter
+from engine.drafting.drafter import LeftAlone, NoDrafter
 from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
@@ -155,6 +156,50 @@ def test_a_long_prompt_is_taken_in_by_pieces(
     whole = fresh(network, target, text)
     monkeypatch.setattr("engine.drafting.eagle.CHUNK_ROWS", 16)
     assert_same(fresh(network, target, text), whole)
+
+
+def test_the_prompt_is_read_with_the_target(
+    network: FeatureNetwork, target: Decoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One row is left for the first draft: that of the last token, whose next one the target has not said."""
+    text = random_text(50, 7)
+    rows = hidden_rows(target, text[:-1])
+    drafter = drafter_of(network)
+    assert drafter.reset(text[:-1]) == 0
+    for start in range(0, 49, 10):
+        drafter.read_prompt(min(start + 10, 49), rows[start : start + 10])
+    ran: list[int] = []
+    run = network.run
+
+    def counted(tokens: torch.Tensor, *given: Any, **named: Any) -> torch.Tensor:
+        ran.append(len(tokens))
+        return run(tokens, *given, **named)
+
+    monkeypatch.setattr(network, "run", counted)
+    drafter.observe(text[-1:], rows[:0])
+    assert_same(drafter.propose(DraftShape(14)), fresh(network, target, text))
+    assert ran[0] == 1
+    # A prompt that was left in its midst goes on where it was.
+    drafter.reset(random_text(40, 8))
+    other = random_text(40, 9)
+    assert drafter.reset(other) == 0
+    rows = hidden_rows(target, other)
+    drafter.read_prompt(20, rows[:20])
+    assert drafter.reset(other[:30]) == 20
+    drafter.read_prompt(30, rows[20:30])
+    drafter.observe(other[30:31], rows[:0])
+    assert_same(drafter.propose(DraftShape(14)), fresh(network, target, other[:31]))
+
+
+def test_a_prompt_that_takes_longer_than_it_can_save_is_not_read(network: FeatureNetwork, target: Decoder) -> None:
+    text = random_text(190, 10)
+    rows = hidden_rows(target, text)
+    drafter = drafter_of(network)
+    drafter.reset(text)
+    drafter.reading_s = 0.0
+    drafter.read_prompt(100, rows[:100])  # which shows the time
+    with pytest.raises(LeftAlone, match=r"it would take . s to read the prompt's 89 tokens"):
+        drafter.read_prompt(190, rows[100:])
 
 
 def test_it_drafts_up_to_the_end_of_the_context(network: FeatureNetwork, target: Decoder) -> None:

@@ -123,9 +123,9 @@ def test_what_answers_is_no_hub(server: HubServer, monkeypatch: pytest.MonkeyPat
 
 def test_offline_mode_is_kept() -> None:
     hub = Hub(endpoint="http://127.0.0.1:9")
-    with pytest.raises(HubUnreachable, match="HF_HUB_OFFLINE"):
+    with pytest.raises(HubUnreachable, match="offline mode"):
         hub.listing("a/b")
-    with pytest.raises(HubUnreachable, match="HF_HUB_OFFLINE"):
+    with pytest.raises(HubUnreachable, match="offline mode"):
         hub.read_config("a/b", "main")
     hub.close()
 
@@ -154,11 +154,11 @@ def test_a_proxy_is_taken_from_the_environment(server: HubServer, monkeypatch: p
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed"), "SSL_CERT_FILE"),
-        (httpx2.ProxyError("407"), "HTTPS_PROXY"),
+        (httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed"), "certificate is not trusted"),
+        (httpx2.ProxyError("407"), "proxy refuses"),
         (httpx2.ReadTimeout("slow"), "in time"),
         (httpx2.TooManyRedirects("20"), "without end"),
-        (httpx2.UnsupportedProtocol("ftp"), "HF_ENDPOINT"),
+        (httpx2.UnsupportedProtocol("ftp"), "mirror's address"),
         (httpx2.ReadError("reset"), "broke off"),
     ],
 )
@@ -171,9 +171,9 @@ def test_every_failure_has_its_sentence(error: Exception, sentence: str) -> None
 @pytest.mark.parametrize(
     ("variable", "value", "sentence"),
     [
-        ("ALL_PROXY", "socks5://127.0.0.1:9", "HTTPS_PROXY"),
-        ("HTTPS_PROXY", "nonsense://[", "HTTPS_PROXY"),
-        ("SSL_CERT_FILE", "/no/such/file", "SSL_CERT_FILE"),
+        ("ALL_PROXY", "socks5://127.0.0.1:9", "proxy cannot be used"),
+        ("HTTPS_PROXY", "nonsense://[", "proxy cannot be used"),
+        ("SSL_CERT_FILE", "/no/such/file", "certificates that the environment names"),
     ],
 )
 def test_an_environment_that_cannot_be_used_is_said(

@@ -8,8 +8,9 @@ import pytest
 from engine.errors import ModelNotFound
 from engine.hub import bundled
 from engine.hub.bundled import assets_folder, bundled_targets, paired_drafts
-from engine.hub.installed import find_model, model_name
+from engine.hub.installed import find_model
 from engine.hub.model_folders import models_folder
+from engine.hub.titles import title_of_model
 
 
 def test_a_folder_and_an_installed_name(tmp_path: Path) -> None:
@@ -19,7 +20,7 @@ def test_a_folder_and_an_installed_name(tmp_path: Path) -> None:
     own = models_folder() / "smollm"
     own.mkdir(parents=True)
     assert find_model("smollm") == own
-    assert model_name(str(folder), folder) == folder.name
+    assert title_of_model(str(folder)) == folder.name
 
 
 def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
@@ -27,7 +28,7 @@ def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
 ) -> None:
     assert (assets_folder() / "icons").is_dir()
     monkeypatch.setattr(bundled, "assets_folder", lambda: tmp_path)
-    with pytest.raises(ModelNotFound, match=r"SmolLM2 135M, which ships with Tenon, is not in .*: get a model"):
+    with pytest.raises(ModelNotFound, match=r"SmolLM2 135M, which ships with Tenon, is not in .*: install Tenon again"):
         find_model("smollm2")
     folder = tmp_path / "models" / "smollm2"
     folder.mkdir(parents=True)
@@ -35,7 +36,7 @@ def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
     assert bundled_targets() == ()
     (folder / "SmolLM2-135M-Instruct.Q4_1.gguf").touch()
     assert find_model("smollm2") == folder / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    assert model_name("smollm2", find_model("smollm2")) == "SmolLM2 135M"
+    assert title_of_model("smollm2") == "SmolLM2 135M"
     kinds = ("model", "head", "medusa")
     assert paired_drafts("smollm2", kinds) == ()
     for name in ("smollm2-draft", "smollm2-medusa"):

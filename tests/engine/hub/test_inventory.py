@@ -93,7 +93,7 @@ def test_files_used_in_place_stay(tmp_path: Path) -> None:
 
 
 def test_what_is_not_installed_cannot_be_removed() -> None:
-    with pytest.raises(ModelNotFound, match="tenon models list"):
+    with pytest.raises(ModelNotFound, match="those that are installed"):
         remove("nothing")
     with pytest.raises(InvalidOption, match="ships with Tenon"):
         remove("smollm2")
@@ -123,7 +123,7 @@ def test_verifying_tells_changed_missing_and_whole_files() -> None:
     assert progress == sorted(progress)
     assert progress[-1] == (12, 12)
     (models_folder() / "by hand").mkdir()
-    with pytest.raises(CheckpointError, match="tenon models import"):
+    with pytest.raises(CheckpointError, match="import it first"):
         verify(installed_model("by hand"))
 
 

@@ -90,7 +90,7 @@ def test_a_name_that_is_none_is_refused(name: str, hub: Hub, server: HubServer, 
 
 
 def test_what_is_not_there_is_said(hub: Hub, server: HubServer, tmp_path: Path) -> None:
-    with pytest.raises(ModelNotFound, match="tenon models search"):
+    with pytest.raises(ModelNotFound, match="search for it"):
         make_offer(hub, tmp_path, "qwen99")
     with pytest.raises(NotOnHub):
         make_offer(hub, tmp_path, require_catalogue_model("qwen3-8b").gguf_repo)

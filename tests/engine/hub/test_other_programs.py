@@ -14,7 +14,7 @@ from gguf import GGMLQuantizationType as Kind
 
 from engine.errors import ModelNotFound
 from engine.hub import model_folders
-from engine.hub.installed import cache_folder, find_model, model_name
+from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import (
     add_folder,
     data_folder,
@@ -23,6 +23,7 @@ from engine.hub.model_folders import (
     other_models,
     read_folders,
 )
+from engine.hub.titles import title_of_model
 from tests.support.checkpoints import reference_model, train_tokenizer, write_checkpoint
 from tests.support.engine_client import engine_client
 from tests.support.gguf_files import write_gguf, write_small_gguf
@@ -114,7 +115,7 @@ def test_models_of_every_program_are_found_by_their_own_names(home: Path, tmp_pa
     }
     for reference, (name, _, location) in found.items():
         assert find_model(reference) == location
-        assert model_name(reference, location) == name
+        assert title_of_model(reference) == name.removesuffix("-Q8_0")
         assert is_others(location)
     assert not is_others(tmp_path / "elsewhere.gguf")
     forget_folder(str(mine))

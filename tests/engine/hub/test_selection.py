@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.hub.repository import HubFile, Listing, choose_files, quantization_of
+from engine.gguf.files import quantization_of
+from engine.hub.repository import HubFile, Listing, choose_files
 
 ORIGINAL = {
     ".gitattributes": 1, "README.md": 2, "config.json": 3, "generation_config.json": 1, "tokenizer.json": 9,
@@ -54,6 +55,13 @@ def test_one_quantization_is_taken_and_the_default_is_q4_k_m() -> None:
     assert (chosen.quantization, chosen.alternatives) == ("Q4_K_M", ("Q2_K", "Q4_K_M", "Q8_0", "F16"))
     with pytest.raises(InvalidOption, match="no Q5_K_M: there are Q2_K, Q4_K_M, Q8_0, F16"):
         choose_files(listing(files), quantization="Q5_K_M")
+
+
+def test_the_layer_that_drafts_for_a_model_comes_with_it() -> None:
+    files = {"m-Q4_K_M.gguf": 48, "m-Q8_0.gguf": 85, "mtp-m-Q8_0.gguf": 9, "mtp-m-BF16.gguf": 17}
+    assert names(files) == {"m-Q4_K_M.gguf", "mtp-m-Q8_0.gguf"}
+    assert names({**files, "mtp-m-Q4_K_M.gguf": 10}) == {"m-Q4_K_M.gguf", "mtp-m-Q4_K_M.gguf"}
+    assert choose_files(listing(files)).alternatives == ("Q4_K_M", "Q8_0")
 
 
 @pytest.mark.parametrize(

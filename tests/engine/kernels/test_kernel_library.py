@@ -110,7 +110,7 @@ def test_without_the_library_everything_works(monkeypatch: pytest.MonkeyPatch) -
 def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "__file__", str(tmp_path / "library.py"))
     path = tmp_path / library.library_name()
-    assert "was not built" in library._load.__wrapped__().reason
+    assert "is missing" in library._load.__wrapped__().reason
     path.write_bytes(b"not a library")
     assert "cannot be loaded" in library._load.__wrapped__().reason
 

@@ -28,6 +28,7 @@ FAMILIES = (
         "gemma3",
         "phi3-longrope",
         "lfm2",
+        "lfm3",
         "gemma4",
         "gemma4-inputs",
     ),

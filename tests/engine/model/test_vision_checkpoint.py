@@ -68,6 +68,12 @@ def mistral3(tied: bool) -> Any:
     return transformers.Mistral3ForConditionalGeneration._from_config(config, attn_implementation="eager")
 
 
+def lfm3() -> Any:
+    vision = {**VISION, "head_dim": 8, "num_key_value_heads": 1}
+    config = transformers.Lfm3VlConfig(text_config={**SIZES, **VARIANTS["lfm3"][1]}, vision_config=vision)
+    return transformers.Lfm3VlForConditionalGeneration._from_config(config, attn_implementation="eager")
+
+
 @pytest.mark.parametrize(("name", "variant"), [("Qwen3_5", "qwen35"), ("Qwen3_5Moe", "qwen35-moe")])
 def test_qwen_without_its_encoder_and_its_own_guesses_gives_the_logits_of_transformers(
     tmp_path: Path, name: str, variant: str
@@ -92,7 +98,9 @@ def test_qwen_without_its_encoder_and_its_own_guesses_gives_the_logits_of_transf
 
 
 @pytest.mark.parametrize(
-    "made", [gemma3, partial(mistral3, True), partial(mistral3, False)], ids=["gemma3", "tied", "own head"]
+    "made",
+    [gemma3, partial(mistral3, True), partial(mistral3, False), lfm3],
+    ids=["gemma3", "tied", "own head", "lfm3"],
 )
 @pytest.mark.parametrize("prefix", ["language_model.model.", "model.language_model."])
 def test_the_text_part_gives_the_logits_of_transformers(tmp_path: Path, prefix: str, made: Callable[[], Any]) -> None:
@@ -117,7 +125,7 @@ def test_the_text_part_gives_the_logits_of_transformers(tmp_path: Path, prefix: 
     assert greedy(decoder, prompt, 1) == [int(theirs[-1].argmax())]
 
 
-@pytest.mark.parametrize("name", ["Mistral3", "Gemma3", "Gemma4", "Gemma4Unified"])
+@pytest.mark.parametrize("name", ["Mistral3", "Gemma3", "Gemma4", "Gemma4Unified", "Lfm3Vl"])
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

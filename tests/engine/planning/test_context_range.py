@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import Allowed, InvalidOption
 from engine.model.config import ModelConfig, read_config
-from engine.planning.load_plan import check_context, default_context
+from engine.planning.load_plan import check_context, usual_context
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 
@@ -19,7 +19,7 @@ def config(tmp_path: Path) -> ModelConfig:
 @pytest.mark.parametrize("tokens", [None, 16, 10_000])
 def test_a_context_that_the_model_has_is_taken(config: ModelConfig, tokens: int | None) -> None:
     check_context(config, tokens)
-    assert default_context(config) == 8192
+    assert usual_context(config) == 8192
 
 
 @pytest.mark.parametrize(("tokens", "nearest"), [(1 << 24, 10_000), (10_001, 10_000), (15, 8192)])

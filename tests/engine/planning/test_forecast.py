@@ -139,15 +139,6 @@ def test_no_plan_promises_a_tokenizer_that_loading_refuses_and_loading_reads_it_
     outline = ModelOutline("broken", str(broken))
     assert predict(outline, LoadOptions(), machine("laptop-8gb")).problem == refused.value.message
     assert main(["plan", "--model", str(broken)]) == 2
-    for template in ("{{ messages }}", None):
-        written = tmp_path / f"with-{template is not None}.gguf"
-        more = {} if template is None else {"tokenizer.chat_template": template}
-        edit_gguf(sound, written, {key: one for key, one in metadata.items() if "chat_template" not in key} | more)
-        outline = ModelOutline("here", str(written))
-        assert predict(outline, LoadOptions(), machine("laptop-8gb")).only_continues == (template is None)
-    not_here = write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000)
-    found = predict(ModelOutline("x", str(not_here)), LoadOptions(), machine("laptop-8gb"))
-    assert not found.only_continues
     read = []
     usual = Vocabulary._read
     monkeypatch.setattr(Vocabulary, "_read", lambda vocabulary: read.append(vocabulary) or usual(vocabulary))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import psutil
 import pytest
 import torch
 
+from engine.messages import Attachment, ChatMessage, ModelLoaded
 from engine.placement.device import half_type
 from engine.planning import hardware
 from engine.planning.hardware import find_gpu, free_device_bytes, held_device_bytes, own_memory
+from tests.support.engine_client import EngineClient
 
 
 def _with(monkeypatch: pytest.MonkeyPatch, *present: str) -> None:
@@ -59,3 +64,26 @@ def test_the_peak_is_no_less_than_what_is_resident_now() -> None:
 def test_a_budget_is_for_the_processes_that_prepare_requests_too() -> None:
     own = psutil.Process().memory_info().rss
     assert hardware.process_bytes() - own == pytest.approx(hardware.PREPARERS_BYTES, abs=8 << 20)
+
+
+def test_the_encoder_counts_while_documents_are_attached(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hardware, "_documents", False)
+    plain = ChatMessage("user", "abc")
+    question = replace(plain, attachments=(Attachment("notes.txt", 3, "abc"),))
+
+    def counted(message: ChatMessage, context: int = 128) -> int:
+        client.answer([message], llama_folder, context=context, max_tokens=1)
+        return hardware.preparers_bytes() - hardware.PREPARERS_BYTES
+
+    def without_model() -> int:
+        places = client.seen(ModelLoaded)[-1].report.places
+        return sum(share.size_bytes for share in places[-1].shares if share.use == "engine")
+
+    assert counted(plain) == 0
+    assert counted(question) == counted(plain) == hardware.ENCODER_BYTES  # as long as the model stays
+    assert counted(plain, context=64) == 0
+    before = without_model()
+    assert counted(question, context=100) == hardware.ENCODER_BYTES
+    assert without_model() - before > hardware.ENCODER_BYTES // 2

@@ -80,6 +80,22 @@ def test_a_context_that_was_not_asked_for_shrinks_first(config: ModelConfig) -> 
     assert (asked.context, asked.placement.streams) == (whole.context, True)
 
 
+def test_a_context_that_was_not_asked_for_takes_half_of_what_is_left_until_it_is_the_models_own(
+    config: ModelConfig,
+) -> None:
+    long = replace(config, context_length=32_768)
+    usual = planned(long, weights="fp32", context=8192)
+    own = planned(long, weights="fp32", context=32_768)
+    assert planned(long, weights="fp32") == own
+    assert own.text_bytes == {"host": own.host.cache}
+    more = (own.host.total - usual.host.total) // 24  # for 1,024 tokens
+    for spare, context in ((2 * 24 * more, 32_768), (24 * more, 20_480), (2 * more, 9216), (more, 8192)):
+        budget = usual.host.total + spare + 2 * 24
+        grown = planned(long, weights="fp32", ram_budget_bytes=budget)
+        assert (grown.context, grown.placement) == (context, usual.placement)
+    assert planned(long, weights="fp32", context=8192).context == 8192
+
+
 def test_too_little_memory_is_refused_with_the_numbers(config: ModelConfig) -> None:
     with pytest.raises(OutOfMemory, match=r"needs .* MB .* free are 100 kB: close other programs"):
         planned(config, free_bytes=100_000)

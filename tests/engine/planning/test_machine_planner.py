@@ -197,6 +197,41 @@ def test_the_mode_for_each_machine_and_model(name: str, model: str, expected: st
     assert plan.reason.startswith(f"Auto: {plan.chosen}, predicted at ")
 
 
+@pytest.mark.parametrize(
+    ("name", "contexts"),
+    [
+        ("apple-16gb", {"lookup": 21_504, "dovetail": 11_264}),
+        ("desktop-16gb-8gb", {"dovetail": 32_768}),
+        ("desktop-24gb-card", {"dovetail": 68_608}),
+        ("laptop-8gb", {"lookup": 4096}),
+        ("tablet-2gb", {}),
+    ],
+)
+def test_a_context_that_was_not_asked_for_grows_and_changes_nothing_else(name: str, contexts: dict[str, int]) -> None:
+    """A model and a draft of 131,072 tokens are placed as those of 8,192 are, and run in the same mode as fast."""
+    report, draft = machine(name), small_draft()
+    model = replace(target("llama-8b"), config=stored_in(target("llama-8b").config, blocks.NAMES["Q4_K"], "Q4_K_M"))
+
+    def plan(tokens: int) -> MachinePlan:
+        own = (replace(each, config=replace(each.config, context_length=tokens)) for each in (model, draft))
+        return plan_machine(report, *own)  # type: ignore[arg-type]
+
+    short, long = plan(8192), plan(131_072)
+    assert (long.chosen, long.reason) == (short.chosen, short.reason)
+    assert [mode.mode for mode in long.modes] == [mode.mode for mode in short.modes]
+    for before, after in zip(short.modes, long.modes, strict=True):
+        beside = {"load", "context", "memory_bytes", "text_bytes"}
+        assert {key: value for key, value in vars(before).items() if key not in beside} == {
+            key: value for key, value in vars(after).items() if key not in beside
+        }
+        assert (after.context or 0) >= (before.context or 0)
+        for device, taken in before.memory_bytes.items():  # what a text adds is told apart
+            empty = after.memory_bytes[device] - after.text_bytes[device]
+            assert empty == pytest.approx(taken - before.text_bytes[device], rel=0.03)
+    assert {mode: long.mode(mode).context for mode in contexts} == contexts
+    check_whole(long, report)
+
+
 def check_whole(plan: MachinePlan, report: MachineReport) -> None:
     assert sorted(mode.mode for mode in plan.modes) == sorted(ALL_MODES)
     speeds = [mode.tokens_per_second or 0.0 for mode in plan.modes]

@@ -9,19 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from engine import run as run_module
 from engine.cli import main
 from engine.decoding.statistics import ReplyClock
-from engine.messages import LoadOptions, ModePrediction, PromptKind
+from engine.messages import LoadOptions, ModelOutline, ModePrediction, PredictModels, PromptKind
+from engine.messages.machine import HostSpeed, MachineReport
 from engine.modes import MODES
 from engine.placement import ResidentPlan
+from engine.planning import hardware
 from engine.planning import planner as planner_module
 from engine.planning.cost_model import KINDS
-from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
-from engine.planning.planner import model_planner
+from engine.planning.machine_planner import MachinePlan, MachinePlanner, ModePlan, drafter_of
+from engine.planning.planner import model_planner, predictions
 from engine.planning.profile import Profile, Spoken
 from engine.run import forecast, planned, settle
 from tests.support.checkpoints import write_checkpoint
-from tests.support.machines import machine, machine_names, plan_machine, small_draft, target
+from tests.support.machines import machine, machine_names, plan_machine, small_draft, target, write_outline
 
 RESIDENT = ResidentPlan.of(12)
 
@@ -29,9 +32,7 @@ RESIDENT = ResidentPlan.of(12)
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoadOptions:
     """A model with a bundled draft, on a machine that is this one."""
-    from engine import run
-
-    for module in (planner_module, run):
+    for module in (planner_module, run_module):
         monkeypatch.setattr(module, "read_report", lambda: machine("laptop-8gb"))
     draft = str(write_checkpoint(tmp_path / "draft"))
     monkeypatch.setattr(planner_module, "bundled_drafts", lambda reference: (draft,))
@@ -66,7 +67,7 @@ def test_what_was_measured_is_the_figure_of_all_places_and_their_order_is_autos(
     window = forecast(model)
     assert [mode.mode for mode in window.modes if mode.measured] == ["lookup", "minions", "dovetail", "plain"]
     assert (window.chosen, window.modes[0].mode, window.modes[0].passed_over) == ("lookup", "lookup", "")
-    assert window.reason == "Auto: lookup, measured at 36 tok/s, 1.2 times plain (all in memory)."
+    assert window.reason == "Auto: lookup, measured at 36 tok/s, 1.2 times the usual speed (all in memory)."
     assert settle(model).plan.mode == "lookup"
     assert main(["plan", "--model", model.model, "--weights", "fp32", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -176,6 +177,90 @@ def test_a_measurement_makes_no_prediction_worse(name: str, slower: float) -> No
             if after.mode(mode.mode).placement == mode.placement:
                 assert error(after.mode(mode.mode)) <= error(mode) + 1e-6, (told.mode, mode.mode)
         assert error(after.mode(told.mode)) < 1e-6
+
+
+_SIZES = ("smollm2", "qwen-0.5b", "llama-1b", "llama-7b")
+
+
+@pytest.mark.parametrize("name", ["laptop-8gb", "desktop-24gb-card", "raspberry-pi-5-8gb"])
+@pytest.mark.parametrize("fault", ["slow memory", "fast memory", "dear operators", "few products"])
+def test_a_measurement_makes_no_prediction_of_another_model_worse(name: str, fault: str) -> None:
+    """Replay machines that are not what was measured of them: any model may be the one that was measured."""
+    report, options = machine(name), LoadOptions(weights="q4_k_m", context=512, vram_budget_bytes=0)
+    assert report.speeds is not None
+    memory = {"slow memory": 0.6, "fast memory": 1.5}.get(fault, 1.0)
+    host = report.speeds.host
+    formats = {
+        format_: replace(
+            one,
+            bytes_per_s=memory * one.bytes_per_s,
+            products_per_s=one.products_per_s * (0.6 if fault == "few products" else 1.0),
+        )
+        for format_, one in host.formats.items()
+    }
+    operator_s = host.operator_s * (3.0 if fault == "dear operators" else 1.0)
+    true_host = HostSpeed(memory * host.memory_bytes_per_s, operator_s, formats)
+    true = replace(report, speeds=replace(report.speeds, host=true_host))
+
+    def plain(report: MachineReport, model: str) -> tuple[MachinePlanner, ModePlan]:
+        planner = MachinePlanner(report, replace(target(model), digest=model), (), options)
+        return planner, planner.plan().mode("plain")
+
+    truth = {model: plain(true, model)[1].tokens_per_second or 0.0 for model in _SIZES}
+    before = {model: plain(report, model) for model in _SIZES}
+    for told in _SIZES:
+        planner, plan = before[told]
+        kept = planner.plain_error(replace(plan, measured=True, tokens_per_second=truth[told]))
+        assert kept is not None
+        known = replace(report, speeds=replace(report.speeds, errors=dict([kept])))
+        for other in set(_SIZES) - {told}:
+            was, now = (
+                abs(math.log((found.tokens_per_second or 0.0) / truth[other]))
+                for found in (before[other][1], plain(known, other)[1])
+            )
+            assert now <= was + 1e-6, (told, other)
+
+
+def test_other_models_take_the_error_of_one_that_was_measured(
+    model: LoadOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A card's figure and the one after the download are the same; measuring the machine again forgets no error."""
+    report = keep_speeds(machine("laptop-8gb"))
+    for module in (planner_module, run_module):
+        monkeypatch.setattr(module, "read_report", lambda: keep_speeds(report, again=False))
+    config = {"num_hidden_layers": 12, "hidden_size": 320, "intermediate_size": 1024}
+    other = LoadOptions(model=str(write_checkpoint(tmp_path / "other", **config)), weights="fp32")
+    card = write_outline(tmp_path / "card", json.loads(Path(other.model, "config.json").read_text()), 10_000_000)
+
+    def figures_of_other() -> tuple[float, float]:
+        outline = ModelOutline("card", str(card))
+        (told,) = predictions(PredictModels("", (outline,), replace(other, model="")), lambda: None)
+        return (forecast(other).taken or plain).tokens_per_second or 0.0, told.prediction.tokens_per_second or 0.0
+
+    plain = forecast(model).modes[0]
+    before, on_card = figures_of_other()
+    assert on_card == pytest.approx(before)
+    predicted = model_planner(model).plan.mode("plain").tokens_per_second or 0.0
+    measure(model, {"plain": 0.6 * predicted}, busy=True)
+    assert figures_of_other() == (before, on_card)
+    measure(model, {"plain": 0.6 * predicted})
+    slower, on_card = figures_of_other()
+    assert on_card == pytest.approx(slower)
+    assert 0.6 * before < slower < 0.7 * before  # it is a little larger
+    # Its own plan says both, and the prediction that it was measured beside.
+    own = model_planner(model).plan.mode("plain")
+    assert (own.predicted_per_second, own.tokens_per_second) == pytest.approx((predicted, 0.6 * predicted))
+    report = keep_speeds(replace(report, speeds=replace(report.speeds, measured_at="later")))
+    assert figures_of_other()[0] == pytest.approx(before)
+    forecast(model)
+    assert figures_of_other()[0] == pytest.approx(slower)
+
+
+def keep_speeds(report: MachineReport, again: bool = True) -> MachineReport:
+    """Keep a report's speeds as if they were measured here, or read those that are kept."""
+    if again:
+        hardware._keep_speeds(report, report.speeds)
+    return replace(report, speeds=hardware._kept_speeds(report))
 
 
 def test_plain_is_compared_where_its_layers_would_be_without_the_draft() -> None:

@@ -18,7 +18,7 @@ from engine.placement import ResidentPlan
 from engine.planning import planner as planner_module
 from engine.planning.planner import ModelPlanner, model_planner
 from engine.planning.profile import Profile
-from engine.run import settle
+from engine.run import planned, settle
 from tests.support.checkpoints import write_assistant, write_checkpoint
 from tests.support.fast_cases import covering
 from tests.support.machines import CONFIGS, machine, write_outline
@@ -72,7 +72,7 @@ def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(
     assert [draft.name for draft in run.drafts] == [draft]
 
 
-def test_a_draft_that_does_not_pay_is_not_loaded_unless_it_is_named(
+def test_a_draft_that_does_not_pay_is_not_loaded_unless_its_mode_is_named(
     here: Here, folders: Folders, ships: Callable[[str], None]
 ) -> None:
     here(machine("laptop-8gb-slow-disk"))
@@ -81,9 +81,22 @@ def test_a_draft_that_does_not_pay_is_not_loaded_unless_it_is_named(
     options = LoadOptions(model=folders("llama-7b"))
     run = settle(options)
     assert (run.plan.mode, run.drafts) == ("lookup", ())
-    named = settle(replace(options, drafts=(draft,)))
-    assert (named.plan.mode, [one.name for one in named.drafts]) == ("llmcad", [draft])
-    assert named.load.drafts
+    named = replace(options, drafts=(draft,))
+    run = settle(named)
+    assert (run.plan.mode, run.drafts, run.load.drafts) == ("lookup", (), ())
+    said = "The draft llama-1b is not used: with it, LLMCad is predicted at 0."
+    assert run.plan.reason.startswith(said)
+    assert "times the usual speed. Auto: lookup" in run.plan.reason
+    assert run.load.notes[-1].startswith(said)
+    plan = planned(named, run.planner)
+    assert (plan.chosen, plan.reason) == ("lookup", run.plan.reason)
+    # The next request finds it in memory.
+    assert run.settled(named) is not None
+    for insists in (in_mode("llmcad", named), replace(named, memory="disk")):
+        again = settle(insists)
+        assert (again.plan.mode, [one.name for one in again.drafts]) == ("llmcad", [draft])
+        assert again.load.drafts
+        assert run.settled(insists) is None
 
 
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
@@ -216,7 +229,7 @@ def test_every_draft_goes_with_every_memory(
 ) -> None:
     drafts, mode = drafted
     ship(tmp_path, monkeypatch, ("toy-draft", "toy-head"))
-    options = LoadOptions(model="toy", drafts=drafts, memory=memory)
+    options = LoadOptions(model="toy", drafts=drafts, insists=True, memory=memory)
     named = drafts or (("toy-draft",) if memory == "disk" else ())
     run = settle(options, model_planner(replace(options, drafts=named), machine("desktop-16gb-6gb")))
     if not drafts and memory == "auto":

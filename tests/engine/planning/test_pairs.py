@@ -15,6 +15,7 @@ from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import model_planner, own_drafts
 from tests.support.checkpoints import reference_model, train_tokenizer, write_checkpoint
 from tests.support.gguf_files import write_gguf
+from tests.support.next_layers import write_gguf_with_next_layer
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +61,18 @@ def test_an_installed_draft_that_fits_is_the_model_s_own(three: Path) -> None:
     assert planner.plan.chosen in ("plain", "lookup")  # auto waits until replies have shown what it is worth
 
 
+@pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
+def test_the_layer_that_a_model_comes_with_is_listed_and_taken(tmp_path: Path, beside: bool) -> None:
+    _, path = write_gguf_with_next_layer(tmp_path / "files", "glm4-moe", beside=beside)
+    import_model(models_folder(), [path], name="target")
+    assert list(found().values()) == [DraftPair("target", "mtp", "head", "")]
+    assert own_drafts(open_model("target")) == ("mtp",)
+    planner = model_planner(LoadOptions(model="target"))
+    assert [draft.name for draft in planner.drafts] == ["mtp"]
+    assert not planner.plan.mode("dovetail").passed_over  # auto weighs it before any reply has tried it
+    assert list(draft_problems(LoadOptions(model="target"), ["mtp"])) == [("mtp", "", "dovetail")]
+
+
 def test_files_of_other_vocabularies_are_told_apart_without_their_tokenizers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,7 +95,7 @@ def test_files_of_other_vocabularies_are_told_apart_without_their_tokenizers(
 def test_what_was_worked_out_is_kept_until_a_file_changes(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = found()
 
-    def no_reading(folder: Path) -> None:
+    def no_reading(folder: Path, head: bool) -> None:
         raise AssertionError(f"{folder} was read again")
 
     with monkeypatch.context() as patched:
@@ -97,7 +110,7 @@ def test_what_cannot_be_read_is_told_and_not_kept(three: Path) -> None:
     (three / "tokenizer.json").rename(three / "away.json")
     assert "tokenizer" in str(found()["other"].problem)
     kept = read_cached(cache_folder() / "pairs.json")["pairs"]
-    assert list(kept.values()) == [None]
+    assert list(kept.values()) == ["-", None]  # the target comes with no draft of its own, and the small one fits
     (three / "away.json").rename(three / "tokenizer.json")
     assert "another vocabulary" in str(found()["other"].problem)
 

@@ -8,7 +8,7 @@ from engine.drafting.lookup import MatchChances
 from engine.drafting.small_model import ModelDraft
 from engine.files import write_cached
 from engine.messages import RoundRecord
-from engine.placement import ResidentPlan, SplitPlan
+from engine.placement import ResidentPlan, SplitPlan, StreamedPlan
 from engine.planning.cost_model import lookup_expectation, published_expectation
 from engine.planning.profile import (
     Profile,
@@ -54,6 +54,15 @@ def test_plain_decoding_behind_a_text_takes_what_was_calibrated_at_the_load_of_r
     assert [profile.plain_seconds(RESIDENT, length) for length in (3, 640, 9000)] == pytest.approx(
         [0.010, 0.015, 0.020]
     )
+
+
+def test_plain_decoding_that_reads_about_as_many_layers_is_as_fast() -> None:
+    """How many of them stay in memory differs from one process to the next by what else it holds."""
+    known = StreamedPlan.of(28, 14)
+    profile = Profile(forwards={known.key: {"1": 0.5}, StreamedPlan.of(28, 12).key: {"8": 1}})
+    cases = [profile.plain_seconds(StreamedPlan.of(28, pinned), 9) for pinned in (14, 12, 17, 4, 0)]
+    assert cases == [0.5, 0.5, 0.5, None, None]
+    assert profile.plain_seconds(ResidentPlan.of(28), 9) is None
 
 
 def test_older_replies_fade() -> None:

@@ -34,8 +34,8 @@ def ship(folder: Path, monkeypatch: pytest.MonkeyPatch, drafts: tuple[str, ...] 
         (folder / "models" / name).symlink_to(place)
     monkeypatch.setattr(bundled, "assets_folder", lambda: folder)
     shipped = (
-        BundledModel("toy", drafts=drafts),
-        BundledModel("toy-draft"),
-        BundledModel("toy-head", kind="head"),
+        BundledModel("toy", "toy", drafts=drafts),
+        BundledModel("toy-draft", "toy-draft"),
+        BundledModel("toy-head", "toy-head", kind="head"),
     )
     monkeypatch.setattr(bundled, "_BUNDLED", shipped)

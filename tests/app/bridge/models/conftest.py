@@ -13,6 +13,7 @@ __all__ = ["_own_keyring", "server"]
 REPO = "Qwen/Qwen3-0.6B-GGUF"
 FILE = "Qwen3-0.6B-Q8_0.gguf"
 NAME = "Qwen3-0.6B-Q8_0"
+TITLE = "Qwen3 0.6B"
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_an_added_folder_is_listed_and_never_removed_from(desk: Desk, tmp_path: 
     desk.wait(lambda: any(entry.ref == str(file) for entry in store.installed.entries))
     entry = store.entry("Small-Q8_0")
     assert entry is not None
-    assert (entry.source, entry.format, entry.recorded) == (str(file.parent), "Q8_0", False)
+    assert (entry.source, entry.type, entry.recorded) == (str(file.parent), "F32", False)  # whatever its name says
     with desk.qtbot.waitSignal(store.installed.problem):
         store.installed.plan_removal("Small-Q8_0")
     store.folders.forget(str(file.parent))

@@ -140,7 +140,7 @@ def test_it_shows_a_reply_as_it_is_made(
     play(workspace, workspace.reply(chat).id)
     workspace.change(chat, statistics=statistics(mode="dovetail", plain_per_second=6.2))
     panel.update_now()
-    assert panel.head.texts == ("Dovetail", "2.3 times plain")
+    assert panel.head.texts == ("Dovetail", "2.3 times the usual speed")
     assert dict(panel.facts.facts)["Accepted guesses"] == "78 %"
     assert panel.speed.latest is not None
     assert len(panel.accepted.shares) == 7
@@ -470,3 +470,4 @@ def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     panel.update_now()
     assert (panel.plan.rows, panel.plan_section.detail.text()) == ([], "not kept with this reply")
     assert panel.places.isHidden()
+    assert panel.tokens_section.isHidden()  # nothing will appear there any more

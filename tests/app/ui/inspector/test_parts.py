@@ -85,7 +85,10 @@ def test_places_are_said_in_full(qtbot: QtBot, theme: Theme) -> None:
 def test_several_drafts_are_said_in_the_plural_and_the_engine_without_the_model() -> None:
     shares = [MemoryShare("draft", GB, drafts=number) for number in (0, 1, 3)]
     assert [share_words(share) for share in shares] == ["draft 1.0", "draft 1.0", "3 drafts 1.0"]
-    assert share_words(MemoryShare("engine", GB)) == "engine alone 1.0"
+    assert share_words(MemoryShare("engine", GB)) == "the engine itself 1.0"
+    # What grows with the text is told apart.
+    assert share_words(MemoryShare("caches", GB, text_bytes=GB)) == "caches when full 1.0"
+    assert share_words(MemoryShare("draft", 2 * GB, drafts=1, text_bytes=GB)) == "draft 1.0–2.0"
 
 
 def test_the_plan_tells_measured_from_predicted(qtbot: QtBot, theme: Theme) -> None:

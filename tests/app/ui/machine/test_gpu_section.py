@@ -46,7 +46,7 @@ def section(host: QWidget, theme: Theme) -> GpuSection:
             "Look again",
             False,
         ),
-        (OFFERED, "It is PyTorch for this graphics card", "Look up its size", False),
+        (OFFERED, "This downloads PyTorch for this graphics card", "Look up its size", False),
         (replace(OFFERED, step="sizing"), "Asking how large it is...", "", False),
         (SIZED, "CUDA 13.0: 2.4 GB to fetch from https://index, 5.8 GB on the disk", "Fetch 2.4 GB", False),
         (replace(FETCHING, done_bytes=0, total_bytes=0), "Fetching...", "Pause", False),

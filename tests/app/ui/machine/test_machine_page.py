@@ -67,7 +67,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: ScriptedWorksp
     assert page.plan.notes.text().startswith("Predicted from this machine's speeds.")
     assert page.measure.button.isEnabled()
     assert [bar.predicted for bar in page.measure.bars.bars] == [14.5, 8.9, 5.9]
-    assert page.plan.context.words == "Usual, 8,192 tokens"
+    assert page.plan.context.words == "8,192 of 32,768 tokens, as memory allows"
 
 
 def test_speeds_by_width_are_shown_with_the_chosen_one_marked(workspace: ScriptedWorkspace, page: MachinePage) -> None:
@@ -79,8 +79,8 @@ def test_speeds_by_width_are_shown_with_the_chosen_one_marked(workspace: Scripte
     told_widths = replace(made, modes=(ghidorah, *made.modes))
     page.widths.set_plan(told_widths)
     shared = shared_text(None, told_widths, datetime.now())
-    assert "Speed by width, Ghidorah\n1: 5.8 tok/s, predicted 5.9\n8, chosen: 11.4 tok/s" in shared
-    assert "Speed by width" not in shared_text(None, made, datetime.now())
+    assert "Speed by tokens checked at once, Ghidorah\n1: 5.8 tok/s, predicted 5.9\n8, chosen: 11.4 tok/s" in shared
+    assert "Speed by tokens checked at once" not in shared_text(None, made, datetime.now())
     bars = page.widths.bars.bars
     assert [(bar.title, bar.measured, bar.predicted, bar.best) for bar in bars] == [
         ("1", 5.8, 5.9, False),
@@ -150,7 +150,7 @@ def test_another_model_and_context_are_planned(workspace: ScriptedWorkspace, pag
     popup = page.plan.context.popup
     assert popup is not None
     titles = [choice.title for choice in popup.choices]
-    assert (titles[0], titles[1], titles[-1]) == ("Usual context", "2,048 tokens", "32,768 tokens")
+    assert (titles[0], titles[1], titles[-1]) == ("Model's own context", "2,048 tokens", "32,768 tokens")
     popup.choose("4096")
     assert workspace.engine.last(MakePlan).options.context == 4096
     assert page.plan.context.words == "4,096 tokens"
@@ -222,7 +222,7 @@ def test_every_mode_is_measured(workspace: ScriptedWorkspace, page: MachinePage,
     ]
     assert [row.mode for row in page.plan.table.rows[:3]] == ["dovetail", "lookup", "plain"]
     assert bars[1].words == "It could not."
-    assert page.measure.result == "Dovetail is the fastest here 12.0 tok/s, 2.4 times plain."
+    assert page.measure.result == "Dovetail is the fastest here 12.0 tok/s, 2.4 times the usual speed."
     page.measure.set_state(plan(), Measuring(Stage.MODES, left_s=200.0, modes=("plain",)), (), None)
     assert page.measure.progress == "0 of 1 mode done 3 min left"
 
@@ -250,7 +250,7 @@ def test_it_is_copied_as_text(workspace: ScriptedWorkspace, page: MachinePage, q
         "LLMCad: It is for models larger than memory, and this one fits.",
         "Dovetail: 14.2 tok/s, predicted 14.5",
         "Plain: 5.9 tok/s, predicted 5.9",
-        "Dovetail is the fastest here: 14.2 tok/s, 2.4 times plain.",
+        "Dovetail is the fastest here: 14.2 tok/s, 2.4 times the usual speed.",
     ):
         assert line in text.splitlines()
     assert "2.1 GB on cuda:0" in text
@@ -291,7 +291,7 @@ def test_it_fits_small_windows_and_large_text(
         qtbot.waitUntil(lambda: page.width() == 380)
         qtbot.waitUntil(lambda: len({card.geometry().top() for card in page.cards.cards}) == 4)
         qtbot.waitUntil(lambda: content.width() <= area.width())
-        assert page.plan.table.column_titles in (["tok/s"], ["tok/s", "Times plain"])
+        assert page.plan.table.column_titles in (["tok/s"], ["tok/s", "Speed-up"])
         assert page.measure.geometry().top() > page.plan.geometry().bottom()
         for widget in (page.cards, page.plan, page.measure, page.plan.model, page.again_button):
             right = widget.mapTo(page, widget.rect().topRight()).x()

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.ui.machine.measure_panel import Bar, Bars, Legend, tick_step
-from app.ui.machine.plan_panel import PlanTable
+from app.ui.machine.plan_panel import PlanPanel, PlanTable
 from app.ui.machine.words import (
     card_words,
     measured_words,
@@ -19,6 +19,7 @@ from app.ui.machine.words import (
     result_words,
     speed_figure,
 )
+from app.ui.parts import PlainLabel
 from app.ui.theme.theme import Theme
 from engine.messages.machine import Power
 from tests.support.machine_scene import GPU, as_measured, machine, plan
@@ -36,12 +37,30 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
     ]  # fmt: skip
     figures = {column.title: column.values for column in table._columns}
     assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("5.3", "2.1")
-    assert figures["Times plain"][0].startswith("2.5")
+    assert figures["Speed-up"][0].startswith("2.5")
+    filled = replace(plan(gpu=True).modes[0], text_bytes={"host": 10**9, "cuda:0": 0})
+    table.set_plan(replace(plan(gpu=True), modes=(filled, *plan(gpu=True).modes[1:])))
+    figures = {column.title: column.values for column in table._columns}
+    assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("4.3–5.3", "2.1")
     first = table.accessibleDescription().splitlines()[0]
     assert first.startswith("Dovetail: about 14.5 tok/s. Predicted, draft on the GPU")
     assert first.endswith(plan(gpu=True).reason)
     table.set_plan(replace(plan(), modes=[row for row in plan().modes if row.mode != "plain"]))
-    assert {column.title: set(column.values) for column in table._columns}["Times plain"] == {""}
+    assert {column.title: set(column.values) for column in table._columns}["Speed-up"] == {""}
+
+
+def test_a_long_name_in_the_head_leaves_its_words_their_room(qtbot: QtBot, theme: Theme) -> None:
+    panel = PlanPanel(theme)
+    qtbot.addWidget(panel)
+    panel.resize(580, 700)
+    panel.show()
+    head = next(label for label in panel.findChildren(PlainLabel) if label.text().startswith("Ways to run"))
+    for model in ("qwen2.5-coder-1.5b-instruct-q4_k_m", "SmolLM2 135M"):
+        panel.set_lists(model, "Usual, 8,192 tokens")
+        qtbot.wait(20)
+        assert head.width() >= 190
+        assert panel.context.x() - panel.model.geometry().right() <= 16
+        assert head.height() <= 50  # px; five lines stood in a narrow column
 
 
 def test_columns_give_way_and_their_figures_go_below(qtbot: QtBot, theme: Theme) -> None:
@@ -49,7 +68,7 @@ def test_columns_give_way_and_their_figures_go_below(qtbot: QtBot, theme: Theme)
     qtbot.addWidget(table)
     table.resize(700, 400)
     table.set_plan(plan(gpu=True))
-    assert table.column_titles == ["RAM, GB", "VRAM, GB", "First token", "tok/s", "Times plain"]
+    assert table.column_titles == ["RAM, GB", "VRAM, GB", "First token", "tok/s", "Speed-up"]
     wide = table.height()
     table.resize(330, table.height())
     assert table.column_titles == ["tok/s"]

@@ -31,7 +31,7 @@ from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.hub.record import write_record
 from engine.messages import DEFAULT_MODEL, DownloadStatus, ModelOutline, Prediction
-from tests.app.bridge.models.conftest import FILE, NAME, REPO
+from tests.app.bridge.models.conftest import FILE, NAME, REPO, TITLE
 from tests.app.ui.models.conftest import Visit
 from tests.support.checkpoints import write_checkpoint
 from tests.support.gguf_files import write_small_gguf
@@ -91,7 +91,7 @@ def test_a_model_is_found_fetched_and_talked_to(visit: Visit, weights: bytes) ->
     assert dialog.quantizations.isHidden()  # there is one alone
     visit.qtbot.mouseClick(dialog.accept_button, LEFT)
     toast = visit.window.toast
-    visit.wait(lambda: toast.text == f"{NAME} is ready.")
+    visit.wait(lambda: toast.text == f"{TITLE} is ready.")
     assert toast.action_button.text() == "Chat with it"
     visit.wait(lambda: not page.downloads.rows)
     assert (models_folder() / NAME / FILE).read_bytes() == weights
@@ -121,8 +121,8 @@ def test_base_models_are_marked_on_the_page_and_in_the_menu(visit: Visit) -> Non
     assert button.popup is not None
     popup = button.popup
     said = "Base model: it was not made for chats, and only continues texts"
-    visit.wait(lambda: [one.detail for one in popup.choices if one.title == name] == [said])
-    assert popup.choices[0].detail == "Built in: very small, quick, often wrong"
+    visit.wait(lambda: [one.detail for one in popup.choices if one.title == name] == [f"F32, {said}"])
+    assert popup.choices[0].detail == "Q4_1, Built in: very small, quick, often wrong"
     popup.close()
     row = installed_row(visit, page, name)
     visit.wait(lambda: row.kind.text == "Base model")
@@ -140,13 +140,13 @@ def test_a_download_is_held_and_goes_on_in_another_window(visit: Visit, weights:
     nav = visit.window.sidebar.nav
     assert nav.rows[MODELS].hint.text() == "1"
     assert nav.download.isVisible()
-    assert nav.download.accessibleName() == f"Downloading {NAME}, {nav.download.share}"
+    assert nav.download.accessibleName() == f"Downloading {TITLE}, {nav.download.share}"
     visit.window.places.go(CHAT)
     visit.qtbot.mouseClick(nav.download, LEFT)
     assert visit.window.places.current == MODELS
-    assert row.hold.accessibleName() == f"Pause {NAME}"
+    assert row.hold.accessibleName() == f"Pause {TITLE}"
     row.hold.click()
-    visit.wait(lambda: row.hold.accessibleName() == f"Go on with {NAME}")
+    visit.wait(lambda: row.hold.accessibleName() == f"Go on with {TITLE}")
     assert row.words.text().endswith("paused")
     assert nav.rows[MODELS].hint.text() == ""
     assert nav.download.isHidden()
@@ -156,7 +156,7 @@ def test_a_download_is_held_and_goes_on_in_another_window(visit: Visit, weights:
     row = page.downloads.rows[NAME]
     assert 0 < row.bar.value() < row.bar.maximum()
     row.hold.click()
-    visit.wait(lambda: visit.window.toast.text == f"{NAME} is ready.")
+    visit.wait(lambda: visit.window.toast.text == f"{TITLE} is ready.")
     assert (models_folder() / NAME / FILE).read_bytes() == weights
     assert any(asked and asked != "bytes=0-" for asked in server.downloads())  # from where it was held
 
@@ -219,6 +219,7 @@ def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(visit: Visit, 
     assert row.content is not None
     assert (row.content.entry.ref, row.content.entry.in_place) == (str(file), True)
     assert [action.text() for action in page.installed.menu_of("made").actions() if action.text()] == [
+        "About made",
         "Show its folder",
         "Remove...",
     ]
@@ -239,7 +240,7 @@ def test_a_full_disk_is_said_with_what_to_do(visit: Visit, weights: bytes, monke
     assert row.hold.text().strip() == "Try again"
     monkeypatch.setattr(model_folders, "free_bytes", lambda folder: 1 << 40)
     row.hold.click()
-    visit.wait(lambda: visit.window.toast.text == f"{NAME} is ready.")
+    visit.wait(lambda: visit.window.toast.text == f"{TITLE} is ready.")
     visit.wait(lambda: not page.downloads.rows)
 
 
@@ -254,12 +255,12 @@ def test_a_download_that_fails_is_tried_again(visit: Visit, weights: bytes, serv
     toast = visit.window.toast
     visit.wait(lambda: "arrived damaged twice" in toast.text and NAME in page.downloads.rows)
     row = page.downloads.rows[NAME]
-    visit.wait(lambda: row.hold.accessibleName() == f"Try {NAME} again")
+    visit.wait(lambda: row.hold.accessibleName() == f"Try {TITLE} again")
     assert "arrived damaged twice" in row.words.text()
     assert toast.action_button.text() == "Try again"
     server.repos[REPO].files[FILE] = whole[:-1] + b"!"
     toast.action_button.click()
-    visit.wait(lambda: toast.text == f"{NAME} is ready.")
+    visit.wait(lambda: toast.text == f"{TITLE} is ready.")
 
 
 def test_a_gated_model_is_explained_and_opened_by_a_token(
@@ -320,7 +321,7 @@ def test_cards_recommend_and_fetch_a_pair_with_one_click(visit: Visit, server: H
     page = visit.open()
     visit.wait(lambda: len(page.cards.cards) == 3)
     badges = [card._badge.text for card in page.cards.cards.values()]
-    assert badges == ["Most capable", "Balanced", "Fastest"]
+    assert badges == ["Most capable", "Take this one", "Fastest"]
     primary = [card for card in page.cards.cards.values() if card.button.property("kind") == "primary"]
     assert len(primary) == 1
     assert page.machine_head.words.text().startswith("About ")
@@ -366,8 +367,7 @@ def test_a_large_download_asks_first_and_says_what_stays_free(visit: Visit, qwen
     assert dialog is not None
     assert fetched == [offer]
     assert dialog.accept_button.text() == "Download 18.7 GB"
-    assert not dialog.page_button.isVisible()  # nor the token: there are no terms to accept
-    assert not dialog.token.isVisible()
+    assert not dialog.token.isVisible()  # there are no terms to accept
     words = [label.text() for label in dialog.findChildren(PlainLabel)]
     assert "40.0 GB are free on the disk; 21.3 GB stay free." in words
     assert qwen.about in words
@@ -391,6 +391,9 @@ def test_a_card_says_what_is_on_the_gpu(theme: Theme, qtbot: QtBot, qwen: Listed
     assert card._gpu.isHidden()
     card.show_content(CardContent(qwen, replace(prediction, gpu_bytes=3_580_000_000), "Balanced"))
     assert (card._memory.text(), card._gpu.text) == ("15.0 of 24.0 GB", "3.6 GB on the GPU")
+    growing = replace(prediction, gpu_bytes=10**9, text_bytes=2 * 10**9, gpu_text_bytes=10**9)
+    card.show_content(CardContent(qwen, growing, "Balanced"))
+    assert (card._memory.text(), card._gpu.text) == ("15.0–17.0 of 24.0 GB", "1.0–2.0 GB on the GPU")
 
 
 def test_rules_part_the_rows_of_the_table(theme: Theme, qtbot: QtBot, qwen: ListedModel) -> None:
@@ -423,7 +426,8 @@ def test_a_notice_covers_no_button_at_the_end_of_the_page(visit: Visit) -> None:
     visit.window.toast.say("A sentence.", "A button", lambda: None)
     bar.setValue(bar.maximum())
     last = page.table.rows[-1].button
-    assert last.mapTo(visit.window, last.rect().bottomLeft()).y() < visit.window.toast.y()
+    end = last.mapTo(visit.window, last.rect().bottomLeft()).y()
+    assert end < visit.window.toast.mapTo(visit.window, QPoint()).y()
 
 
 def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:
@@ -520,7 +524,7 @@ def test_a_folder_is_linked_and_a_file_is_copied(
     dialog.accept_button.click()
     installed_row(visit, page, "small-Q8_0")
     assert (models_folder() / "small-Q8_0" / file.name).is_file()
-    names = ["SmolLM2 135M", "mine", "small-Q8_0"]
+    names = ["SmolLM2 135M", "mine", "small"]
     visit.wait(lambda: [choice.title for choice in visit.workspace.models()] == names)
     shutil.rmtree(mine)
     visit.workspace.model_store.installed.refresh()

@@ -99,7 +99,7 @@ def test_a_server_is_forgotten_and_the_built_in_model_takes_over(visit: Visit, o
     page.remote.rows["talker"].use.click()
     visit.wait(lambda: visit.workspace.settings.model == REFERENCE)
     visit.window.places.go(MODELS)
-    [change, forget] = page.remote.menu_of("talker").actions()
+    [_, change, forget] = page.remote.menu_of("talker").actions()
     change.trigger()
     assert (dialog_of(page).address.text(), dialog_of(page).name.text()) == (others.address, "desk")
     dialog_of(page).reject()

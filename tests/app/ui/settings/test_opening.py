@@ -207,15 +207,15 @@ def test_a_token_is_kept_told_of_and_forgotten(
     opened.go("downloads")
     row = opened.stack.page(3).action_rows["access_token"]
     assert isinstance(row, TokenRow)
-    qtbot.waitUntil(lambda: row.detail.text() == "No token is saved.")
+    qtbot.waitUntil(lambda: row.detail.text() == "No access token is saved.")
     assert not row.keep_button.isEnabled()
     qtbot.keyClicks(row.edit, "hf_secret")
     assert row.edit.displayText() != "hf_secret"
     qtbot.mouseClick(row.keep_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: (row.detail.text(), row.edit.text()) == ("A token is saved.", ""))
+    qtbot.waitUntil(lambda: (row.detail.text(), row.edit.text()) == ("An access token is saved.", ""))
     assert "hf_secret" in memory_keyring.kept.values()
     row.forget_button.click()
-    qtbot.waitUntil(lambda: row.detail.text() == "No token is saved.")
+    qtbot.waitUntil(lambda: row.detail.text() == "No access token is saved.")
     assert not memory_keyring.kept
     assert not row.forget_button.isEnabled()
     qtbot.keyClicks(row.edit, "not a token")

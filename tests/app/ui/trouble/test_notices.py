@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
@@ -119,7 +119,7 @@ def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
 def test_a_larger_context_takes_the_message_that_did_not_fit(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = failed(window, workspace, ErrorReport("PromptTooLong", "x", allowed=Allowed("context", 16_384)), text="")
     notice = notice_of(window)
-    assert notice.remedy_button.text().strip() == "Reload with a larger context"
+    assert notice.remedy_button.text().strip() == "Reload with 16,384 tokens of context"
     notice.remedy_button.click()
     assert workspace.settings.of_model("smollm2").context == 16_384
     assert workspace.tried_again(chat)
@@ -213,6 +213,7 @@ def test_the_toast_is_plain_again_afterwards(window: MainWindow, workspace: Scri
     window.toast.say("Saved.", "Undo")
     assert (window.toast.text, window.toast.accessibleName()) == ("Saved.", "Saved.")
     assert not window.toast.details_button.isVisible()
+    QApplication.processEvents()
     assert window.toast.action_button.y() < window.toast.height() / 2
 
 

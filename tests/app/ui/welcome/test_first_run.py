@@ -1,16 +1,26 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
-from app.ui import figures
 from app.ui.main_window import MainWindow
+from app.ui.models.wording import speed_range
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
 from app.ui.welcome import WelcomePanel
-from engine.messages import DownloadStatus, MachineReported, MeasuringProgress, ModelOutline, ReportMachine
+from engine.messages import (
+    Basis,
+    DownloadStatus,
+    MachineReported,
+    MeasuringProgress,
+    ModelOutline,
+    Prediction,
+    ReportMachine,
+)
 from tests.support.machine_scene import machine
 from tests.support.scripted_workspace import READY, ScriptedWorkspace
 from tests.support.window_scene import stocked
@@ -129,11 +139,35 @@ def test_models_are_recommended_in_plain_words(start: Start) -> None:
         assert card._pace.text() == "Faster than you read"
         assert card._about.text() == content.model.about
         assert card.button.text().strip().startswith("Download ")
-        assert card.button.property("kind") != "primary"
         assert not card._mode.isVisible()
         assert not card._mixture.isVisible()
-        assert content.prediction.tokens_per_second is not None
-        assert f"{card._speed.text()} tok/s" == figures.speed(content.prediction.tokens_per_second)
+        speed = content.prediction.tokens_per_second
+        assert speed is not None
+        least, _, most = card._speed.text().partition(" to ")
+        assert float(least) < speed < float(most)
+
+
+def test_one_card_is_the_one_to_take(start: Start) -> None:
+    cards = list(start.panel.cards.cards.values())
+    assert [card._badge.text for card in cards] == ["Most capable", "Take this one", "Fastest"]
+    assert [card.button.property("kind") == "primary" for card in cards] == [False, True, False]
+    taken = cards[1]
+    assert taken.content is not None
+    gigabits = taken.content.download_bytes * 8 / 1e9
+    minutes = round(gigabits * 1000 / 50 / 60)
+    assert taken._time.text() == f"About {minutes} min at 50 Mbit/s (your connection is not measured yet)"
+    started = DownloadStatus("x", "someone/x", "receiving", 50_000_000, 60_000_000, 12_500_000.0)
+    for state in ("receiving", "done"):
+        start.workspace.model_store.downloads._take(replace(started, state=state))
+    start.panel.refresh()
+    assert (
+        taken._time.text() == f"About {round(gigabits * 1000 / 100 / 60)} min at 100 Mbit/s, as in your last download"
+    )
+
+
+@pytest.mark.parametrize(("basis", "words"), [("guess", "10 to 30"), ("busy", "14 to 26"), ("rest", "16 to 24")])
+def test_the_range_is_wider_where_less_is_known(basis: Basis, words: str) -> None:
+    assert speed_range(Prediction("plain", 20.0, basis=basis)) == words
 
 
 def test_no_other_card_comes_under_the_pointer_while_answers_still_come(start: Start) -> None:

@@ -78,7 +78,7 @@ def network_of(decoder: Decoder, members: int = MEMBERS, mask: Any = "ensemble")
 
 # Experts in rows or under names of their own, convolutions, latents, inputs by the token: refused by name.
 _WITHOUT_TWIN = (
-    *("gemma4-inputs", "gemma4-moe", "gpt-oss", "lfm2", "lfm2-moe"),
+    *("gemma4-inputs", "gemma4-moe", "gpt-oss", "lfm2", "lfm2-moe", "lfm3"),
     *("deepseek-v2", "deepseek-v3", "glm4-moe-lite"),
     *("qwen35", "qwen35-moe", "qwen3-next"),
 )

@@ -1,0 +1,177 @@
+"""The layer that a model comes with to guess a token further (MTP) drafts what the published description says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from gguf import GGMLQuantizationType as Kind
+from safetensors.torch import load_file, save_file
+
+from engine.decoding.worth import Worth
+from engine.drafting.eagle import ChainDraft
+from engine.drafting.kinds import read_draft
+from engine.errors import DraftMismatch, TensorMismatch, UnsupportedModel
+from engine.model.token_tree import DraftShape
+from engine.model.weight_format import weight_format
+from engine.model_file import OpenedModel, open_draft
+from engine.planning.planner import own_drafts
+from tests.support.checkpoints import all_experts, write_checkpoint
+from tests.support.decoders import load_reference, reference_greedy
+from tests.support.engine_client import EngineClient
+from tests.support.next_layers import (
+    WITH_NEXT_LAYER,
+    next_layer_drafter,
+    next_layer_network,
+    write_gguf_with_next_layer,
+    write_with_next_layer,
+)
+
+PROMPT = torch.randint(3, 300, (23,), generator=torch.Generator().manual_seed(4)).tolist()
+ROOT = 17
+TEXT = "one two three four one two three four one two " * 3
+
+
+@pytest.mark.parametrize("form", ["deepseek", "qwen"])
+@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+def test_a_chain_is_that_of_the_description(tmp_path: Path, variant: str, form: str) -> None:
+    reference = write_with_next_layer(tmp_path / "model", variant, form)
+    rows = reference.hidden(PROMPT)
+    draft = next_layer_drafter(tmp_path / "model")
+    assert draft.hidden_layers == (3,)
+    assert draft.reset(PROMPT) == 0
+    draft.observe([ROOT], rows)
+    assert list(draft.propose(DraftShape(64)).tokens) == reference.chain([*PROMPT, ROOT], rows, 5)
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
+@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: str, beside: bool) -> None:
+    reference, path = write_gguf_with_next_layer(tmp_path / "model", variant, beside=beside)
+    rows = reference.hidden(PROMPT)
+    for place in (path, path.parent):
+        draft = next_layer_drafter(place)
+        draft.reset(PROMPT)
+        draft.observe([ROOT], rows)
+        assert list(draft.propose(DraftShape(64)).tokens) == reference.chain([*PROMPT, ROOT], rows, 5)
+
+
+def always_drafts(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    """Draft so many nodes however busy the machine is: the schedule goes by measured times, and might draft nothing."""
+    propose = ChainDraft.propose
+    monkeypatch.setattr(Worth, "_choose", lambda schedule: nodes)
+    monkeypatch.setattr(ChainDraft, "_pays", lambda chain, worth: True)
+    monkeypatch.setattr(ChainDraft, "propose", lambda chain, shape: propose(chain, replace(shape, step_worth=0.0)))
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+def test_a_reply_is_the_models_own(
+    client: EngineClient, tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    always_drafts(monkeypatch, 7)
+    target = tmp_path / "target"
+    write_with_next_layer(target, variant, **all_experts(variant))
+    settings = {"weights": "fp32", "max_tokens": 40}
+    plain = client.answer(TEXT, target, mode="plain", **settings)
+    reply = client.answer(TEXT, target, draft="mtp", mode="dovetail", **settings)
+    assert reply.token_ids == plain.token_ids
+    assert list(reply.token_ids) == reference_greedy(load_reference(target), reply.prompt_ids, 40)
+    trees = client.answer(TEXT, target, draft="mtp", mode="dovetail", draft_width=4, **settings)
+    assert trees.token_ids == plain.token_ids
+    assert trees.timings.draft_n > 0
+    following = client.answer(TEXT + reply.text, target, draft="mtp", mode="dovetail", **settings)
+    assert following.timings.cache_n > 0
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize(
+    ("weights", "options", "share"),
+    [("fp32", {"draft_width": 1}, 1.0), ("fp32", {}, 0.5), ("q8_0", {}, 0.5)],
+    ids=["tree", "chain", "short way"],
+)
+@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+def test_guesses_of_a_model_that_it_knows_hold(
+    client: EngineClient,
+    tmp_path: Path,
+    variant: str,
+    weights: str,
+    options: dict[str, int],
+    share: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All of them in a tree of one branch; in a chain each has another one beside it that does not."""
+    always_drafts(monkeypatch, 4)
+    write_with_next_layer(tmp_path / "target", variant, copies=True)
+    settings = {"mode": "dovetail", "weights": weights, "max_tokens": 41, **options}
+    reply = client.answer(TEXT, tmp_path / "target", draft="mtp", **settings)
+    assert reply.timings.draft_n > 0
+    assert reply.timings.draft_n_accepted >= share * reply.timings.draft_n
+
+
+def spoiled(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> OpenedModel:
+    write_with_next_layer(folder, "glm4-moe")
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+    return OpenedModel("model", folder)
+
+
+def read(model: OpenedModel) -> None:
+    read_draft(open_draft("mtp", model), model.config)
+
+
+def test_a_layer_of_another_width_is_refused(tmp_path: Path) -> None:
+    def widen(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["model.layers.3.eh_proj.weight"] = torch.zeros(64, 96)
+
+    with pytest.raises(TensorMismatch, match=r"eh_proj.weight is \(64, 96\) and not \(64, 128\)"):
+        read(spoiled(tmp_path / "model", widen))
+
+
+def test_a_tensor_that_is_missing_is_named(tmp_path: Path) -> None:
+    def lose(tensors: dict[str, torch.Tensor]) -> None:
+        del tensors["model.layers.3.hnorm.weight"]
+
+    with pytest.raises(TensorMismatch, match=r"1 missing \(model.layers.3.hnorm.weight\)"):
+        read(spoiled(tmp_path / "model", lose))
+
+
+def test_a_layer_that_is_promised_and_not_there_is_told(tmp_path: Path) -> None:
+    def leave_out(tensors: dict[str, torch.Tensor]) -> None:
+        for name in [name for name in tensors if name.startswith("model.layers.3.")]:
+            del tensors[name]
+
+    model = spoiled(tmp_path / "model", leave_out)
+    with pytest.raises(DraftMismatch, match="names a layer that drafts"):
+        read(model)
+    assert own_drafts(model) == ()
+    with pytest.raises(DraftMismatch, match="comes without a layer that drafts"):
+        read(OpenedModel("other", write_checkpoint(tmp_path / "other")))
+
+
+def test_a_layer_of_another_model_beside_it_is_refused(tmp_path: Path) -> None:
+    _, path = write_gguf_with_next_layer(tmp_path / "model", "glm4-moe", beside=True)
+    write_gguf_with_next_layer(tmp_path / "other", "deepseek-v3", beside=True)
+    beside = path.parent / "mtp-model-BF16.gguf"
+    (tmp_path / "other" / beside.name).replace(beside)
+    with pytest.raises(DraftMismatch, match=r"mtp-model-BF16\.gguf has no layer that drafts .* Glm4MoeForCausalLM"):
+        read(OpenedModel("model", path))
+    with pytest.raises(UnsupportedModel, match="the layer that drafts for a model"):
+        _ = OpenedModel("model", beside.rename(tmp_path / "renamed.gguf")).checkpoint
+
+
+@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+def test_its_bytes_are_counted(tmp_path: Path, variant: str) -> None:
+    _, path = write_gguf_with_next_layer(tmp_path / "model", variant, Kind.Q8_0)
+    model = OpenedModel("model", path)
+    draft = read_draft(open_draft("mtp", model), model.config)
+    assert draft.host_format(dict, kernels=False) == weight_format("fp32")
+    for weights in (draft.host_format(dict, kernels=True), weight_format("fp32"), weight_format("q4_1")):
+        network = next_layer_network(path, weights)
+        counted = draft.size_bytes(weights, 40)
+        assert network.weights.size_bytes + network.new_cache(40).bytes == pytest.approx(counted, rel=0.02)
+    assert draft.host_format(dict, kernels=True).name == "Q8_0"  # as the file is
