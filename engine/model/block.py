@@ -129,10 +129,12 @@ def _remembered(
         mixed = span.convolve(mapped[own], kernel)
         if weights.convolution_bias is not None:
             mixed = mixed + weights.convolution_bias
-        parts = functional.silu(mixed).split((delta.keys, delta.keys, delta.values)[:: 1 if delta.corrects else -1], -1)
+        widths = [delta.keys, delta.keys, delta.values][:: 1 if delta.corrects else -1]
+        parts = torch.split(functional.silu(mixed), widths, -1)
         queries, keys, values = parts if delta.corrects else reversed(parts)
-        by_head = (queries.unflatten(-1, (-1, delta.key_dim)), keys.unflatten(-1, (-1, delta.key_dim)))
-        new = NewRows(*by_head, values.unflatten(-1, (-1, delta.value_dim)), writes[own], decays[own])
+        queries, keys = (part.reshape(len(mixed), -1, delta.key_dim) for part in (queries, keys))
+        values = values.reshape(len(mixed), -1, delta.value_dim)
+        new = NewRows(queries, keys, values, writes[own], decays[own])
         result = span.remember(new.normed() if delta.corrects else new)
         found.append(result if weights.skip is None else result + weights.skip[:, None] * new.values)
     result = _joined(found)
@@ -140,7 +142,7 @@ def _remembered(
         result = weights.memory_norm(result).flatten(1) * functional.silu(gate)
     else:
         gated_result = result.flatten(1) * functional.silu(gate)
-        result = weights.memory_norm(gated_result.unflatten(1, (delta.key_heads, -1))).flatten(1)
+        result = weights.memory_norm(gated_result.view(len(rows), delta.key_heads, -1)).flatten(1)
     return weights.output(result.to(rows.dtype))
 
 
@@ -151,7 +153,7 @@ def _memory_inputs(delta: DeltaNet, weights: LayerWeights, rows: Tensor) -> tupl
     assert weights.decay_bias is not None
     mapped = weights.qkv(rows).float()
     if weights.memory_gates is None:
-        gate, mapped, times = mapped.split((delta.values, delta.channels, delta.heads), -1)
+        gate, mapped, times = torch.split(mapped, [delta.values, delta.channels, delta.heads], -1)
         times = functional.softplus(times + weights.decay_bias)
         return mapped, gate, times, weights.decay * times
     gates = weights.memory_gates(rows).float()

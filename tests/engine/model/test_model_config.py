@@ -246,3 +246,30 @@ def test_more_experts_per_token_than_experts_are_refused(checkpoint_of: Any, tmp
     folder = Path(shutil.copytree(checkpoint_of("qwen3-moe"), tmp_path / "model"))
     with pytest.raises(ConfigInvalid, match="13 experts per token where there are 12"):
         read_changed(folder, num_experts_per_tok=13)
+
+
+@pytest.mark.parametrize(
+    ("variant", "changes", "said"),
+    [
+        ("nemotron-h", {"layers_block_type": None, "hybrid_override_pattern": "M-*X"}, "no layers of the type X"),
+        ("granite-hybrid", {"layer_types": ["mamba", "attention", "rwkv", "mamba"]}, "no layers of the type rwkv"),
+        ("granite-hybrid", {"mamba_conv_bias": False}, "mamba_conv_bias as True alone"),
+        ("nemotron-h", {"mlp_hidden_act": "silu"}, "no activation silu; it has relu2"),
+        ("nemotron-h", {"time_step_limit": [0.1, 0.2]}, "time_step_limit"),
+    ],
+)
+def test_a_mamba_that_nobody_knows_is_refused(
+    variant: str, changes: dict[str, Any], said: str, checkpoint_of: Any, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
+    with pytest.raises(UnsupportedModel, match=said):
+        read_changed(folder, **changes)
+
+
+@pytest.mark.parametrize("pattern", ["M-M*-", ["mamba", "mlp", "mamba", "attention", "mlp"]])
+def test_older_spellings_of_kinds_of_layers_are_known(pattern: Any, checkpoint_of: Any, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(checkpoint_of("nemotron-h"), tmp_path / "model"))
+    key = "hybrid_override_pattern" if isinstance(pattern, str) else "layers_block_type"
+    config = read_changed(folder, **{"layers_block_type": None, key: pattern})
+    assert config.convolutions == (True, False, True, False, False)
+    assert config.networks == (False, True, False, False, True)
