@@ -163,8 +163,8 @@ class Settings(Remembered):
     readings_bytes = number(
         8 * 10**9,
         replace(_BUDGET, empty="", least_words=mark("Nothing")),
-        mark("Most of the disk for what models have read of chats, which then go on at once after a restart."),
-        mark("Kept readings of chats"),
+        mark("Disk for what the model has read of open chats, so that they go on at once after a restart."),
+        mark("Disk for open chats"),
     )
     verify = choice(
         "sample-and-match",
