@@ -215,6 +215,7 @@ class FusedLayer:
             (weights.convolution is None or config.delta is not None)
             and cache in (torch.bfloat16, torch.int8)
             and _fits(config)
+            and (weights.experts is None or weights.experts.latent_in is None)
             and _alike(weights.experts)
             and _heads_alike(weights)
         )
@@ -234,7 +235,8 @@ class FusedLayer:
 
 def can_fuse(config: ModelConfig) -> bool:
     """Return whether the library can compute all layers of this model, provided that their matrices are packed."""
-    return _fits(config) and (not config.convolutions or config.delta is not None)
+    latent = config.mixture is not None and config.mixture.latent > 0
+    return _fits(config) and not latent and (not config.convolutions or config.delta is not None)
 
 
 def _fits(config: ModelConfig) -> bool:
@@ -242,7 +244,6 @@ def _fits(config: ModelConfig) -> bool:
         library.available() is not None
         and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
         and config.activation in kernel.ACTIVATIONS
-        and (config.mixture is None or not config.mixture.latent)
         and config.family.output_gate in (False, "queries")
         and (config.delta is None or (config.delta.key_dim | config.delta.value_dim) % kernel.HEAD_DIM_MULTIPLE == 0)
     )

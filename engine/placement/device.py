@@ -67,10 +67,12 @@ def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
         return next(tensors)
     if isinstance(part, Experts):
         router, *rest = (device_part(matrix, tensors) for matrix in part.matrices)
-        shared_gate = None if part.shared_gate is None else rest.pop(0)
+        others = part.shared_gate, part.latent_in, part.latent_out
+        shared_gate, latent_in, latent_out = (None if one is None else rest.pop(0) for one in others)
         own = len(part.gate_up)
         correction, scale = (None if vector is None else next(tensors) for vector in part.vectors)
-        return Experts(router, tuple(rest[:own]), tuple(rest[own:]), shared_gate, correction, scale)
+        up, down = tuple(rest[:own]), tuple(rest[own:])
+        return Experts(router, up, down, shared_gate, correction, scale, latent_in=latent_in, latent_out=latent_out)
     if isinstance(part, JoinedLinear):
         return joined([device_part(one, tensors) for one in part.parts])
     first = next(tensors)
