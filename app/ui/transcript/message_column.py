@@ -169,6 +169,9 @@ class MessageColumn(QScrollArea):
         self._theme = theme
         self._follow = True
         self._arranging = False
+        # The message that was asked for, and its distance from the top, while others get their height and nobody
+        # scrolls; or None
+        self._shown: tuple[MessageView, int] | None = None
         self._jump = JumpButton(theme, self)  # first: the viewport is resized by what comes next
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -239,6 +242,7 @@ class MessageColumn(QScrollArea):
             self._follow = False
             self._arrange(keep=(view, distance))
             self._scrolled(self.verticalScrollBar().value())
+            self._shown = view, distance
 
     # --- scrolling --------------------------------------------------------------------------------------------
 
@@ -287,6 +291,7 @@ class MessageColumn(QScrollArea):
     def _scrolled(self, value: int) -> None:
         if self._arranging:
             return
+        self._shown = None
         bar = self.verticalScrollBar()
         line = self._theme.type.line_height(TextStyle.READING)
         self._follow = bar.maximum() - value <= line and not self._span.newer
@@ -316,6 +321,12 @@ class MessageColumn(QScrollArea):
             if view.y() + view.height() > value:
                 return view, view.y() - value
         return None
+
+    def first_beginning(self) -> tuple[MessageView, int] | None:
+        """Return the first message that begins in view, and how far below the edge."""
+        value = self.verticalScrollBar().value()
+        inside = (view for view in self.message_views.all if 0 <= view.y() - value < self.viewport().height())
+        return next(((view, view.y() - value) for view in inside), None)
 
     def _place_jump(self) -> None:
         self._jump.offer(not self._follow and self.verticalScrollBar().maximum() > 0)
@@ -403,7 +414,8 @@ class MessageColumn(QScrollArea):
     def _height_changed(self, view: MessageView) -> None:
         if not self._arranging and view in self.message_views.all:
             self._follow = self._follow and not view.blocks.unfolding  # which leaves the button where it is
-            self._arrange(keep=self.top_view())
+            shown = self._shown if self._shown is not None and self._shown[0] in self.message_views.all else None
+            self._arrange(keep=shown or self.top_view())
             if view.blocks.unfolding:
                 self._scrolled(self.verticalScrollBar().value())
 

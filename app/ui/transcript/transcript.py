@@ -18,7 +18,10 @@ _LONGEST_PHRASE = 80
 
 
 class ReadingPlace(QObject):
-    """Remembers one place: the message at the top of the view and where it begins, or that the end is followed."""
+    """Remembers one place: the first message that begins in view, else the one at its top, or that the end is followed.
+
+    One that begins in view is found again to the pixel, whatever the height of those above has become.
+    """
 
     def __init__(self, column: MessageColumn) -> None:
         super().__init__(column)
@@ -29,7 +32,7 @@ class ReadingPlace(QObject):
     @Slot()
     def remember(self) -> None:
         """Remember the view before a message is deleted."""
-        top = self._column.top_view()
+        top = self._column.first_beginning() or self._column.top_view()
         self._top = None if top is None else (top[0].message.id, top[1])
         self._follows = self._column.follows
 
