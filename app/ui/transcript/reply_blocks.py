@@ -779,6 +779,10 @@ class ReplyBlocks(QWidget):
             show_in_place(widget, block, True)
         if self._drafted:
             self._show_drafted(piece.section)
+        widgets = self.widgets
+        following = widgets[widgets.index(widget) + 1 :]
+        if following:
+            widget.stackUnder(following[0])  # a screen reader reads them in this order
         widget.show()
 
     def _code_before(self, piece: Piece) -> str:

@@ -184,15 +184,15 @@ def test_a_long_reply_follows_its_end_and_shows_where_it_differs(
     lines = [f"Paragraph {number} of this reply." for number in range(60)]
     show(workspace, replace(PLAIN, text="\n\n".join(lines), ended=False))
     bar = dialog.columns[0].reply.verticalScrollBar()
-    assert bar.value() == bar.maximum() > 0
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0)
     other = [*lines[:10], "Another one.", *lines[11:]]
     one, two = (
         replace(trial, text="\n\n".join(text), token_ids=tuple(range(start, start + 60)))
         for trial, text, start in ((PLAIN, lines, 0), (SAME, other, 60))
     )
     show(workspace, one, two)
-    assert marked(dialog.columns[0]).startswith("Paragraph 10")
-    assert 0 < bar.value() < bar.maximum() / 2
+    qtbot.waitUntil(lambda: marked(dialog.columns[0]).startswith("Paragraph 10"))
+    qtbot.waitUntil(lambda: 0 < bar.value() < bar.maximum() / 2)
 
 
 def test_two_models_are_compared(

@@ -87,7 +87,7 @@ def _marked(view: ReplyView) -> list[str]:
 
 
 def test_code_tables_and_thoughts_are_marked_too(
-    window: MainWindow, workspace: ScriptedWorkspace, theme: Theme
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, theme: Theme
 ) -> None:
     text = (
         "<think>\nfirst thought\n</think>\n\nProse 😀 here.\n\n```py\nx = 1\nyy = 22\n```\n\n"
@@ -108,7 +108,7 @@ def test_code_tables_and_thoughts_are_marked_too(
     expected = ["= 1\u2029yy", "bb", "dd", "here", "thought"]
     assert sorted(_marked(view)) == expected
     theme.set_dark(True)
-    assert sorted(_marked(view)) == expected
+    qtbot.waitUntil(lambda: sorted(_marked(view)) == expected)
     height = view.height()
     window.commands["mark-drafts"].trigger()
     assert _marked(view) == []
@@ -135,7 +135,7 @@ def test_it_is_coloured_when_the_person_asks(
     assert workspace.settings.drafted_shown
     assert _coloured(view) == ["bold word", "of it"]
     theme.set_scale(1.2)
-    assert _coloured(view) == ["bold word", "of it"]
+    qtbot.waitUntil(lambda: _coloured(view) == ["bold word", "of it"])
     window.commands["mark-drafts"].trigger()
     assert _coloured(view) == []
     assert workspace.reply(chat).content == TEXT

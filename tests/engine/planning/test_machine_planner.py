@@ -12,6 +12,7 @@ from engine.drafting.fixed_trees import SparseTree, StateTree
 from engine.drafting.kinds import DRAFT_KINDS
 from engine.drafting.medusa import HeadCalibration, MedusaDraft, MedusaLayout
 from engine.drafting.mlp import MlpDraft
+from engine.drafting.mtp import NextLayerDraft
 from engine.drafting.prompt_tokens import PromptTokenCalibration, PromptTokenDraft, PromptTokenLayout
 from engine.errors import InvalidOption
 from engine.gguf.stored_tensor import BF16
@@ -431,8 +432,12 @@ def test_published_figures_stand_in_for_each_kind() -> None:
         assert set(expected) == set(KINDS)
         # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads, speculators and blocks, and of PPD's for
         # prompt tokens: of these nothing was counted yet.
-        least = {MedusaDraft: 1.9, MlpDraft: 1.9, BlockDraft: 1.9, PromptTokenDraft: 1.7}.get(kind, 4)
-        assert expected["code"].tokens(15) > expected["chat"].tokens(15) > least
+        least = {MedusaDraft: 1.9, MlpDraft: 1.9, BlockDraft: 1.9, PromptTokenDraft: 1.7, NextLayerDraft: 2.5}.get(
+            kind, 4
+        )
+        assert expected["chat"].tokens(15) > least
+        # Of the layer that a model comes with no figure by kinds is published.
+        assert expected["code"].tokens(15) > expected["chat"].tokens(15) or kind is NextLayerDraft
 
 
 def test_what_options_of_drafting_have_shown_is_kept_apart() -> None:
