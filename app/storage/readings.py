@@ -19,7 +19,8 @@ def reading_folder(data_folder: Path, conversation_id: int) -> Path:
         OSError: It cannot be made.
     """
     folder = data_folder / _FOLDER / str(conversation_id)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(exist_ok=True)  # never the data folder itself, which may have been moved away for a while
+    folder.mkdir(exist_ok=True)
     return folder
 
 
