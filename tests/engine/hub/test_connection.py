@@ -7,7 +7,7 @@ import huggingface_hub
 import pytest
 
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, InvalidOption, NotOnHub
-from engine.hub.connection import DEFAULT_ENDPOINT, Hub, httpx2
+from engine.hub.connection import Hub, httpx2
 from engine.hub.file_server import unreachable
 from tests.support.hub_server import HubServer
 
@@ -132,7 +132,7 @@ def test_offline_mode_is_kept() -> None:
 
 def test_the_mirror_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert Hub().endpoint == DEFAULT_ENDPOINT
+    assert Hub().endpoint == "https://huggingface.co"
     monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example/")
     assert Hub().endpoint == "https://mirror.example"
     assert Hub().file_url("a/b", "c", "d.gguf") == "https://mirror.example/a/b/resolve/c/d.gguf"
