@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from engine.gguf.files import gguf_name, quantization_of
-from engine.hub.bundled import bundled_model, bundled_models
+from engine.hub.bundled import BundledModel, bundled_model, bundled_models
 from engine.hub.catalogue import catalogue
 from engine.hub.endpoints import is_remote, remote_name
 from engine.hub.model_folders import HUGGING_FACE, OLLAMA
@@ -32,7 +32,7 @@ def title_of_model(reference: str) -> str:
     if reference == OWN_HEAD:
         return say("The model's own layer (MTP)")
     name = _without_type(_own_name(reference))
-    return _known_titles().get(_key(name), name)
+    return _known_titles(tuple(bundled_models())).get(_key(name), name)
 
 
 def type_of_model(reference: str) -> str:
@@ -62,9 +62,9 @@ def _without_type(name: str) -> str:
 
 
 @cache
-def _known_titles() -> dict[str, str]:
+def _known_titles(shipped: tuple[BundledModel, ...]) -> dict[str, str]:
     """Return the titles of the catalogue and of bundled files by the names that their repositories and files have."""
-    titles = {_key(_without_type(gguf_name(Path(model.file)))): model.title for model in bundled_models() if model.file}
+    titles = {_key(_without_type(gguf_name(Path(model.file)))): model.title for model in shipped if model.file}
     for model in catalogue():
         for name in (model.name, model.safetensors_repo, model.gguf_repo):
             titles[_key(_without_type(name.rpartition("/")[2]))] = model.title
