@@ -189,7 +189,7 @@ class DraftOffer:
 
 @dataclass(frozen=True)
 class ModelDetails:
-    """What a person wants to know of a model, in words."""
+    """Facts about a model in words, for a person who decides on it."""
 
     title: str
     about: str  # one sentence; empty where there is none

@@ -1,4 +1,4 @@
-"""What models have read of chats: a folder for each chat, which the engine fills, and which goes when the chat goes."""
+"""Readings of chats by models: a folder for each chat, which the engine fills, and which goes when the chat goes."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ class TrialColumn(QWidget):
 
     @property
     def contender(self) -> Contender:
-        """What is chosen."""
+        """The choice."""
         name, weights = self.model.currentText(), self.weights.chosen() or "auto"
         return Contender(self.model.chosen() or "", name, self.mode.chosen() or AUTO, weights)
 

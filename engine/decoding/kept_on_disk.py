@@ -1,4 +1,4 @@
-"""What was read of a chat, on the disk: after a restart its next prompt goes on from there.
+"""A chat on the disk, as the model has read it: after a restart its next prompt goes on from there.
 
 A chat has a folder of its own, with a file for each `_ROWS` tokens (the tokens and what the cache holds of them) and
 for each kept state. A file's head names what its content depends on: the model's files, formats, the version, and all

@@ -117,7 +117,7 @@ class TorchBuild:
 
 @dataclass(frozen=True)
 class PlainError:
-    """How far plain decoding of one model was from what the machine's speeds had predicted."""
+    """Error of a prediction: plain decoding of one model against what the machine's speeds had predicted."""
 
     size_bytes: int  # size of its weights
     times: float  # measured tokens per second as a multiple of the predicted ones

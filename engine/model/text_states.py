@@ -1,4 +1,4 @@
-"""What layers with a convolution keep of a text in place of keys and values: its inputs, and perhaps a state.
+"""Memory of a text in layers with a convolution, in place of keys and values: its inputs, and perhaps a state.
 
 Gated DeltaNet and Mamba-2 have one.
 
@@ -36,7 +36,7 @@ _TAIL = 8
 
 @dataclass
 class Frame:
-    """What a layer keeps from a boundary on, all float32."""
+    """Rows of a layer from a boundary on, all float32."""
 
     base: int  # tokens before the boundary
     inputs: Tensor  # (width + rows, channels) inputs of the convolution, of which ``width`` lie before the boundary
@@ -61,7 +61,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """What a layer keeps."""
+    """Memory of one layer."""
 
     device: torch.device
     channels: int
@@ -112,7 +112,7 @@ class _Group:
 
 @dataclass(frozen=True)
 class Steps:
-    """How the new rows of a text follow from what is kept of it, for all layers of one device."""
+    """Places of the new rows of a text among those that are kept of it, for all layers of one device."""
 
     previous: Tensor  # (n, width) slots of the convolution's inputs before each row
     crossings: tuple[_Crossing, ...]

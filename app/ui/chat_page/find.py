@@ -96,7 +96,7 @@ class FindBar(QFrame):
 
 
 class Known(NamedTuple):
-    """What is counted of a message that is no widget."""
+    """The count of places in a message that is no widget."""
 
     read: int  # characters
     found: int  # places in them

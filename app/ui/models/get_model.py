@@ -25,7 +25,7 @@ _LARGE_BYTES = 5_000_000_000
 
 
 class DetailsDialog(ModelDialog):
-    """What a person wants to know of a model.
+    """Facts about a model, for a person who decides on it.
 
     Args:
         details: The model.

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.transcript.message_actions import Action
+from app.ui.transcript.message_views import MessageView
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 SHORT = [f"{'question' if number % 2 == 0 else 'answer'} {number} " * 24 for number in range(10)]
@@ -93,15 +94,20 @@ def test_it_is_found_again_from_the_other_end_of_a_long_chat(
     assert reader.seen() == seen
 
 
-def test_a_message_taller_than_the_view_is_found_at_the_same_line(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def _with_tall_reply(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> tuple[Reader, int, MessageView]:
     reader = Reader(window, workspace, [*LONG[:101], "word " * 6000, *LONG[:100]])
     tall = reader.id_at(101)
     reader.transcript.show_message(tall)
     view = reader.transcript.view_of(tall)
     assert view is not None
     qtbot.waitUntil(lambda: view.height() > 4 * reader.transcript.viewport().height())
+    return reader, tall, view
+
+
+def test_a_message_taller_than_the_view_is_found_at_the_same_line(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    reader, tall, view = _with_tall_reply(qtbot, window, workspace)
     reader.bar.setValue(reader.bar.maximum())
     qtbot.waitUntil(lambda: reader.transcript.views[-1] is not view)
     reader.bar.setValue(view.y() + view.height() - 100)
@@ -117,12 +123,7 @@ def test_a_message_taller_than_the_view_is_found_at_the_same_line(
 def test_a_message_is_gone_on_with_in_the_middle(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    reader = Reader(window, workspace, [*LONG[:101], "word " * 6000, *LONG[:100]])
-    tall = reader.id_at(101)
-    reader.transcript.show_message(tall)
-    view = reader.transcript.view_of(tall)
-    assert view is not None
-    qtbot.waitUntil(lambda: view.height() > 4 * reader.transcript.viewport().height())
+    reader, tall, view = _with_tall_reply(qtbot, window, workspace)
     reader.bar.setValue(view.y() + view.height() // 2)
     assert [at for at, _ in reader.seen()] == [tall]
     reader.delete(tall)
