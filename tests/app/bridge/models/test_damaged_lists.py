@@ -14,12 +14,14 @@ def test_the_window_says_which_list_was_damaged(desk: Desk, tmp_path: Path) -> N
         add_folder(tmp_path / name)
     path = data_folder() / "model-folders.json"
     path.write_bytes(path.read_bytes()[:-10])
-    workspace = desk.open()
+    workspace = desk.open(start=False)
     said: list[str] = []
     workspace.notice.connect(said.append)
     workspace.start()
     desk.wait(lambda: len(said) == 1)
     assert "model-folders.json was damaged" in said[0]
+    # The sentence comes before the mended list: what is written earlier than that would be written over.
+    desk.wait(lambda: path.read_bytes().rstrip().endswith(b"}"))
     assert read_folders().added[0] == str(tmp_path / "one")
     path.write_bytes(b"{")  # while the window is open
     workspace.model_store.folders.add(str(tmp_path / "two"))
