@@ -507,6 +507,11 @@ class ReplyBlocks(QWidget):
         found = section.pieces[at] if at >= 0 else section
         return found, y - found.top
 
+    def _spend(self, work: int) -> None:
+        """Count work of this turn of the event loop; what does not fit into it is left to the next one."""
+        self._spent += work
+        self._builder.start()
+
     @Slot()
     def _build_more(self) -> None:
         self._spent = 0
@@ -536,7 +541,7 @@ class ReplyBlocks(QWidget):
         while missing and self._spent < _WORK:
             self._build(missing.pop(0))
             changed = True
-        if missing or unparsed or changed:
+        if missing or unparsed:
             self._builder.start()
         if changed:
             self._show_caret()
@@ -603,7 +608,7 @@ class ReplyBlocks(QWidget):
     def _parse(self, section: Section) -> None:
         """Make the pieces of a section that has none."""
         blocks = self._blocks_of(section)
-        self._spent += _WIDGET + _PARSED * len(blocks)
+        self._spend(_WIDGET + _PARSED * len(blocks))
         self._give(section, blocks or [_EMPTY], 0)
 
     def _give(self, section: Section, blocks: list[Block], first: int) -> None:
@@ -617,10 +622,11 @@ class ReplyBlocks(QWidget):
             piece.block = block
             piece.found = -1
             piece.forget_height()
-            self._spent += 0 if piece.widget is None else _work(block)
-            if piece.widget is not None and not show_in_place(piece.widget, block, self._complete):
-                _discard(piece)
-                self._build(piece)
+            if piece.widget is not None:
+                self._spend(_work(block))
+                if not show_in_place(piece.widget, block, self._complete):
+                    _discard(piece)
+                    self._build(piece)
         _drop(pieces, len(blocks))
         pieces += [Piece(section, block) for block in islice(blocks, len(pieces), None)]
         section.width = -1
@@ -657,7 +663,7 @@ class ReplyBlocks(QWidget):
             return self._fitted[1]
         if self._width not in (-1, width):
             self._drop_far(0)
-            self._least_height = self._spent = 0
+            self._least_height = 0
         self._width = width
         far = 0
         for section in self.sections:
@@ -747,7 +753,6 @@ class ReplyBlocks(QWidget):
             for piece in reversed(last.pieces if unseen else last.pieces[-2:]):  # before the reader's eyes
                 if self._spent < most:
                     self._build(piece)
-        self._spent = 0
         self._show_caret()
         self._tell_height()
         self._refreshed_at = perf_counter()
@@ -758,7 +763,7 @@ class ReplyBlocks(QWidget):
         if piece.widget is not None or self._folds(piece):
             return
         block = piece.block
-        self._spent += _work(block)
+        self._spend(_work(block))
         before = self._code_before(piece) if block.kind is BlockKind.CODE and block.joined == "\n" else ""
         piece.widget = widget = make_block_widget(self.theme, block, self, before)
         piece.forget_height()
