@@ -136,7 +136,6 @@ class ReplyBlocks(QWidget):
         self._width = -1
         self._seen: tuple[int, int] | None = None  # from where to where it is in view, in px
         self._spent = 0  # work of this turn of the event loop
-        self._telling = False  # True while the height changes
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted: list[Stretch] = []
@@ -480,14 +479,8 @@ class ReplyBlocks(QWidget):
 
     def see(self, top: int, bottom: int) -> None:
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
-        elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if not self._telling and (elsewhere or not self._builder.isActive()):
-            self._build_more()
-        elif self._telling and self._spent < _WORK:
-            self._build_seen()
-        else:
-            self._builder.start()
+        self._build_seen()
 
     def place_of(self, character: int) -> int:
         """Return where a block begins that a character of the text is in, in px."""
@@ -832,9 +825,7 @@ class ReplyBlocks(QWidget):
 
     def _tell_height(self) -> None:
         self._fitted = None
-        telling, self._telling = self._telling, True
         self.height_changed.emit()
-        self._telling = telling
 
 
 def _begins_code(piece: Piece) -> bool:
