@@ -34,7 +34,7 @@ from engine.hub.titles import title_of_model
 from engine.kernels import library
 from engine.messages import KeptChat, LoadOptions, ModelReport
 from engine.model.decoder import Decoder
-from engine.model.footprint import weight_bytes
+from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
@@ -193,7 +193,8 @@ class LoadedModel:
         self.sequences = KeptSequences(self._new_sequence, self.has_room)  # sequences with its texts
         self._digest = opened.digest
         streamed = self.placement.streamed_bytes > 0
-        step = sum(draft.read_elements for draft in drafts) / placed.parameters
+        read = layer_elements(config) * config.layers + config.vocabulary_size * config.hidden_size
+        step = sum(draft.read_elements for draft in drafts) / read
         # Costs of earlier replies' rounds by `Mode.drafting_name`, so that a reply need not measure them
         # first
         self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
