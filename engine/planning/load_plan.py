@@ -1,9 +1,9 @@
 """Plan of a load: format, context, placement and draft, decided once. Loading carries it out.
 
-If memory is short, fewer states of a text are kept; then keys and values take 8 bits, if they may; then a context that was not asked for shrinks; then
-layers are streamed from the disk. If memory is left, a context that was not asked for grows to the model's own as far
-as half of what is left holds it, and changes nothing else in the plan. A mode that is about a GPU runs without one
-too, and says so: a reply matters more than the place that computes it.
+If memory is short, fewer states of a text are kept; then keys and values take 8 bits, if they may; then a context that
+was not asked for shrinks; then layers are streamed from the disk. If memory is left, a context that was not asked for
+grows to the model's own as far as half of what is left holds it, and changes nothing else in the plan. A mode that is
+about a GPU runs without one too, and says so: a reply matters more than the place that computes it.
 """
 
 from __future__ import annotations
