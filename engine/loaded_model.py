@@ -6,7 +6,7 @@ import contextlib
 import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
@@ -310,8 +310,15 @@ class LoadedModel:
         facts = (version(), self.plan.weights.name, library.available(), self.target_devices)
         return ChatOnDisk(place, self._digest, repr(facts))
 
+    def bring_in(self, place: KeptChat | None) -> Iterator[None]:
+        """Read from the disk what was read of a chat, ahead of its next message; yield after each file."""
+        chat = self.chat_on_disk(place)
+        if chat is not None:
+            yield from self.sequences.bring_in(chat)
+
     def _new_sequence(self) -> TokenSequence:
-        return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])
+        drafts = [draft.new_text() for draft in self.drafts]
+        return TokenSequence(self.target, self.plan.context, drafts, self.plan.states, self.tokenizer.end_ids)
 
     def _leave_gpu(self, error: RuntimeError) -> Decoder:
         """Return the target with all of its layers on the host, after the GPU failed with some of them."""
