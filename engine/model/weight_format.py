@@ -142,7 +142,7 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     """
     if not config.types and config.quantization is None:
         return weight_format("bf16")
-    if not config.types and config.quantization.startswith("Q8"):
+    if not config.types and (config.quantization or "").startswith("Q8"):
         return weight_format("q8_0")
     if not config.types:
         return stored_format(replace(config, types=_published_types(config)))
