@@ -196,9 +196,11 @@ class Engine:
 
     def _joins(self, command: messages.Command) -> bool:
         """Return whether a reply may run beside the open ones: of the same model, with room for its cache."""
-        if isinstance(command, messages.CheckLoaded):
+        if isinstance(command, messages.CheckLoaded) and command.kept is None:
             return True
-        if not isinstance(command, messages.Generate | messages.CountTokens) or self._model is None:
+        if not isinstance(command, messages.Generate | messages.CountTokens | messages.CheckLoaded) or (
+            self._model is None
+        ):
             return False
         if isinstance(command, messages.CountTokens):
             command = command.request
@@ -224,6 +226,8 @@ class Engine:
                     self._check()
             elif isinstance(command, messages.CheckLoaded):
                 loaded = self._in_memory(command.options)
+                if loaded and isinstance(self._model, LoadedModel):
+                    yield from self._model.bring_in(command.kept)
                 self._on_event(messages.LoadedChecked(command.request_id, loaded))
             elif isinstance(command, messages.ReportMachine):
                 self._report_machine(command)

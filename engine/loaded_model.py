@@ -6,7 +6,7 @@ import contextlib
 import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
@@ -34,7 +34,7 @@ from engine.hub.titles import title_of_model
 from engine.kernels import library
 from engine.messages import KeptChat, LoadOptions, ModelReport
 from engine.model.decoder import Decoder
-from engine.model.footprint import weight_bytes
+from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
@@ -193,7 +193,8 @@ class LoadedModel:
         self.sequences = KeptSequences(self._new_sequence, self.has_room)  # sequences with its texts
         self._digest = opened.digest
         streamed = self.placement.streamed_bytes > 0
-        step = sum(draft.read_elements for draft in drafts) / placed.parameters
+        read = layer_elements(config) * config.layers + config.vocabulary_size * config.hidden_size
+        step = sum(draft.read_elements for draft in drafts) / read
         # Costs of earlier replies' rounds by `Mode.drafting_name`, so that a reply need not measure them
         # first
         self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
@@ -309,8 +310,15 @@ class LoadedModel:
         facts = (version(), self.plan.weights.name, library.available(), self.target_devices)
         return ChatOnDisk(place, self._digest, repr(facts))
 
+    def bring_in(self, place: KeptChat | None) -> Iterator[None]:
+        """Read from the disk what was read of a chat, ahead of its next message; yield after each file."""
+        chat = self.chat_on_disk(place)
+        if chat is not None:
+            yield from self.sequences.bring_in(chat)
+
     def _new_sequence(self) -> TokenSequence:
-        return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])
+        drafts = [draft.new_text() for draft in self.drafts]
+        return TokenSequence(self.target, self.plan.context, drafts, self.plan.states, self.tokenizer.end_ids)
 
     def _leave_gpu(self, error: RuntimeError) -> Decoder:
         """Return the target with all of its layers on the host, after the GPU failed with some of them."""
