@@ -221,7 +221,7 @@ def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict
             return config_of(model), plan.size_bytes, plan.quantization
         except HubError:
             pass
-    if reference == model.safetensors_repo:
+    if model.safetensors_repo in (reference, model.gguf_repo):
         return config_of(model), model.typical_bytes(16), None
     return config_of(model), model.typical_bytes(Q4_K_M_BITS), DEFAULT_QUANTIZATION
 
