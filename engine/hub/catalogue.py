@@ -15,8 +15,9 @@ from engine.errors import ModelNotFound
 from engine.hub.bundled import assets_folder
 from engine.sentences import together
 
-#: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
-Q4_K_M_BITS = 4.9
+# Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9; and where blocks of 256 do not
+# fill a row: bartowski's Gemma 3 1B has 806 MB for 1.00e9.
+_Q4_K_M_BITS, _NARROW_BITS = 4.9, 6.4
 #: Most models that a sentence offers in the place of a missing one.
 MOST_NAMED = 3
 
@@ -53,22 +54,28 @@ class CatalogueModel:
         return int(self.config["max_position_embeddings"])
 
     @property
+    def is_quantized(self) -> bool:
+        """True if there are quantized files of it, which are fetched unless others are asked for."""
+        return self.gguf_repo != self.safetensors_repo
+
+    @property
     def type(self) -> str:
         """Type of the weights that are fetched unless others are asked for."""
-        if self.gguf_repo == self.safetensors_repo:
-            return "BF16"
-        return "MXFP4" if "quantization_config" in self.config else "Q4_K_M"
+        mxfp4 = "quantization_config" in self.config
+        return "MXFP4" if mxfp4 else "Q4_K_M" if self.is_quantized else "BF16"
 
-    def typical_bytes(self, bits_per_weight: float) -> int:
+    def typical_bytes(self, quantized: bool = True) -> int:
         """Return the size of its files, or an estimate; original weights have 16 bits each. The hub says it exactly."""
-        if self.gguf_repo == self.safetensors_repo:
-            bits_per_weight = 16
-        elif bits_per_weight < 16 and self.gguf_bytes:
+        quantized = quantized and self.is_quantized
+        if quantized and self.gguf_bytes:
             return self.gguf_bytes
-        if bits_per_weight < 16 or "quantization_config" not in self.config:
-            return int(self.parameters * bits_per_weight / 8)
-        # Published with experts in MXFP4, whose blocks of 32 have 17 bytes.
-        return int(2 * (self.parameters - self.expert_parameters) + self.expert_parameters * 17 / 32)
+        if "quantization_config" in self.config:
+            # Published with experts in MXFP4, whose blocks of 32 have 17 bytes; those of Q8_0 beside them have 34.
+            others = (17 / 16 if quantized else 2) * (self.parameters - self.expert_parameters)
+            return int(others + self.expert_parameters * 17 / 32)
+        narrow = self.config["hidden_size"] % 256
+        bits = 16 if not quantized else _NARROW_BITS if narrow else _Q4_K_M_BITS
+        return int(self.parameters * bits / 8)
 
 
 @cache
