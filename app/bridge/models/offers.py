@@ -294,11 +294,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         title=model.title,
         owner=model.safetensors_repo.partition("/")[0],
         licence=model.licence,
-        type="MXFP4"
-        if "quantization_config" in model.config
-        else DEFAULT_QUANTIZATION
-        if model.is_quantized
-        else "BF16",
+        type=model.type,
         context=model.context_length,
         size_bytes=model.typical_bytes(),
         parameters=model.parameters,
