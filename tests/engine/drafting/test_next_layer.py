@@ -31,6 +31,7 @@ from tests.support.decoders import load_decoder, load_reference, reference_greed
 from tests.support.engine_client import EngineClient
 from tests.support.next_layers import (
     FORMS,
+    HALVES,
     HYBRIDS,
     WITH_NEXT_LAYER,
     next_layer_drafter,
@@ -46,7 +47,12 @@ TEXT = "one two three four one two three four one two " * 3
 
 
 @pytest.mark.parametrize(
-    ("variant", "form"), [*product(WITH_NEXT_LAYER, FORMS), *((variant, "qwen") for variant in HYBRIDS)]
+    ("variant", "form"),
+    [
+        *product(WITH_NEXT_LAYER, FORMS),
+        *((variant, "qwen") for variant in HYBRIDS),
+        *((one, "deepseek") for one in HALVES),
+    ],
 )
 def test_a_chain_is_that_of_the_description(tmp_path: Path, variant: str, form: str) -> None:
     reference = write_with_next_layer(tmp_path / "model", variant, form)
@@ -59,7 +65,7 @@ def test_a_chain_is_that_of_the_description(tmp_path: Path, variant: str, form: 
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
-@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS, *HALVES])
 def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: str, beside: bool) -> None:
     reference, path = write_gguf_with_next_layer(tmp_path / "model", variant, beside=beside)
     rows = reference.hidden(PROMPT)
@@ -84,7 +90,7 @@ def always_drafts(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS, HALVES[1]])
 def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +124,7 @@ class Both(ChainDraft):
 
 
 @pytest.mark.parametrize(
-    ("variant", "copies"), [*product(HYBRIDS, (False, True)), *((variant, True) for variant in WITH_NEXT_LAYER)]
+    ("variant", "copies"), [*product((*HYBRIDS, HALVES[1]), (False, True)), *product(WITH_NEXT_LAYER, (True,))]
 )
 def test_one_tree_of_guesses_and_matches_changes_no_token(tmp_path: Path, variant: str, copies: bool) -> None:
     """Greedily those of transformers, else what sampling draws without it; by a layer that knows all or nothing."""
@@ -145,7 +151,7 @@ def test_one_tree_of_guesses_and_matches_changes_no_token(tmp_path: Path, varian
     [("fp32", {"draft_width": 1}, 1.0), ("fp32", {}, 0.4), ("q8_0", {}, 0.4)],
     ids=["tree", "chain", "short way"],
 )
-@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS, HALVES[1]])
 def test_guesses_of_a_model_that_it_knows_hold(
     client: EngineClient,
     tmp_path: Path,
@@ -216,7 +222,7 @@ def test_a_layer_of_another_model_beside_it_is_refused(tmp_path: Path) -> None:
         _ = OpenedModel("model", beside.rename(tmp_path / "renamed.gguf")).checkpoint
 
 
-@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, HALVES[1]])
 def test_its_bytes_are_counted(tmp_path: Path, variant: str) -> None:
     _, path = write_gguf_with_next_layer(tmp_path / "model", variant, Kind.Q8_0)
     model = OpenedModel("model", path)
