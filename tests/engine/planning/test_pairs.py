@@ -48,7 +48,7 @@ def test_each_draft_fits_or_has_its_reason(three: Path) -> None:
     assert set(table) == {"small", "other"}
     assert table["small"] == DraftPair("target", "small", "draft", "")
     assert table["other"].kind == "draft"
-    assert "is missing in the model" in str(table["other"].problem)
+    assert "another vocabulary" in str(table["other"].problem)
 
 
 def test_an_installed_draft_that_fits_is_the_model_s_own(three: Path) -> None:
