@@ -179,9 +179,7 @@ class ModelConfig:
         """Key-value heads and their width for each layer, the layer whose keys and values it reads, or None."""
         if not self.shapes:
             heads = self.kv_heads, self.head_dim
-            return tuple(
-                None if self.convolves(layer) or not self.mixes(layer) else heads for layer in range(self.layers)
-            )
+            return tuple(heads if self.attends(layer) else None for layer in range(self.layers))
         return tuple(
             (shape.kv_heads, shape.head_dim) if shape.keys_of is None else shape.keys_of for shape in self.shapes
         )
@@ -213,6 +211,10 @@ class ModelConfig:
     def mixes(self, layer: int) -> bool:
         """Return whether a layer has attention, or a convolution in its place."""
         return not self.networks or not self.networks[layer]
+
+    def attends(self, layer: int) -> bool:
+        """Return whether a layer has attention."""
+        return self.mixes(layer) and not self.convolves(layer)
 
     def maps(self, layer: int) -> bool:
         """Return whether a layer has a feed-forward network or experts."""
