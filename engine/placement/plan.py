@@ -20,6 +20,7 @@ from engine.model.footprint import (
     weight_bytes,
 )
 from engine.model.linear import DEQUANTIZING_BYTES
+from engine.model.text_states import MOST_STATES
 from engine.model.weight_format import WeightFormat
 from engine.placement.source import Placed, TargetSource
 
@@ -59,6 +60,7 @@ class Sizes:
     config: ModelConfig  # config of the model
     weights: WeightFormat  # format of the weights on the host, which includes the format of keys and values
     context: int  # tokens
+    states: int = MOST_STATES  # states that are kept of a text, where the model has some
 
     @cached_property
     def layers(self) -> tuple[int, ...]:
@@ -100,11 +102,11 @@ class Sizes:
 
     def cache(self, layers: int) -> int:
         """Return the bytes of keys and values of so many layers on the host."""
-        return cache_bytes(replace(self.config, layers=layers), self.context, self.weights)
+        return cache_bytes(replace(self.config, layers=layers), self.context, self.weights, self.states)
 
     def device_cache(self, layers: int) -> int:
         """Return the bytes of keys and values of so many layers on a GPU."""
-        return cache_bytes(replace(self.config, layers=layers), self.context, device_format(self.weights))
+        return cache_bytes(replace(self.config, layers=layers), self.context, device_format(self.weights), self.states)
 
 
 def device_format(weights: WeightFormat) -> WeightFormat:

@@ -132,7 +132,7 @@ def test_texts_beside_each_other_change_nothing(decoder: Decoder) -> None:
 
 def test_a_kept_state_goes_on_with_the_same_bits(decoder: Decoder) -> None:
     text, cache = tokens_of(2300, 5), decoder.new_cache(CAPACITY)
-    cache.expect(len(text))
+    cache.expect([len(text)])
     for piece in text.split(500):
         read(decoder, cache, piece)
     whole = read(decoder, cache, tokens_of(30, 6))
