@@ -524,7 +524,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
     if not any(sparse):
         return None
     experts, chosen = int(config["num_experts"]), int(config["num_experts_per_tok"])
-    if chosen > experts:
+    if not 0 < chosen <= experts:
         raise ConfigInvalid(
             "The model's config asks for {chosen} experts per token where there are {experts}; choose another model.",
             chosen=chosen,
@@ -573,7 +573,11 @@ def _delta(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any]
         corrects=family.delta != "mamba",
     )
     if delta.heads % delta.key_heads:
-        raise ValueError(f"{delta.heads} heads of values, {delta.key_heads} of keys")
+        raise ConfigInvalid(
+            "The model's config asks for {heads} value heads that share {keys} key heads evenly; choose another model.",
+            heads=delta.heads,
+            keys=delta.key_heads,
+        )
     return delta
 
 
