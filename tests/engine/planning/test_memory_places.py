@@ -44,7 +44,7 @@ def loaded(config: ModelConfig, placement: PlacementPlan, draft_bytes: int = 0, 
     sizes = Sizes(config, Q8_0, 128)
     here, there = (0, draft_bytes) if gpu else (draft_bytes, 0)
     on_host, on_gpu = placement.host(sizes, here, MEMORY.process_bytes), placement.device(sizes, there)
-    return LoadPlan("plain", Q8_0, 128, 8, placement, gpu, on_host, on_gpu)
+    return LoadPlan("plain", Q8_0, 128, 8, 0, placement, gpu, on_host, on_gpu)
 
 
 def test_drafts_are_counted_where_they_are(config: ModelConfig) -> None:
