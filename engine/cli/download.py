@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.cli.subcommand import stopped_by_interrupt
 from engine.errors import Cancelled, HubError, TenonError
-from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, search_catalogue
+from engine.hub.catalogue import CatalogueModel, catalogue, search_catalogue
 from engine.hub.connection import FoundModel, Hub, search
 from engine.hub.download import Download, Progress
 from engine.hub.download_queue import stored_downloads
@@ -257,7 +257,7 @@ def run_search(options: argparse.Namespace) -> int:
         )
         return 0
     for model in listed:
-        size = readable(model.typical_bytes(Q4_K_M_BITS))
+        size = readable(model.typical_bytes())
         print(f"{model.name:<26} {_count(model.parameters):>6}  about {size} in 4 bits  {model.licence}")
         print(f"{'':<26} {model.title}: {model.about}")
     if found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from weakref import WeakKeyDictionary
 
 from engine.decoding.kept_on_disk import ChatOnDisk
@@ -99,6 +100,11 @@ class KeptSequences:
 
     def _has_room_beside_kept(self, others: int) -> bool:
         return self._has_room(others, sum(sequence.cache_bytes for sequence in self._kept))
+
+    def leave_drafts(self, stays: Sequence[bool]) -> None:
+        """Keep the states of some of the model's drafts alone, while no reply runs."""
+        for sequence in self._kept:
+            sequence.drafts = tuple(compress(sequence.drafts, stays))
 
     def close(self, sequence: TokenSequence) -> None:
         """Keep a sequence whose reply has ended; drop the oldest ones if there are too many or memory is short."""

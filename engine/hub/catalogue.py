@@ -14,8 +14,9 @@ from engine.errors import ModelNotFound
 from engine.hub.bundled import assets_folder
 from engine.sentences import together
 
-#: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
-Q4_K_M_BITS = 4.9
+# Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9; and where blocks of 256 do not
+# fill a row: bartowski's Gemma 3 1B has 806 MB for 1.00e9.
+_Q4_K_M_BITS, _NARROW_BITS = 4.9, 6.4
 #: Most models that a sentence offers in the place of a missing one.
 MOST_NAMED = 3
 
@@ -49,10 +50,13 @@ class CatalogueModel:
         """Tokens of its longest text."""
         return int(self.config["max_position_embeddings"])
 
-    def typical_bytes(self, bits_per_weight: float) -> int:
+    def typical_bytes(self, quantized: bool = True) -> int:
         """Estimate the size of its files; original weights have 16 bits each. The hub says it exactly."""
-        if bits_per_weight < 16 or "quantization_config" not in self.config:
-            return int(self.parameters * bits_per_weight / 8)
+        if quantized:
+            narrow = self.config["hidden_size"] % 256
+            return int(self.parameters * (_NARROW_BITS if narrow else _Q4_K_M_BITS) / 8)
+        if "quantization_config" not in self.config:
+            return 2 * self.parameters
         # Published with experts in MXFP4, whose blocks of 32 have 17 bytes.
         return int(2 * (self.parameters - self.expert_parameters) + self.expert_parameters * 17 / 32)
 

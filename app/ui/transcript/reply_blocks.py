@@ -136,7 +136,6 @@ class ReplyBlocks(QWidget):
         self._width = -1
         self._seen: tuple[int, int] | None = None  # from where to where it is in view, in px
         self._spent = 0  # work of this turn of the event loop
-        self._telling = False  # True while the height changes
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted: list[Stretch] = []
@@ -480,14 +479,8 @@ class ReplyBlocks(QWidget):
 
     def see(self, top: int, bottom: int) -> None:
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
-        elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if not self._telling and (elsewhere or not self._builder.isActive()):
-            self._build_more()
-        elif self._telling and self._spent < _WORK:
-            self._build_seen()
-        else:
-            self._builder.start()
+        self._build_seen()
 
     def place_of(self, character: int) -> int:
         """Return where a block begins that a character of the text is in, in px."""
@@ -506,6 +499,11 @@ class ReplyBlocks(QWidget):
         at = bisect_right(section.pieces, y, key=attrgetter("top")) - 1
         found = section.pieces[at] if at >= 0 else section
         return found, y - found.top
+
+    def _spend(self, work: int) -> None:
+        """Count work of this turn of the event loop; what does not fit into it is left to the next one."""
+        self._spent += work
+        self._builder.start()
 
     @Slot()
     def _build_more(self) -> None:
@@ -536,7 +534,7 @@ class ReplyBlocks(QWidget):
         while missing and self._spent < _WORK:
             self._build(missing.pop(0))
             changed = True
-        if missing or unparsed or changed:
+        if missing or unparsed:
             self._builder.start()
         if changed:
             self._show_caret()
@@ -603,7 +601,7 @@ class ReplyBlocks(QWidget):
     def _parse(self, section: Section) -> None:
         """Make the pieces of a section that has none."""
         blocks = self._blocks_of(section)
-        self._spent += _WIDGET + _PARSED * len(blocks)
+        self._spend(_WIDGET + _PARSED * len(blocks))
         self._give(section, blocks or [_EMPTY], 0)
 
     def _give(self, section: Section, blocks: list[Block], first: int) -> None:
@@ -617,10 +615,11 @@ class ReplyBlocks(QWidget):
             piece.block = block
             piece.found = -1
             piece.forget_height()
-            self._spent += 0 if piece.widget is None else _work(block)
-            if piece.widget is not None and not show_in_place(piece.widget, block, self._complete):
-                _discard(piece)
-                self._build(piece)
+            if piece.widget is not None:
+                self._spend(_work(block))
+                if not show_in_place(piece.widget, block, self._complete):
+                    _discard(piece)
+                    self._build(piece)
         _drop(pieces, len(blocks))
         pieces += [Piece(section, block) for block in islice(blocks, len(pieces), None)]
         section.width = -1
@@ -657,7 +656,7 @@ class ReplyBlocks(QWidget):
             return self._fitted[1]
         if self._width not in (-1, width):
             self._drop_far(0)
-            self._least_height = self._spent = 0
+            self._least_height = 0
         self._width = width
         far = 0
         for section in self.sections:
@@ -747,7 +746,6 @@ class ReplyBlocks(QWidget):
             for piece in reversed(last.pieces if unseen else last.pieces[-2:]):  # before the reader's eyes
                 if self._spent < most:
                     self._build(piece)
-        self._spent = 0
         self._show_caret()
         self._tell_height()
         self._refreshed_at = perf_counter()
@@ -758,7 +756,7 @@ class ReplyBlocks(QWidget):
         if piece.widget is not None or self._folds(piece):
             return
         block = piece.block
-        self._spent += _work(block)
+        self._spend(_work(block))
         before = self._code_before(piece) if block.kind is BlockKind.CODE and block.joined == "\n" else ""
         piece.widget = widget = make_block_widget(self.theme, block, self, before)
         piece.forget_height()
@@ -827,9 +825,7 @@ class ReplyBlocks(QWidget):
 
     def _tell_height(self) -> None:
         self._fitted = None
-        telling, self._telling = self._telling, True
         self.height_changed.emit()
-        self._telling = telling
 
 
 def _begins_code(piece: Piece) -> bool:
