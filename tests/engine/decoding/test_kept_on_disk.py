@@ -142,6 +142,17 @@ def test_a_chat_goes_on_from_another_that_begins_alike(decoder: Decoder, place: 
     assert not list(second.iterdir())
 
 
+def test_rows_of_a_short_text_do_not_serve_a_long_one(checkpoint_of: Callable[[str], Path]) -> None:
+    decoder = load_decoder(checkpoint_of("phi3-longrope"))  # which turns keys otherwise beyond 64 tokens
+    _, _, short = said(decoder, tokens_of(40), None)
+    prompt = [*short.token_ids, *tokens_of(60, 1)]
+    sequence = TokenSequence(short.target, CONTEXT)
+    sequence.take_rows(short, prompt)
+    assert not sequence.token_ids
+    sequence.take_rows(short, prompt[:50])
+    assert len(sequence.token_ids) == 49
+
+
 def test_a_chat_that_grows_has_only_its_end_written_again(decoder: Decoder, place: KeptChat) -> None:
     text = written(decoder, place).token_ids
     before = {path.name: path.stat().st_mtime_ns for path in Path(place.folder).iterdir()}
