@@ -64,6 +64,7 @@ class ChatOnDisk:
         self.in_memory = False  # True if the sequence has all that the files have
         self._most_bytes = place.most_bytes
         self._source, self._kind = source, kind
+        self._opened: dict[int, PackedFile] = {}  # files of rows that a prompt goes on with, by their first one
 
     def read(self, sequence: TokenSequence, prompt: Sequence[int]) -> Iterator[None]:
         """Bring in rows that a prompt goes on with, beyond those that its sequence has; yield after each file.
@@ -95,7 +96,7 @@ class ChatOnDisk:
         end = start
         try:
             for first in range(start // _ROWS * _ROWS, found, _ROWS):
-                source._read_rows(cache, wanted, max(first, start), min(first + _ROWS, found))
+                source._read_rows(cache, max(first, start), min(first + _ROWS, found))
                 end = min(first + _ROWS, found)
                 yield
         finally:
@@ -112,7 +113,7 @@ class ChatOnDisk:
     def _at(self, folder: Path) -> ChatOnDisk:
         """Return another chat of the same model."""
         other = copy(self)
-        other.folder = folder
+        other.folder, other._opened = folder, {}
         return other
 
     def write(self, sequence: TokenSequence, check: Callable[[], None]) -> str:
@@ -162,7 +163,8 @@ class ChatOnDisk:
         """Return the number of first tokens that are on the disk, where the text has so many already."""
         for first in count(start // _ROWS * _ROWS, _ROWS):
             try:
-                shared = shared_tokens(_tokens(self._open(f"{first}.rows", cache, wanted[:first])), wanted[first:])
+                file = self._opened[first] = self._open(f"{first}.rows", cache, wanted[:first])
+                shared = shared_tokens(_tokens(file), wanted[first:])
             except PackedFileUnusable:
                 return first
             if shared < _ROWS:
@@ -170,9 +172,9 @@ class ChatOnDisk:
         return 0
 
     @torch.inference_mode()
-    def _read_rows(self, cache: KVCache, wanted: array[int], first: int, last: int) -> None:
+    def _read_rows(self, cache: KVCache, first: int, last: int) -> None:
         begin = first // _ROWS * _ROWS
-        file = self._open(f"{begin}.rows", cache, wanted[:begin])
+        file = self._opened[begin]
         tokens = len(_tokens(file))
         for index, rows in enumerate(cache.rows(first, last)):
             shape = (*rows.shape[:2], tokens, rows.shape[3])

@@ -423,10 +423,9 @@ class TokenSequence:
     @torch.inference_mode()
     def take_rows(self, other: TokenSequence, prompt: Sequence[int]) -> None:
         """Copy what another text of the target shares with a prompt, beyond what this one does."""
-        theirs = other.cache
-        if other._decoder is not self._decoder or theirs.long_text != self._cache.long_text:
+        cache, theirs = self.cut(prompt), other.cache
+        if other._decoder is not self._decoder or theirs.long_text != cache.long_text:
             return
-        cache = self.cut(prompt)
         start = len(self.token_ids)
         shared = min(shared_tokens(other.token_ids, prompt[:-1]), theirs.length)
         if cache.states is not None and theirs.states is not None:

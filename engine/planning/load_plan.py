@@ -200,6 +200,7 @@ class LoadPlan:
     weights: WeightFormat  # format of the weights, which includes the format of keys and values
     context: int  # tokens of context
     states: int  # states that are kept of a text, where the model has some
+    state_bytes: int  # bytes of all of them, and of those that a text goes on with
     placement: PlacementPlan  # places of the layers
     device: str  # GPU that is used, as torch calls it; empty for none
     host: Footprint  # bytes on the host
@@ -467,6 +468,7 @@ class LoadPlanner:
             weights=sizes.weights,
             context=sizes.context,
             states=sizes.states,
+            state_bytes=replace(sizes, context=0).cache(self._config.layers),
             placement=placement,
             device=self.room.device if device.total else "",
             host=placement.host(sizes, on_host, self._report.memory.process_bytes),

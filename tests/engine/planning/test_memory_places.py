@@ -53,7 +53,7 @@ def loaded(
     sizes = Sizes(config, weights, 128)
     here, there = (0, draft_bytes) if gpu else (draft_bytes, 0)
     on_host, on_gpu = placement.host(sizes, here, MEMORY.process_bytes), placement.device(sizes, there)
-    return LoadPlan("plain", weights, 128, MOST_STATES, placement, gpu, on_host, on_gpu)
+    return LoadPlan("plain", weights, 128, MOST_STATES, 0, placement, gpu, on_host, on_gpu)
 
 
 def test_drafts_are_counted_where_they_are(config: ModelConfig) -> None:
