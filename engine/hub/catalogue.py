@@ -52,13 +52,12 @@ class CatalogueModel:
 
     def typical_bytes(self, quantized: bool = True) -> int:
         """Estimate the size of its files; original weights have 16 bits each. The hub says it exactly."""
-        if quantized:
-            narrow = self.config["hidden_size"] % 256
-            return int(self.parameters * (_NARROW_BITS if narrow else _Q4_K_M_BITS) / 8)
-        if "quantization_config" not in self.config:
-            return 2 * self.parameters
-        # Published with experts in MXFP4, whose blocks of 32 have 17 bytes.
-        return int(2 * (self.parameters - self.expert_parameters) + self.expert_parameters * 17 / 32)
+        if "quantization_config" in self.config:
+            # Published with experts in MXFP4, whose blocks of 32 have 17 bytes; the rest of a GGUF file has 34.
+            rest = self.parameters - self.expert_parameters
+            return int((17 / 16 if quantized else 2) * rest + self.expert_parameters * 17 / 32)
+        bits = _NARROW_BITS if self.config["hidden_size"] % 256 else _Q4_K_M_BITS
+        return int(self.parameters * (bits if quantized else 16) / 8)
 
 
 @cache
