@@ -40,10 +40,18 @@ _HEAD = mark(
     "This GGUF file holds the layer that drafts for a model (MTP), and no whole model; choose the model's own file, "
     "and leave this one beside it."
 )
+_DRAFT = mark(
+    "This GGUF file holds a draft for a model, in a form of llama.cpp's own, and no model: choose the model's own "
+    "file, and take drafts as safetensors."
+)
 #: Sentences by ``general.type``.
 _TYPES = {"adapter": _ADAPTER, "imatrix": _IMATRIX, "mmproj": _TOWER}
 #: Sentences by ``general.architecture``, for files without a type.
-_ARCHITECTURES = {"clip": _TOWER, "mmproj": _TOWER, "controlvector": _VECTOR}
+_ARCHITECTURES = {
+    **dict.fromkeys(("clip", "mmproj"), _TOWER),
+    **dict.fromkeys(("dflash", "eagle3"), _DRAFT),
+    "controlvector": _VECTOR,
+}
 #: Sentences by the last parts of tensors' names, for files that say nothing.
 _ENDINGS = {
     ".lora_a": _ADAPTER,

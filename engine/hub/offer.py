@@ -220,7 +220,7 @@ def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict
             return config_of(model), plan.size_bytes, plan.quantization
         except HubError:
             pass
-    if reference == model.safetensors_repo:
+    if reference == model.safetensors_repo or not model.is_quantized:
         return config_of(model), model.typical_bytes(quantized=False), None
     return config_of(model), model.typical_bytes(), DEFAULT_QUANTIZATION
 

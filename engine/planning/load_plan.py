@@ -105,22 +105,20 @@ def usual_context(config: ModelConfig) -> int:
     return min(USUAL_CONTEXT, config.context_length)
 
 
-def check_context(config: ModelConfig, context: int | None) -> None:
-    """Refuse a context that the model does not have.
+def check_context(config: ModelConfig, context: int | None) -> int | None:
+    """Return the context to plan with: the model's own in place of a longer one.
 
     Raises:
-        InvalidOption: The context is outside the model's range; the error names the nearest useful value.
+        InvalidOption: The context is too short to be of use; the error names the nearest useful value.
     """
-    if context is None or _LEAST <= context <= config.context_length:
-        return
-    nearest = config.context_length if context > config.context_length else usual_context(config)
+    if context is None or context >= _LEAST:
+        return context and min(context, config.context_length)
     raise InvalidOption(
-        "The context is {context} tokens, but this model takes {least} to {context_length}: "
-        "choose a length between these, or none for the model's own.",
+        "The context is {context} tokens, but it must be at least {least}: choose a longer one, or none for the "
+        "model's own.",
         context=figure(context, ","),
         least=_LEAST,
-        context_length=figure(config.context_length, ","),
-        allowed=Allowed("context", nearest),
+        allowed=Allowed("context", usual_context(config)),
     )
 
 
@@ -254,7 +252,7 @@ class LoadPlanner:
         seconds: Times of products by format, if they are known better than from the report.
 
     Raises:
-        InvalidOption: the model has no such context, or the number of layers is negative.
+        InvalidOption: the context is too short, or the number of layers is negative.
     """
 
     def __init__(
@@ -265,7 +263,9 @@ class LoadPlanner:
         speed: Callable[[Mode, LoadPlan, Drafts], float],
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
-        check_context(config, options.context)
+        asked, context = options.context, check_context(config, options.context)
+        options = replace(options, context=context)
+        self._asked_beyond = asked if asked != context else None  # tokens of a context that is longer than the model's
         layers = config.layers if options.gpu_layers is None else options.gpu_layers
         if layers < 0:
             raise InvalidOption(
@@ -478,6 +478,12 @@ class LoadPlanner:
     def _notes(
         self, mode: Mode, placement: PlacementPlan, sizes: Sizes, beside: tuple[DraftPlan, ...]
     ) -> Iterator[str]:
+        if self._asked_beyond is not None:
+            yield say(
+                "The model was trained on texts of up to {most} tokens, so that is its context, and not {asked}.",
+                most=figure(self._config.context_length, ","),
+                asked=figure(self._asked_beyond, ","),
+            )
         if mode.needs_gpu:
             yield from self._gpu_notes(mode, placement, sizes)
         if sizes.weights.cache == torch.int8 and self._options.kv_cache == AUTO:

@@ -59,12 +59,7 @@ def main(llama_cpp: str, jobs: str) -> None:
     for job in json.loads(Path(jobs).read_text(encoding="utf-8")):
 
         def name(self: Any, tokenizer: Any, job: Any = job) -> str:
-            try:
-                return str(by_digest(self, tokenizer))
-            except NotImplementedError:
-                if job["pre"] is None:
-                    raise
-                return str(job["pre"])
+            return str(job["pre"] or by_digest(self, tokenizer))
 
         TextModel.get_vocab_base_pre = name
         sys.argv = ["convert_hf_to_gguf.py", job["folder"], "--outfile", job["out"], "--outtype", "bf16"]

@@ -20,7 +20,6 @@ from engine.errors import EngineStopped, TenonError
 from engine.hub import hub_endpoint
 from engine.hub.catalogue import CatalogueModel, catalogue, catalogue_model, search_catalogue
 from engine.hub.model_folders import models_folder
-from engine.hub.repository import DEFAULT_QUANTIZATION
 from engine.hub.titles import names_base, title_of_model
 from engine.messages import (
     DownloadStatus,
@@ -295,7 +294,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         title=model.title,
         owner=model.safetensors_repo.partition("/")[0],
         licence=model.licence,
-        type="MXFP4" if "quantization_config" in model.config else DEFAULT_QUANTIZATION,
+        type=model.type,
         context=model.context_length,
         size_bytes=model.typical_bytes(),
         parameters=model.parameters,
