@@ -214,6 +214,16 @@ def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: Scr
     assert window.page.composer.draft_button.words == "Automatic: Lookup"
 
 
+def test_the_mode_of_auto_is_said_before_any_reply(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    """As after a restart."""
+    workspace.plans.ask_for_chosen()
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
+    button = window.page.composer.draft_button
+    assert button.words == "Automatic: Dovetail"
+    window.page.open(workspace.add_conversation("One", 0, "a", "b"))
+    assert button.words == "Automatic: Dovetail"
+
+
 def test_auto_did_not_take_what_an_earlier_reply_was_asked_for(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
