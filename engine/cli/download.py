@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.cli.subcommand import stopped_by_interrupt
+from engine.cli.subcommand import stopped_by_interrupt, tell
 from engine.errors import Cancelled, HubError, TenonError
 from engine.hub.catalogue import CatalogueModel, catalogue, search_catalogue
 from engine.hub.connection import FoundModel, Hub, search
@@ -101,11 +101,11 @@ def run_get(options: argparse.Namespace) -> int:
             results.append(result)
             if options.dry_run:
                 result["state"] = "offered"
-                _say(options, _offered(offer))
+                tell(options, _offered(offer))
                 continue
             if _is_installed(offer):
                 result["state"] = "installed"
-                _say(options, f"{offer.plan.name} is installed already.")
+                tell(options, f"{offer.plan.name} is installed already.")
                 continue
             code = _fetch(hub, models, offer, options, result)
             if code:
@@ -173,9 +173,9 @@ def _fetch(
     finally:
         line.end()
     result.update(state="installed", folder=str(folder))
-    _say(options, f"{offer.plan.name} is installed in {folder}")
+    tell(options, f"{offer.plan.name} is installed in {folder}")
     if offer.drafts:
-        _say(options, f"Drafts for it, to get beside it: {', '.join(offer.drafts)}")
+        tell(options, f"Drafts for it, to get beside it: {', '.join(offer.drafts)}")
     return 0
 
 
@@ -221,11 +221,6 @@ def _offered(offer: Offer) -> str:
     if offer.drafts:
         lines.append(f"  drafts for it: {', '.join(offer.drafts)}")
     return "\n".join(lines)
-
-
-def _say(options: argparse.Namespace, text: str) -> None:
-    if not options.json:
-        print(text)
 
 
 def run_search(options: argparse.Namespace) -> int:

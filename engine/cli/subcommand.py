@@ -148,6 +148,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
+def tell(options: argparse.Namespace, text: str) -> None:
+    """Print a line of text, unless JSON is asked for."""
+    if not options.json:
+        print(text)
+
+
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     """Return the load options of a command line with options of `add_load_options`; ``others`` are further fields."""
     wanted = LoadOptions(

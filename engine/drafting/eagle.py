@@ -28,10 +28,11 @@ from typing import ClassVar, TypeAlias
 import torch
 from torch import Tensor
 
+from engine.drafting import head_layout
 from engine.drafting.chances import Chances
 from engine.drafting.drafter import Drafter, ReadingPace
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_layout import HeadLayout, read_layout
+from engine.drafting.head_layout import HeadLayout
 from engine.drafting.head_loader import SharedWeights, load_feature_network
 from engine.drafting.kind import Drafting, DraftLoad, DraftText
 from engine.drafting.level_drafter import RowLevelDrafter
@@ -48,7 +49,6 @@ from engine.messages import PromptKind
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.device import Link
-from engine.weights.head_checkpoint import HeadCheckpoint
 
 # Classes of shares of equal width.
 _CLASSES = 10
@@ -470,6 +470,7 @@ class HeadDraft(SharingDraft):
 
     layout: HeadLayout
 
+    read_layout = staticmethod(head_layout.read_layout)
     kind = "head"
     # Dovetail's table I (Zhang et al. 2024), "Ours": tau of LLaMA2-Chat-7B.
     published: ClassVar[Mapping[PromptKind, float]] = {
@@ -480,11 +481,6 @@ class HeadDraft(SharingDraft):
     }
     #: Share of its guesses of one token that hold, until it is measured.
     usual: ClassVar[float] = _USUAL
-
-    @classmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> HeadLayout:
-        """Read the layout of a head from its checkpoint."""
-        return read_layout(checkpoint)
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""

@@ -140,11 +140,12 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     Plain numbers become bf16, except float16 if the kernel library is there. A quantized file that is not
     downloaded yet has the types of the published ones: 8 bits, those of gpt-oss, else Q4_K_M's.
     """
-    if not config.types and config.quantization is None:
-        return weight_format("bf16")
-    if not config.types and (config.quantization or "").startswith("Q8"):
-        return weight_format("q8_0")
+    if not config.types and (config.quantization is None or config.quantization.startswith("Q8")):
+        return weight_format("q8_0" if config.quantization else "bf16")
     if not config.types:
+        widths = {slot.shape[1] for slot in layer_slots(config, config.layers - 1) if len(slot.shape) == 2}
+        if config.quantization != type_name(MXFP4) and not any(width % 256 for width in widths):
+            return weight_format("q4_k_m")
         return stored_format(replace(config, types=_published_types(config)))
     weights: Counter[int] = Counter()
     for name, shape in expected_tensors(config).items():

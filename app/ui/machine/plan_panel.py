@@ -216,7 +216,7 @@ class PlanTable(QWidget):
         times = tuple("" if one is None else figures.ratio(one) for one in compared)
         columns.append(_Column(tr("First token"), first))
         if self._plan is not None and not self._plan.measured:
-            columns.append(_Column(tr("tok/s, predicted"), speed))
+            columns.append(_Column(tr("tok/s, assumed"), speed))
         else:
             columns.append(_Column(tr("tok/s"), speed, TextStyle.UI_BOLD, "text"))
         columns.append(_Column(tr("Speed-up"), times))

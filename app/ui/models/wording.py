@@ -19,7 +19,7 @@ _WORDS_PER_TOKEN = 0.75
 # 238 words a minute: Brysbaert 2019, "How many words do we read per minute?", silent reading of English non-fiction.
 _READING_WORDS_PER_S = 238 / 60
 _SOURCES: dict[Basis, str] = {
-    "guess": mark("predicted from usual speeds, because this machine is not measured yet"),
+    "guess": mark("predicted, since this machine is not measured yet"),
     "busy": mark("predicted from measurements made while other programs were busy"),
     "rest": mark("predicted from measurements made here"),
 }

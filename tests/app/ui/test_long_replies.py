@@ -181,7 +181,7 @@ def test_what_is_far_from_the_view_keeps_no_blocks(qtbot: QtBot, theme: Theme, k
     qtbot.addWidget(blocks)
     text = KINDS[kind](400_000)
     blocks.set_text(text)
-    while blocks._fed < len(text):
+    while blocks.split.fed < len(text):
         blocks._feed()
     assert blocks.fit(700) <= reply_blocks._TALLEST_PX + 30_000
     for top in (0, blocks.fit(700) // 2):
@@ -193,7 +193,7 @@ def test_what_is_far_from_the_view_keeps_no_blocks(qtbot: QtBot, theme: Theme, k
         assert 0 < len(near) < 8
         assert 0 < len(blocks.widgets) < _MOST
     assert len(blocks.sections) < text.count("\n") / 250
-    whole = whole_blocks([block for section in blocks.sections[:-1] for block in blocks._blocks_of(section)])
+    whole = whole_blocks([block for section in blocks.sections[:-1] for block in blocks.split.blocks_of(section)])
     assert whole[:-1] == whole_blocks(split_blocks(text))[: len(whole) - 1]
 
 
@@ -311,10 +311,10 @@ def test_what_is_skipped_has_the_same_blocks(qtbot: QtBot, theme: Theme, kind: s
     mixed = "# Head\n\nProse `code`\n\n- item\n\n  more\n\n```py\nx = 1\n\n# y\n```\n\n> quote\n\n1. one\n\n2. two\n\n"
     text = (mixed * 50 + KINDS[kind](30_000) + "\n\n" + mixed * 50) * 2
     blocks.set_text(text)
-    while blocks._fed < len(text):
+    while blocks.split.fed < len(text):
         blocks._feed()
-    found = [block for section in blocks.sections[:-1] for block in blocks._blocks_of(section)]
-    found += [*blocks._splitter.frozen, *blocks._splitter.tail()]
+    found = [block for section in blocks.sections[:-1] for block in blocks.split.blocks_of(section)]
+    found += [*blocks.split.splitter.frozen, *blocks.split.splitter.tail()]
     if plain:
         assert joined_text((block.text, block.joined) for block in found).rstrip("\n") == text.rstrip("\n")
     else:
@@ -357,7 +357,7 @@ def test_a_long_text_is_seldom_split(qtbot: QtBot, theme: Theme, monkeypatch: py
         blocks = ReplyBlocks(theme, None, plain=plain)  # type: ignore[arg-type]
         qtbot.addWidget(blocks)
         blocks.set_text(KINDS[kind](400_000))
-        while blocks._fed < len(blocks.text):
+        while blocks.split.fed < len(blocks.text):
             blocks._feed()
         assert sum(fed) < 20_000
 

@@ -130,4 +130,5 @@ def test_older_models_come_last_and_gpt_oss_is_as_large_as_it_is_published() -> 
     gpt_oss = require_catalogue_model("gpt-oss-20b")
     assert gpt_oss.typical_bytes() == pytest.approx(12.11e9, rel=0.01)  # ggml-org's MXFP4
     assert gpt_oss.typical_bytes(quantized=False) == pytest.approx(13.76e9, rel=0.01)
+    assert gpt_oss.typical_bytes() == pytest.approx(12.1e9, rel=0.01)  # ggml-org's file
     assert gpt_oss.parameters == pytest.approx(20.9e9, rel=0.01)
