@@ -450,7 +450,7 @@ class LoadPlanner:
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
         room = self.room.beside(*_taken(beside))
         sizes = Sizes(self._config, self._formats(weights)[-1], self._wanted, LEAST_STATES)
-        while sizes.context > self._smallest and (sizes.cache(self._config.layers) > room.host_bytes // _CACHE_SHARE):
+        while sizes.context > self._smallest and sum(sizes.caches) > room.host_bytes // _CACHE_SHARE:
             sizes = replace(sizes, context=max(sizes.context // 2, self._smallest))
         for one in (sizes, replace(sizes, context=self._smallest)):
             for kind in (StreamedExpertsPlan, StreamedPlan):
@@ -601,15 +601,14 @@ def memory_places(
         whole = there if apart else sum(place.device == 1.0 for place in layers)
         weights = MemoryShare("weights", plan.on_device.weights, whole, placement.part("device"))
         drafts = [draft for draft in plan.drafts if draft.on_gpu]
-        places.append(
-            MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, empty.device_cache(there), weights, drafts))
-        )
+        states = placement.device_cache(empty)
+        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, states, weights, drafts)))
     here = replace(plan.host, baseline=memory.process_bytes)
     kept = len(layers) - there if apart else sum(place.host + place.copied == 1.0 for place in layers)
     weights = MemoryShare("weights", here.weights, kept, placement.part("host"))
     others = MemoryShare("others", memory.others_bytes)
     drafts = [draft for draft in plan.drafts if not draft.on_gpu]
-    states = empty.cache(len(layers) - there)
+    states = placement.host_cache(empty)
     places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, states, weights, drafts), others)))
     if placement.streams:
         read = sum(place.disk == 1.0 for place in layers)

@@ -390,7 +390,9 @@ def edit_gguf(
         if isinstance(value, (list, Strings)):
             writer.add_array(key, list(value))
         elif key != "general.architecture":
-            writer.add_key_value(key, value, gguf.GGUFValueType.get_type(value))
+            whole = type(value) is int and value >= 0  # llama.cpp reads these as unsigned alone
+            kind = gguf.GGUFValueType.UINT32 if whole else gguf.GGUFValueType.get_type(value)
+            writer.add_key_value(key, value, kind)
     for tensor in header.tensors.values():
         if tensor.name not in left_out:
             raw = np.fromfile(source, np.uint8, tensor.size_bytes, offset=tensor.start)
@@ -509,6 +511,8 @@ def _add_latents(writer: gguf.GGUFWriter, config: Any, rope: dict[str, Any]) -> 
 
 
 def _add_shared_experts(writer: gguf.GGUFWriter, config: Any) -> None:
+    kinds = getattr(config, "mlp_layer_types", ())
+    writer.add_leading_dense_block_count(kinds.count("dense") if kinds else config.first_k_dense_replace)
     writer.add_expert_count(config.n_routed_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_expert_feed_forward_length(config.moe_intermediate_size)
@@ -628,6 +632,7 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
     elif architecture == "lfm2moe":
         _add_experts(writer, config)
         writer.add_leading_dense_block_count(config.num_dense_layers)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
     elif architecture == "gpt-oss":
         writer.add_sliding_window(config.sliding_window)
         writer.add_expert_count(config.num_local_experts)
@@ -642,6 +647,7 @@ def _add_nemotron(writer: gguf.GGUFWriter, config: Any, architecture: str) -> No
     width = config.moe_intermediate_size if experts else config.intermediate_size
     writer.add_feed_forward_length([width if kind in ("moe", "mlp") else 0 for kind in kinds])
     writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds])
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
     writer.add_key_length(config.head_dim)
     writer.add_value_length(config.head_dim)
     writer.add_rope_scaling_finetuned(False)
