@@ -47,6 +47,7 @@ class CatalogueModel:
     expert_parameters: int = 0  # number of weights of its experts
     # Bytes of the quantized files that are fetched unless others are asked for; 0 if they are not known
     gguf_bytes: int = 0
+    own_head: bool = False  # True if these come with a layer that drafts for it (MTP)
 
     @property
     def context_length(self) -> int:
@@ -104,6 +105,7 @@ def _model(own: Mapping[str, Any], family: Mapping[str, Any]) -> CatalogueModel:
         active_parameters=own.get("active_parameters"),
         expert_parameters=own.get("expert_parameters", 0),
         gguf_bytes=own.get("bytes", 0),
+        own_head=own.get("mtp", False),
     )
 
 

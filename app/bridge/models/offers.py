@@ -303,6 +303,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         gated=False,
         drafts=model.drafts,
         heads=model.heads,
+        own_head=model.own_head,
         about=model.about,
         catalogued=True,
         older=model.older,
