@@ -10,10 +10,20 @@ from types import TracebackType
 import psutil
 
 from engine.drafting.kinds import kind_of
-from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
+from engine.messages import (
+    ChatMessage,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    RoundRecord,
+    SamplingOptions,
+    StatisticsUpdated,
+    TokensAdded,
+)
 from engine.messages.pipe import receive, send
-from engine.model_file import open_model
-from engine.modes import MODES, in_mode
+from engine.model_file import open_draft, open_model
+from engine.modes import AUTO, MODES, in_mode
 from engine.process import serve
 
 
@@ -30,6 +40,7 @@ class MeasuredReply:
         busy: True if other programs took much of the processors meanwhile.
         cpu_s: Time of all cores together that the whole reply took.
         token_s: For each token behind the first, the time since the one before; those of one round share its time.
+        rounds: Drafts and verdicts, of a long event the latest 64.
     """
 
     token_ids: tuple[int, ...]
@@ -40,6 +51,7 @@ class MeasuredReply:
     busy: bool
     cpu_s: float
     token_s: tuple[float, ...]
+    rounds: tuple[RoundRecord, ...]
 
     @property
     def tokens_per_s(self) -> float:
@@ -74,9 +86,10 @@ class TenonChild:
     def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
         """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
         before_s = self._cpu_s()
-        drafts = self._options.drafts
-        if mode in MODES:  # of drafts that are there for several modes, those that it takes
-            drafts = tuple(draft for draft in drafts if kind_of(open_model(draft)).kind in MODES[mode].drafts)
+        drafts: tuple[str, ...] = ()
+        if mode != AUTO:  # of drafts that are there for several modes, those that it takes
+            model, kinds = open_model(self._options.model), MODES[mode].drafts
+            drafts = tuple(name for name in self._options.drafts if kind_of(open_draft(name, model)).kind in kinds)
             drafts = drafts if MODES[mode].takes_several else drafts[:1]
         send(
             self._connection,
@@ -89,6 +102,7 @@ class TenonChild:
             ),
         )
         token_s: list[float] = []
+        rounds: list[RoundRecord] = []
         before: float | None = None
         while True:
             event = receive(self._connection)
@@ -97,6 +111,8 @@ class TenonChild:
                 if before is not None:
                     token_s += [(now - before) / count] * count
                 before = now
+            if isinstance(event, StatisticsUpdated):
+                rounds += event.rounds
             if isinstance(event, Failed):
                 raise RuntimeError(f"{event.error.message} {event.error.details}")
             if isinstance(event, Finished):
@@ -111,6 +127,7 @@ class TenonChild:
             busy=event.reply.busy,
             cpu_s=self._cpu_s() - before_s,
             token_s=tuple(token_s),
+            rounds=tuple(rounds),
         )
 
     def _cpu_s(self) -> float:
