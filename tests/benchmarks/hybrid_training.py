@@ -1,22 +1,21 @@
 """A hybrid of 150 million parameters with a layer that guesses further (MTP), taught by SmolLM2 on its own replies.
 
-    python -m tests.benchmarks.hybrid_training --out FOLDER [--work FOLDER] [--minutes 12 10 6] [--threads 2]
+    python -m tests.benchmarks.hybrid_training --out FOLDER [--work FOLDER] [--minutes 12 8] [--threads 2]
 
 A published hybrid is too large to fetch, and a random one predicts nothing: acceptance, perplexity and the loss of a
 quantization mean something on this one alone. It is a Qwen3.5: gated DeltaNet in three of four layers, attention with a
 gate in every fourth. Embedding, feed-forward networks, norms and every fourth layer's attention are SmolLM2's as they
-are. The layers with a state begin as SmolLM2's attention, head for head, and learn in three stages, each for so many
-minutes:
+are. The layers with a state begin as SmolLM2's attention, head for head. Then there are three stages:
 
-1. each layer by itself what SmolLM2's attention adds to the same input (a squared error);
-2. all layers together SmolLM2's distributions;
-3. the layer that guesses further the hybrid's own distributions, from features that the engine computes.
+1. layer by layer the output maps are fitted to SmolLM2's hidden states on a few texts, without gradients;
+2. the layers with a state learn SmolLM2's distributions together, for so many minutes;
+3. the layer that guesses further, which begins as SmolLM2's EAGLE head, learns the hybrid's own distributions.
 
 SmolLM2 has no norm of queries and keys. Small ones pass such a norm nearly unchanged, since its epsilon outweighs them.
 So that they are not too small for blocks of 8 bits, all that is added to the hidden state is `SCALE` times as large in
 the files, which changes nothing but what epsilon has to be.
 
-Texts come first: SmolLM2 writes replies as for ``tenon train draft``, for half of ``--writing`` minutes. They and the
+Texts come first: SmolLM2 writes replies as for ``tenon train draft``, for ``--writing`` minutes. They and the
 state of each stage stay in ``--work``, from where a stopped training goes on.
 """
 
@@ -26,7 +25,8 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from engine.hub.bundled import paired_drafts
 from engine.messages import DEFAULT_MODEL
 from engine.model_file import open_model
 from engine.text.tokenizer import Tokenizer
-from engine.training.features import KIND, Example, ExampleSupply, FeatureBatch, batch_of
+from engine.training.features import KIND, ExampleSupply, FeatureBatch, batch_of
 from engine.training.loss import Entropy, TargetEnds, draft_loss, score
 from engine.training.making import TextRequest, texts_of
 from engine.training.trainer import Schedule, Trainer
@@ -56,8 +56,10 @@ from tests.support.decoders import load_decoder
 #: SmolLM2's layers that the hybrid has: all but the two that change the hidden state least.
 LAYERS = tuple(layer for layer in range(30) if layer not in (14, 16))
 _EVERY = 4  # each fourth layer keeps attention
-# Tokens of a step and of a piece of a text in the first stage, texts kept aside, and pieces from which a layer begins.
-_STEP_TOKENS, _PIECE, _KEPT_ASIDE, _BEGINNING = 400, 160, 6, 20
+# Tokens of a step and of a piece of a text in the first stage, texts kept aside, and pieces at once.
+_STEP_TOKENS, _PIECE, _KEPT_ASIDE, _AT_ONCE = 400, 160, 6, 8
+# Share of the mean square that each input of a fitted map has beside its own.
+_RIDGE = {"o_proj": 0.1, "out_proj": 0.1, "down_proj": 0.1}
 #: Factor of the hidden states in the files, beside those that learn.
 SCALE = 64
 # Mean square of queries and keys as a share of epsilon.
@@ -107,33 +109,57 @@ def config_of(teacher: Any) -> Qwen3_5TextConfig:
 
 
 @torch.no_grad()
-def begin(teacher: Any, texts: Sequence[Sequence[int]]) -> Qwen3_5ForCausalLM:
-    """The hybrid before it learns: SmolLM2's parts, and mixers that begin as its attention on some texts."""
+def begin(teacher: Any, tokens: Tensor, threads: int) -> Qwen3_5ForCausalLM:
+    """The hybrid after the first stage: SmolLM2's parts, and maps that fit (rows, length) tokens layer by layer.
+
+    Each layer's two output maps are fitted so that the hybrid's hidden state comes as near to SmolLM2's as it can, what
+    the layers before have missed included. Rows count by the error as a share of their size.
+    """
     student = Qwen3_5ForCausalLM(config_of(teacher)).eval()
     student.model.embed_tokens.weight.copy_(teacher.model.embed_tokens.weight)
     student.model.norm.weight.copy_(teacher.model.norm.weight - 1)
-    read = [Inner(teacher, torch.tensor([list(text)])) for text in texts]
+    turn = teacher.model.rotary_emb(torch.empty(1), torch.arange(tokens.shape[1])[None])
+    turned = {"position_embeddings": turn, "attention_mask": None}
+    pool = ThreadPoolExecutor(threads)
+
+    def through(call: Callable[[Tensor], Tensor], hidden: Tensor) -> Tensor:
+        return torch.cat(list(pool.map(torch.no_grad()(call), hidden.split(_AT_ONCE))))
+
+    def fit(owner: nn.Module, name: str, call: Callable[[Tensor], Tensor], hidden: Tensor, wanted: Tensor) -> Tensor:
+        part, size = getattr(owner, name), wanted.square().mean(-1, keepdim=True).rsqrt().flatten(0, 1)
+        setattr(owner, name, nn.Identity())
+        rows = through(call, hidden).flatten(0, 1)
+        setattr(owner, name, part)
+        if name == "out_proj":  # heads that say numbers of common size
+            scale = _rms(rows)
+            owner.norm.weight.div_(scale)
+            rows, part.weight = rows / scale, nn.Parameter(torch.zeros_like(part.weight))
+        missing = (wanted - hidden).flatten(0, 1) - part(rows)
+        part.weight.add_(_fitted(rows * size, missing * size, _RIDGE[name]))
+        return hidden + part(rows).view_as(hidden)
+
+    true = own = teacher.model.embed_tokens(tokens)
     for at, layer in enumerate(LAYERS):
-        own, given = student.model.layers[at], teacher.model.layers[layer]
-        own.mlp.load_state_dict(given.mlp.state_dict())
+        to, given = student.model.layers[at], teacher.model.layers[layer]
+        to.mlp.load_state_dict(given.mlp.state_dict())
         for norm in ("input_layernorm", "post_attention_layernorm"):
-            getattr(own, norm).weight.copy_(getattr(given, norm).weight - 1)
-        inputs = torch.cat([each.inputs[at][0] for each in read])
-        if hasattr(own, "self_attn"):
-            _begin_attention(own.self_attn, given.self_attn, inputs)
-            continue
-        _begin_delta(own.linear_attn, given.self_attn, inputs)
-        # The output map for what the heads say so far.
-        print(f"layer {at} begins", flush=True)
-        said: list[Tensor] = []
-        hook = own.linear_attn.out_proj.register_forward_pre_hook(lambda _, args, said=said: said.append(args[0][0]))
-        for each in read:
-            own.linear_attn(each.inputs[at])
-        hook.remove()
-        rows, wanted = torch.cat(said), torch.cat([each.outputs[at][0] for each in read])
-        scale = rows.square().mean().sqrt()
-        own.linear_attn.norm.weight.div_(scale)
-        own.linear_attn.out_proj.weight.copy_(_fitted(rows / scale, wanted, 0.1))
+            getattr(to, norm).weight.copy_(getattr(given, norm).weight - 1)
+        true = true + through(lambda x, of=given: of.self_attn(of.input_layernorm(x), **turned)[0], true)
+        inputs = to.input_layernorm(own).flatten(0, 1)
+        if hasattr(to, "self_attn"):
+            _begin_attention(to.self_attn, given.self_attn, inputs)
+            mixed = fit(
+                to.self_attn, "o_proj", lambda x, of=to: of.self_attn(of.input_layernorm(x), **turned)[0], own, true
+            )
+        else:
+            _begin_delta(to.linear_attn, given.self_attn, inputs)
+            mixed = fit(to.linear_attn, "out_proj", lambda x, of=to: of.linear_attn(of.input_layernorm(x)), own, true)
+        true = true + through(lambda x, of=given: of.mlp(of.post_attention_layernorm(x)), true)
+        for left_out in range(layer + 1, (*LAYERS, len(teacher.model.layers))[at + 1]):
+            true = through(lambda x, of=teacher.model.layers[left_out]: of(x, **turned), true)
+        own = fit(to.mlp, "down_proj", lambda x, of=to: of.mlp(of.post_attention_layernorm(x)), mixed, true)
+        missed = (own - true).square().mean(-1) / true.square().mean(-1)
+        print(f"layer {at + 1} of {len(LAYERS)} misses {float(missed.mean()):.3f} of SmolLM2's", flush=True)
     return student
 
 
@@ -177,13 +203,25 @@ def _projected(part: nn.Linear, norm: nn.Module) -> Tensor:
 def _begin_delta(own: Any, given: Any, inputs: Tensor) -> None:
     size, heads = own.head_k_dim, own.num_v_heads
     groups = given.q_proj.out_features // given.k_proj.out_features
-    parts = [given.q_proj.weight]
-    for shared in (given.k_proj.weight, given.v_proj.weight):
-        parts.append(shared.view(-1, size, shared.shape[1]).repeat_interleave(groups, 0).flatten(0, 1))
-    # SiLU is nearly linear for small numbers, and norms take their size.
+    keys, values = (
+        part.weight.view(-1, size, part.in_features).repeat_interleave(groups, 0)
+        for part in (given.k_proj, given.v_proj)
+    )
+    queries = given.q_proj.weight.view(keys.shape).clone()
+    own.conv1d.weight.mul_(0.05)
+    taps = own.conv1d.weight.view(3, heads, size, -1)
+    taps[..., -1] += 1
+    # Of the heads that share a value, one says that of the token before, the others remember for 3 and for 60 tokens.
+    nearest = slice(None, None, groups)
+    queries[nearest] = keys[nearest]
+    taps[0, nearest] = taps[1, nearest]
+    taps[2, nearest] = taps[2, nearest].roll(-1, -1)
+    own.A_log.zero_()
+    own.dt_bias.copy_(torch.expm1(math.log(2) / torch.tensor((0.2, 3.0, 60.0)).repeat(heads // groups)).log())
+    # Values stay nearly linear in SiLU if they are small, and a norm takes the size of the others.
     parts = [
-        part * (scale / (inputs @ part.T).square().mean().sqrt())
-        for part, scale in zip(parts, (0.3, 0.3, 0.3), strict=True)
+        part.flatten(0, 1) * (scale / (inputs @ part.flatten(0, 1).T).square().mean().sqrt())
+        for part, scale in ((queries, 3.0), (keys, 3.0), (values, 0.3))
     ]
     own.in_proj_qkv.weight.copy_(torch.cat(parts))
     own.norm.variance_epsilon *= SCALE**2  # which outweighs what the heads say: its size counts, as in attention
@@ -191,28 +229,6 @@ def _begin_delta(own: Any, given: Any, inputs: Tensor) -> None:
     own.in_proj_z.weight.copy_(_constant(inputs, 1.28).expand(own.value_dim, -1))  # whose SiLU is 1
     for gate in (own.in_proj_a, own.in_proj_b):
         gate.weight.mul_(0.1)
-    own.conv1d.weight.mul_(0.05)
-    own.conv1d.weight[:, :, -1] += 1
-    # A head forgets half in 1 to 256 tokens.
-    own.A_log.zero_()
-    own.dt_bias.copy_(torch.expm1(math.log(2) / torch.logspace(0, 8, heads, 2)).log())
-
-
-class Inner:
-    """What enters and leaves the attention of each of the teacher's `LAYERS` on (rows, length) tokens."""
-
-    def __init__(self, teacher: Any, tokens: Tensor) -> None:
-        self.inputs: list[Tensor] = []
-        self.outputs: list[Tensor] = []
-        hooks = []
-        for layer in LAYERS:
-            part = teacher.model.layers[layer]
-            hooks.append(part.input_layernorm.register_forward_hook(lambda _, args, made: self.inputs.append(made)))
-            hooks.append(part.self_attn.register_forward_hook(lambda _, args, made: self.outputs.append(made[0])))
-        with torch.no_grad():
-            teacher.model(tokens, use_cache=False)
-        for hook in hooks:
-            hook.remove()
 
 
 class Mixers(nn.Module):
@@ -313,20 +329,13 @@ class Lesson:
         if kept.exists():
             network.load_state_dict(torch.load(kept, weights_only=True))
             return
+        if not minutes:
+            return
         print(f"{name}: {judge()}", flush=True)
         schedule = Schedule(minutes, other_rate=rate, hold_share=0.2)
         AdamTrainer(network, schedule, loss, self.threads).run(self.supply)
         torch.save(network.state_dict(), kept)
         print(f"{name}: {judge()}", flush=True)
-
-    def layers_loss(self, mixers: Mixers, batch: FeatureBatch) -> Tensor:
-        """Squared error of each layer, as a share of what SmolLM2's adds."""
-        inner = Inner(self.teacher, batch.tokens)
-        there, losses = _there(batch), list[Tensor]()
-        for at, part in zip(mixers.places, mixers.parts, strict=True):
-            made, wanted = part(inner.inputs[at])[there], inner.outputs[at][there]
-            losses.append((made - wanted).square().mean() / wanted.square().mean())
-        return torch.stack(losses).mean()
 
     def text_loss(self, mixers: Mixers, batch: FeatureBatch) -> Tensor:
         """Cross-entropy of the hybrid's and SmolLM2's distributions, prompts included."""
@@ -419,29 +428,32 @@ def train(options: argparse.Namespace) -> None:
     tokenizer, teacher = bundled.tokenizer, read_teacher(bundled.checkpoint)
     torch.manual_seed(1)
     torch.set_num_threads(1)  # threads that share a product wait for each other on a busy machine
+    tokens, threads = options.step_tokens, options.threads
     learned, aside = examples[_KEPT_ASIDE:], examples[:_KEPT_ASIDE]
     print(f"{sum(len(one.ids) for one in learned)} tokens to learn from", flush=True)
-    pieces = [
-        Example(one.ids[start : start + _PIECE], (True,) * _PIECE, torch.ones(_PIECE, 1))
-        for one in learned
-        for start in range(0, len(one.ids) - _PIECE, _PIECE)
-    ]
-    student = begin(teacher, [one.ids for one in pieces[:: len(pieces) // _BEGINNING]])
+    kept = work / "begin.pt"
+    if kept.exists():
+        student = Qwen3_5ForCausalLM(config_of(teacher)).eval()
+        student.load_state_dict(torch.load(kept, weights_only=True))
+        for layer in student.model.layers:
+            if hasattr(layer, "linear_attn"):
+                layer.linear_attn.norm.variance_epsilon *= SCALE**2
+    else:
+        long = [one.ids[start : start + _PIECE] for one in learned for start in range(0, len(one.ids) - _PIECE, _PIECE)]
+        student = begin(teacher, torch.tensor(long[:: max(1, len(long) // options.pieces)]), threads)
+        torch.save(student.state_dict(), kept)
     mixers = Mixers(student)
     print(f"{sum(weight.numel() for weight in student.parameters()):,} parameters", flush=True)
-    tokens, threads = options.step_tokens, options.threads
     lesson = Lesson(
         teacher,
         student,
         TargetEnds.of(decoder),
-        ExampleSupply(decoder, pieces, tokens, 1, threads),
+        ExampleSupply(decoder, learned, tokens, 1, threads),
         [batch_of(decoder, KIND, [one]) for one in aside],
         work,
         threads,
     )
-    first, second, third = options.minutes
-    lesson.stage("layers", mixers, first, 1e-3, lesson.layers_loss, lesson.judge)
-    lesson = replace(lesson, supply=ExampleSupply(decoder, learned, tokens, 2, threads))
+    second, third = options.minutes
     lesson.stage("text", mixers, second, 5e-4, lesson.text_loss, lesson.judge)
     write(student, None, tokenizer, options.out)
 
@@ -452,7 +464,7 @@ def train(options: argparse.Namespace) -> None:
     judged = [batch_of(trunk, KIND, [replace(one, features=None)]) for one in aside]
     features = torch.cat([each.features[0, :-1] for each in judged])
     embedded = torch.cat([ends.embed(each.tokens[0, 1:]) for each in judged])
-    draft = open_model(paired_drafts(DEFAULT_MODEL, ("eagle",))[0])
+    draft = open_model(paired_drafts(DEFAULT_MODEL, ("head",))[0])
     tensors = {name: value.float() for name, value in load_file(draft.place / "model.safetensors").items()}
     following.begin(tensors, teacher, embedded, features)
     lesson = replace(lesson, supply=ExampleSupply(trunk, silent, tokens, 3, threads))
@@ -473,7 +485,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the hybrid")
     parser.add_argument("--work", type=Path, help="folder of texts and stages (default: work in --out)")
     parser.add_argument("--writing", type=float, default=12.0, help="minutes in which SmolLM2 writes, 0 for none")
-    parser.add_argument("--minutes", type=float, nargs=3, default=(12.0, 10.0, 6.0), help="of each stage")
+    parser.add_argument("--minutes", type=float, nargs=2, default=(12.0, 8.0), help="of the second and the third stage")
+    parser.add_argument("--pieces", type=int, default=64, help=f"of {_PIECE} tokens, by which the first stage fits")
     parser.add_argument("--step-tokens", type=int, default=_STEP_TOKENS)
     parser.add_argument("--threads", type=int, default=2)
     train(parser.parse_args())
