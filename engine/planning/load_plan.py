@@ -468,7 +468,7 @@ class LoadPlanner:
             weights=sizes.weights,
             context=sizes.context,
             states=sizes.states,
-            state_bytes=replace(sizes, context=0).cache(self._config.layers),
+            state_bytes=sum(replace(sizes, context=0).caches),
             placement=placement,
             device=self.room.device if device.total else "",
             host=placement.host(sizes, on_host, self._report.memory.process_bytes),

@@ -2,6 +2,8 @@
 
     python -m tests.benchmarks.lookup [--model FILE] [--weights auto] [--kinds chat quote edit] [--json]
     python -m tests.benchmarks.lookup --modes lookup dovetail --draft smollm2-draft [--nodes 3] [--width 1]
+    python -m tests.benchmarks.lookup --model FOLDER --modes lookup dovetail auto --draft mtp --kinds chat story json
+    python -m tests.benchmarks.lookup --model FOLDER --modes dovetail --draft mtp --published --width 1 --depth 4
     python -m tests.benchmarks.lookup --modes lookup ppd --draft smollm2-prompt-tokens --ram-gb 0.4 [--look-up]
     python -m tests.benchmarks.lookup --replay 0.1
 
@@ -13,7 +15,8 @@ decoding as if it were a mode: its distance from 1 is the clock's error. ``OTHER
 equal, and what was measured on a busy machine says so. A greedy small model goes
 round in circles, which lookup guesses without fail, so a reply is cut in all modes 16 tokens after its circle
 (`engine.text.repetition`) begins. A reply of fewer than 32 tokens says little about speed: its prompt is named and left
-out.
+out. ``holds`` is, of a draft's tokens at depth 1, 2, 3 and 4 whose parents hold, the share that holds: with
+``--published``, ``--width 1`` and a depth, each draft is a chain of this length, whatever it is worth.
 
 ``--replay`` measures no time: it takes plain's texts and computes what lookup would have gained on a machine where each
 further row of a forward adds this share of a plain one's time. Its figures are the same in each run.
@@ -25,12 +28,13 @@ import argparse
 import json
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from engine.decoding.worth import Worth
 from engine.drafting.lookup import PromptLookup
-from engine.messages import LoadOptions
+from engine.messages import LoadOptions, RoundRecord
 from engine.text.repetition import loop_start
 from tests.benchmarks.lookup_prompts import PROMPTS
 from tests.benchmarks.measured_reply import MeasuredReply, TenonChild
@@ -41,6 +45,8 @@ TEMPERATURES = (0.0, 0.8)
 CONTROL = "control"
 # Of a circle this much is left in the reply, in tokens, and a reply has at least so many.
 _OF_CIRCLE, _FEWEST = 16, 32
+# Depths whose share of held tokens is told.
+_DEPTHS = 4
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,16 @@ class Figures:
     tau: float
     same: bool
     busy: bool
+    holds: tuple[float, ...] = ()  # share of drafts' tokens that hold, by depth
+
+
+def holding(rounds: Sequence[RoundRecord]) -> tuple[float, ...]:
+    """For each depth, the share of rounds with a token there whose path so far held in which it held too."""
+    tried, held = Counter[int](), Counter[int]()
+    for each in rounds:
+        held.update(range(len(each.accepted)))
+        tried.update(range(each.tested))
+    return tuple(held[depth] / tried[depth] for depth in range(min(len(tried), _DEPTHS)))
 
 
 def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures | str]:
@@ -95,7 +111,8 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
                     busy = any(reply.busy for reply in (*plain, *own))
                     same = {reply.token_ids for reply in (*plain, *own)} == {first.token_ids[:tokens]}
                     tau = statistics.mean(reply.tau or math.nan for reply in own)
-                    found = (speed, ratio, _cpu_s(plain) / _cpu_s(own), tau, same, busy)
+                    held = holding([each for reply in own for each in reply.rounds])
+                    found = (speed, ratio, _cpu_s(plain) / _cpu_s(own), tau, same, busy, held)
                     yield Figures(kind, mode, temperature, prompt, tokens, circle is not None, *found)
 
 
@@ -133,6 +150,10 @@ def summary(found: list[Figures]) -> dict[str, dict[str, float]]:
             "mean_cpu": statistics.mean(each.cpu_ratio for each in group),
             "tau": statistics.mean(each.tau for each in group),
         }
+        | {
+            f"holds {depth + 1}": statistics.mean(each.holds[depth] for each in group if len(each.holds) > depth)
+            for depth in range(max(len(each.holds) for each in group))
+        }
         for name, group in groups.items()
     }
 
@@ -154,6 +175,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, help="most nodes of its drafts")
     parser.add_argument("--width", type=int, help="of its trees; 1 drafts chains")
     parser.add_argument("--depth", type=int, help="of its trees")
+    parser.add_argument("--published", action="store_true", help="modes as published: drafts of a fixed size")
     parser.add_argument(
         "--temperatures", nargs="+", type=float, default=TEMPERATURES, help="0 is greedy, others are sampled"
     )
@@ -181,7 +203,8 @@ def main() -> None:
         weights=options.weights,
         threads=options.threads,
         drafts=tuple(options.draft),
-        mode_options={name: value for name, value in sizes.items() if value is not None} | {"look_up": options.look_up},
+        mode_options={name: value for name, value in sizes.items() if value is not None}
+        | {"look_up": options.look_up, "as_published": options.published},
         context=options.context,
         ram_budget_bytes=int(options.ram_gb * 1e9) if options.ram_gb else None,
     )
@@ -195,9 +218,10 @@ def main() -> None:
             found.append(each)
             marks = ("" if each.same else " OTHER TEXT") + (" cut in its circle" if each.cut else "")
             marks += " on a busy machine" if each.busy else ""
+            held = " holds " + " ".join(f"{share:.2f}" for share in each.holds) if each.holds else ""
             say(
                 f"{each.mode:8} {each.kind:7} {each.temperature:3} {each.tokens:4} tokens {each.plain_per_s:7.1f}/s "
-                f"{each.ratio:6.3f} {each.cpu_ratio:6.3f} tau {each.tau:4.2f}  {each.prompt[:40]!r}{marks}"
+                f"{each.ratio:6.3f} {each.cpu_ratio:6.3f} tau {each.tau:4.2f}{held}  {each.prompt[:40]!r}{marks}"
             )
     if options.json:
         figures = [asdict(each) for each in found]

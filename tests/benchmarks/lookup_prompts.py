@@ -132,4 +132,29 @@ PROMPTS: dict[str, tuple[str, ...]] = {
         f"Add a docstring to each method of this class and give back the whole class:\n\n{_CODE_STACK}",
         f"Add a row for Cherry with price 0.70 and stock 60 to this table, and give back all of it:\n\n{_CODE_PAGE}",
     ),
+    "story": (
+        "Write a long story about a lighthouse keeper who finds a bottle with a map.",
+        "Tell me a story about a boy who repairs an old clock.",
+        "Write a story about two sisters who open a bakery in a small town.",
+    ),
+    "translate": (
+        f"Translate this text into French.\n\n{_REPORT}",
+        f"Translate this letter into German.\n\n{_LETTER}",
+        f"Translate this text into Spanish, one sentence after the other.\n\n{_REPORT}",
+    ),
+    "table": (
+        "Make a table of the planets with their distance from the sun, their size and their number of moons.",
+        "Make a table that compares a bicycle, a car and a train by price, speed and comfort.",
+        "Make a table of a week with one row for each day: breakfast, lunch and dinner.",
+    ),
+    "json": (
+        "Write a JSON file with five books: title, author, year and number of pages.",
+        f"Turn this letter into JSON with the fields sender, receiver, date, items and deadline.\n\n{_LETTER}",
+        "Write the settings of a text editor as JSON: font, size, colours, key bindings.",
+    ),
+    "sums": (
+        "A shop sells 12 apples at 0.40 each and 7 pears at 0.55 each. Compute the total, step by step.",
+        "What is 37 times 24? Show each step.",
+        "A train leaves at 9:40 and travels 210 km at 84 km an hour. When does it arrive? Work it out step by step.",
+    ),
 }

@@ -10,7 +10,17 @@ from types import TracebackType
 import psutil
 
 from engine.drafting.kinds import kind_of
-from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
+from engine.messages import (
+    ChatMessage,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    RoundRecord,
+    SamplingOptions,
+    StatisticsUpdated,
+    TokensAdded,
+)
 from engine.messages.pipe import receive, send
 from engine.model_file import open_draft, open_model
 from engine.modes import MODES, in_mode
@@ -30,6 +40,7 @@ class MeasuredReply:
         busy: True if other programs took much of the processors meanwhile.
         cpu_s: Time of all cores together that the whole reply took.
         token_s: For each token behind the first, the time since the one before; those of one round share its time.
+        rounds: Drafts and verdicts, of a long event the latest 64.
     """
 
     token_ids: tuple[int, ...]
@@ -40,6 +51,7 @@ class MeasuredReply:
     busy: bool
     cpu_s: float
     token_s: tuple[float, ...]
+    rounds: tuple[RoundRecord, ...]
 
     @property
     def tokens_per_s(self) -> float:
@@ -90,6 +102,7 @@ class TenonChild:
             ),
         )
         token_s: list[float] = []
+        rounds: list[RoundRecord] = []
         before: float | None = None
         while True:
             event = receive(self._connection)
@@ -98,6 +111,8 @@ class TenonChild:
                 if before is not None:
                     token_s += [(now - before) / count] * count
                 before = now
+            if isinstance(event, StatisticsUpdated):
+                rounds += event.rounds
             if isinstance(event, Failed):
                 raise RuntimeError(f"{event.error.message} {event.error.details}")
             if isinstance(event, Finished):
@@ -112,6 +127,7 @@ class TenonChild:
             busy=event.reply.busy,
             cpu_s=self._cpu_s() - before_s,
             token_s=tuple(token_s),
+            rounds=tuple(rounds),
         )
 
     def _cpu_s(self) -> float:

