@@ -349,7 +349,8 @@ class TextStates:
         found = torch.empty_like(state) if found is None else found
         sizes = kernel.Memory(delta.key_heads, delta.heads, delta.key_dim, delta.value_dim, tiled=delta.tiled)
         frame = self._frames[layer].structure
-        functions.tenon_add_chunk(ctypes.byref(sizes), ctypes.byref(frame), first, found.data_ptr())
+        threads = torch.get_num_threads()
+        functions.tenon_add_chunk(ctypes.byref(sizes), ctypes.byref(frame), first, found.data_ptr(), threads)
         if all(kept[layer].state is not state for kept in self._snapshots.values()):
             self._spare[layer] = state
         self._changed = True

@@ -85,6 +85,7 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
     return fused(w.odd, broadcast_float(x[1]), fused(w.even, broadcast_float(x[0]), sum));
 }
 
+#define SUMS_IN_MEMORY(sums) __asm__ volatile("" : "+m"(sums))
 #include "bf16_tile.h"
 #include "block_tile.h"
 #include "f16_tile.h"
