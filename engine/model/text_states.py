@@ -84,12 +84,15 @@ class _Sizes:
 
 
 def state_bytes(config: ModelConfig) -> int:
-    """Return the most bytes that a layer with a convolution keeps of a text, apart from wider trees than a draft's."""
+    """Return the most bytes that a layer with a convolution keeps of a text, apart from wider trees than a draft's.
+
+    A piece of a prompt has two frames of its own, and states on its way, of which two are kept.
+    """
     before, channels, delta = config.convolution - 1, config.channels, config.delta
     state = 0 if delta is None else delta.heads * delta.key_dim * delta.value_dim
     row = channels + (0 if delta is None else delta.keys + delta.values + delta.heads)
     rows, kept = before + CHUNK + MOST_KEPT + 1, _MOST_INPUTS if delta is None else _MOST_STATES
-    return 4 * (rows * row + (1 + kept) * (state + before * channels) + state)
+    return 4 * (3 * rows * row + (5 + kept) * (state + before * channels) + state)
 
 
 @dataclass(frozen=True)

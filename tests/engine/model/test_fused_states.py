@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from engine.kernels import layer as kernel
 from engine.kernels import library
+from engine.model import text_states
 from engine.model.config import read_config
 from engine.model.decoder import Decoder, RowRuns, TextRows
+from engine.model.footprint import activation_bytes
 from engine.model.fused_layer import FusedLayer
 from engine.model.kv_cache import KVCache
 from engine.model.next_rows import NextText
 from engine.model.packed_loader import load_packed
+from engine.model.text_states import TextStates, state_bytes
 from engine.model.token_tree import Draft
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
@@ -74,6 +79,38 @@ def test_it_gives_what_torch_gives(folder: Path, decoder: Decoder, monkeypatch: 
     assert not plain.most_next
     theirs = read(plain, plain.new_cache(CAPACITY), text)
     assert float((ours - theirs).abs().mean()) < 0.02 * float(theirs.abs().mean())
+
+
+def test_what_a_forward_takes_is_foreseen(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    scratch = kernel._scratch
+
+    def counted(size_bytes: int) -> int:
+        asked.append(size_bytes)
+        return scratch(size_bytes)
+
+    monkeypatch.setattr(kernel, "_scratch", counted)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    read(decoder, decoder.new_cache(CAPACITY), tokens_of(512))
+    torch.set_num_threads(threads)
+    hidden = 2 * 4 * 512 * decoder.config.hidden_size  # in and out
+    assert max(asked) + hidden < activation_bytes(decoder.config, 512, 0) < 3 * (max(asked) + hidden)
+
+
+def test_what_a_text_keeps_is_foreseen(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_states, "_EVERY_STATES", 256)  # a mark in each piece
+    assert decoder.config.delta is not None
+    config = replace(decoder.config, delta=replace(decoder.config.delta, key_dim=128, value_dim=128))
+    states, each, length = TextStates(config, [torch.device("cpu")] * config.layers, lambda rows, layer: rows), [0], 0
+    layers = [layer for layer in range(config.layers) if config.convolves(layer)]
+    for count in (256, *[1] * 40, 64, *[256] * 12):
+        states.place(length, 0, count, True)
+        assert all(states.address(layer) for layer in layers)
+        each.append(states.bytes)
+        states.commit(range(count), ())
+        length += count
+    assert 0.8 * state_bytes(config) < max(each) / len(layers) <= state_bytes(config)
 
 
 def test_a_row_has_the_same_bits_in_a_prompt_in_runs_and_step_by_step(decoder: Decoder) -> None:
