@@ -12,8 +12,8 @@ from engine.model.text_states import state_bytes
 from engine.model.weight_format import WeightFormat
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
-
 _THREAD_STATES = 8  # KEPT_STATES in csrc/memory.h
+
 
 # Planning asks for the same models again and again, and each answer goes through every tensor.
 @lru_cache(maxsize=1024)

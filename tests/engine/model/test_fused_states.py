@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -77,6 +78,27 @@ def test_it_gives_what_torch_gives(folder: Path, decoder: Decoder, monkeypatch: 
     monkeypatch.setattr(FusedLayer, "made_of", lambda *arguments: None)
     plain = packed(folder)
     assert not plain.most_next
+    theirs = read(plain, plain.new_cache(CAPACITY), text)
+    assert float((ours - theirs).abs().mean()) < 0.02 * float(theirs.abs().mean())
+
+
+def test_gates_of_heads_are_computed_beside_queries(
+    checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, folder = tokens_of(60), checkpoint_of("lfm3")
+    made: list[FusedLayer | None] = []
+    real = FusedLayer.made_of
+
+    def counted(*arguments: Any) -> FusedLayer | None:
+        made.append(real(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(FusedLayer, "made_of", counted)
+    fused = packed(folder)
+    ours = read(fused, fused.new_cache(CAPACITY), text)
+    assert [layer is not None for layer in made[-4:]] == [False, True, False, True]
+    monkeypatch.setattr(FusedLayer, "made_of", lambda *arguments: None)
+    plain = packed(folder)
     theirs = read(plain, plain.new_cache(CAPACITY), text)
     assert float((ours - theirs).abs().mean()) < 0.02 * float(theirs.abs().mean())
 
