@@ -9,7 +9,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -38,14 +38,8 @@ class TargetDraft(DraftKind, Generic[L]):
     layout: L  # contents of the checkpoint
     target: ModelConfig  # the target's config
 
-    @classmethod
-    @abstractmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> L:
-        """Read the contents of a checkpoint.
-
-        Raises:
-            CheckpointError: The checkpoint is not usable.
-        """
+    #: Reads an L from a checkpoint, or raises a `CheckpointError`.
+    read_layout: ClassVar[Callable[[HeadCheckpoint], Any]]
 
     @classmethod
     def read(cls: type[D], opened: OpenedModel, target: ModelConfig) -> D:

@@ -12,7 +12,7 @@ import psutil
 from engine.drafting.kinds import kind_of
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.messages.pipe import receive, send
-from engine.model_file import open_model
+from engine.model_file import open_draft, open_model
 from engine.modes import MODES, in_mode
 from engine.process import serve
 
@@ -76,7 +76,8 @@ class TenonChild:
         before_s = self._cpu_s()
         drafts = self._options.drafts
         if mode in MODES:  # of drafts that are there for several modes, those that it takes
-            drafts = tuple(draft for draft in drafts if kind_of(open_model(draft)).kind in MODES[mode].drafts)
+            model = open_model(self._options.model)
+            drafts = tuple(draft for draft in drafts if kind_of(open_draft(draft, model)).kind in MODES[mode].drafts)
             drafts = drafts if MODES[mode].takes_several else drafts[:1]
         send(
             self._connection,

@@ -123,6 +123,27 @@ def test_a_text_goes_on_from_the_disk_bit_for_bit(decoder: Decoder, place: KeptC
     assert reply == said(decoder, edited, None)[1]
 
 
+def test_a_chat_goes_on_from_another_that_begins_alike(decoder: Decoder, place: KeptChat) -> None:
+    before = written(decoder, place)
+    prompt = [*before.token_ids[:LENGTH], *tokens_of(30, 1)]
+    fresh = said(decoder, prompt, None)
+    second = Path(place.folder).with_name("8")
+    second.mkdir()
+    least = LENGTH if before.cache.states is None else LENGTH - CHUNK
+    from_disk = said(decoder, prompt, KeptChat(str(second), _MOST))
+    sequence = TokenSequence(before.target, CONTEXT)
+    sequence.take_rows(before, prompt)
+    from_memory = len(sequence.token_ids)
+    assert from_disk[0] >= least
+    assert from_memory == from_disk[0]
+    for ours, theirs in zip(sequence.cache.rows(0, from_memory), before.cache.rows(0, from_memory), strict=True):
+        assert torch.equal(ours, theirs)
+    assert from_disk[1] == fresh[1]
+    assert sequence.reuse(prompt) == from_memory
+    assert int(sequence.prefill(prompt, go_on).argmax()) == fresh[1][0]
+    assert not list(second.iterdir())
+
+
 def test_a_chat_that_grows_has_only_its_end_written_again(decoder: Decoder, place: KeptChat) -> None:
     text = written(decoder, place).token_ids
     before = {path.name: path.stat().st_mtime_ns for path in Path(place.folder).iterdir()}

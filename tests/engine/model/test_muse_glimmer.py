@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-import transformers
 
 from engine.kernels import library
 from engine.model.config import read_config
@@ -17,24 +16,17 @@ from engine.model.packed_loader import load_packed
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
-from tests.support.checkpoints import SIZES, randomize, save
+from tests.support.checkpoints import muse_glimmer, save
 from tests.support.decoders import greedy, load_decoder
 from tests.support.gguf_files import write_gguf
 
-VISION = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
 PROMPT = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(7))
 TOKENS = 40
 
 
 def written(folder: Path, **changes: Any) -> Any:
     """A checkpoint of six layers, the second and the last of which see all positions."""
-    text = {**SIZES, "num_hidden_layers": 6, "head_dim": 32, "sliding_window": 24, **changes}
-    config = transformers.MuseGlimmerConfig(
-        text_config=text, vision_config=VISION, out_hidden_size=64, projector_hidden_size=16
-    )
-    model = transformers.MuseGlimmerForConditionalGeneration._from_config(config, attn_implementation="eager")
-    model.eval()
-    randomize(model, 0)
+    model = muse_glimmer(**changes)
     save(model, folder)
     return model
 

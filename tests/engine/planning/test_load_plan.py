@@ -71,6 +71,14 @@ def test_weights_and_context_are_settled_and_sized(config: ModelConfig) -> None:
     assert planned(config, weights="bf16", context=100).context == 100
 
 
+def test_a_context_beyond_the_positions_that_were_trained_is_the_model_s_own_and_noted(config: ModelConfig) -> None:
+    plan = planned(config, context=config.context_length + 1)
+    assert plan.context == config.context_length
+    [note] = plan.notes
+    assert note.startswith(f"The model was trained on texts of up to {config.context_length:,} tokens")
+    assert not planned(config, context=config.context_length).notes
+
+
 def test_a_context_that_was_not_asked_for_shrinks_first(config: ModelConfig) -> None:
     whole = planned(config)
     tight = whole.host.total - whole.host.cache // 4
@@ -240,7 +248,7 @@ def test_a_quantized_file_stays_as_it_is(kind: str, config: ModelConfig) -> None
 
 @pytest.mark.parametrize(
     "asked",
-    [{"weights": "int2"}, {"context": 4}, {"context": 10**7}, {"kv_cache": "q2"}, {"gpu_layers": -1}],
+    [{"weights": "int2"}, {"context": 4}, {"kv_cache": "q2"}, {"gpu_layers": -1}],
 )
 def test_unknown_values_are_refused(asked: dict[str, object], config: ModelConfig) -> None:
     with pytest.raises(InvalidOption):
