@@ -12,6 +12,8 @@ from engine.model.text_states import MOST_STATES, state_bytes
 from engine.model.weight_format import WeightFormat
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
+_THREAD_STATES = 8  # KEPT_STATES in csrc/memory.h
+
 
 # Planning asks for the same models again and again, and each answer goes through every tensor.
 @lru_cache(maxsize=1024)
@@ -74,10 +76,16 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
         logit_rows: Rows among them that have logits; each is held three times while a token is chosen.
     """
     each = [config.of_layer(index) for index in range(len(config.shapes))] or [config]
-    widest = max(max(one.query_size + 2 * one.kv_size, 2 * one.intermediate_size) for one in each)
-    inner = max(max(one.intermediate_size, one.query_size) for one in each)
+    gated = 1 + bool(config.family.output_gate)  # queries, and gates beside them
+    widest = max(max(gated * one.query_size + 2 * one.kv_size, 2 * one.intermediate_size) for one in each)
+    inner = max(max(one.intermediate_size, gated * one.query_size) for one in each)
+    if (delta := config.delta) is not None:  # mapped and convolved rows, gates and results
+        widest = max(widest, delta.channels + delta.values + 2 * delta.heads)
+        inner = max(inner, delta.channels * (1 + delta.joined) + delta.values + 2 * delta.heads + config.query_size)
     inner += 2 * len(config.shapes) * config.input_width
-    dense = 4 * rows * (widest + inner + 4 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
+    dense = 4 * rows * (widest + inner + 5 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
+    if delta is not None:  # a thread keeps some states of a head, and there are hardly more threads than heads
+        dense += 4 * _THREAD_STATES * delta.heads * delta.key_dim * delta.value_dim
     mixture = config.mixture
     if mixture is None:
         return dense

@@ -97,8 +97,9 @@ def state_bytes(config: ModelConfig, states: int) -> int:
     state = 0 if delta is None else delta.heads * delta.key_dim * delta.value_dim
     row = channels + (0 if delta is None else delta.keys + delta.values + delta.heads)
     rows, kept = before + CHUNK + MOST_KEPT + 1, _MOST_INPUTS if delta is None else states
-    # While a piece of a prompt is read there are two for its end, and two for boundaries in it.
-    return 4 * (rows * row + (1 + kept + 4) * (state + before * channels))
+    # While a piece of a prompt is read there are two for its end, with rows, and two for boundaries in it; a state is
+    # to spare.
+    return 4 * (3 * rows * row + (1 + kept + 4) * (state + before * channels) + state)
 
 
 @dataclass(frozen=True)
@@ -362,7 +363,8 @@ class TextStates:
         found = torch.empty_like(state) if found is None else found
         sizes = kernel.Memory(delta.key_heads, delta.heads, delta.key_dim, delta.value_dim, tiled=delta.tiled)
         frame = self._frames[layer].structure
-        functions.tenon_add_chunk(ctypes.byref(sizes), ctypes.byref(frame), first, found.data_ptr())
+        threads = torch.get_num_threads()
+        functions.tenon_add_chunk(ctypes.byref(sizes), ctypes.byref(frame), first, found.data_ptr(), threads)
         if all(kept[layer].state is not state for kept in self._snapshots.values()):
             self._spare[layer] = state
         self._changed = True
