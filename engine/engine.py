@@ -50,8 +50,8 @@ _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
 # Rest after which chats are written to the disk, and the time for that before a model leaves the memory
 _IDLE_S, _LAST_S = 2.0, 0.2
-# Questions about files, which need no turn: they are answered while a model is loaded or replies.
-_ABOUT_FILES = messages.CheckDrafts | messages.FindPairs
+# Questions about files and plans, which need no turn: they are answered while a model is loaded or replies.
+_ABOUT_FILES = messages.CheckDrafts | messages.FindPairs | messages.MakePlan
 
 
 class Engine:
@@ -84,7 +84,7 @@ class Engine:
         self._pings: list[messages.Ping] = []
         self._refused_beside = 0  # open replies when the first that waits could not join them
         self._model: LoadedModel | RemoteModel | None = None
-        self._bare_bytes = 0  # bytes that the process held before the model came
+        self._bare_bytes = 0  # bytes that the process held before the model came; 0 without one
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
         threading.Thread(target=self._give_signs_of_life, name="tenon-engine-life", daemon=True).start()
@@ -107,7 +107,7 @@ class Engine:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
-    def _look(self, command: messages.CheckDrafts | messages.FindPairs) -> None:
+    def _look(self, command: _ABOUT_FILES) -> None:
         self._scheduler.running = command.request_id
         for _ in self._serve(command):
             pass
@@ -196,9 +196,11 @@ class Engine:
 
     def _joins(self, command: messages.Command) -> bool:
         """Return whether a reply may run beside the open ones: of the same model, with room for its cache."""
-        if isinstance(command, messages.CheckLoaded):
+        if isinstance(command, messages.CheckLoaded) and command.kept is None:
             return True
-        if not isinstance(command, messages.Generate | messages.CountTokens) or self._model is None:
+        if not isinstance(command, messages.Generate | messages.CountTokens | messages.CheckLoaded) or (
+            self._model is None
+        ):
             return False
         if isinstance(command, messages.CountTokens):
             command = command.request
@@ -224,11 +226,14 @@ class Engine:
                     self._check()
             elif isinstance(command, messages.CheckLoaded):
                 loaded = self._in_memory(command.options)
+                if loaded and isinstance(self._model, LoadedModel):
+                    yield from self._model.bring_in(command.kept)
                 self._on_event(messages.LoadedChecked(command.request_id, loaded))
             elif isinstance(command, messages.ReportMachine):
                 self._report_machine(command)
             elif isinstance(command, messages.MakePlan):
-                held = 0 if self._model is None else held_bytes() - self._bare_bytes
+                bare = self._bare_bytes  # also while the model is loaded
+                held = held_bytes() - bare if bare else 0
                 opened = open_model(command.options.model)
                 plan = forecast(command.options, held)
                 self._on_event(messages.PlanMade(command.request_id, plan, read_advice(opened)))
@@ -362,6 +367,9 @@ class Engine:
         if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
             if documents:
                 expect_documents(True)
+            if len(self._scheduler) == 1 and self._model.leave_drafts(run):
+                _give_back()
+                self._on_event(messages.ModelLoaded(request_id, self._model.report))
             return self._model, run, None
         expect_documents(documents)
         self._on_event(messages.LoadProgress(request_id, 0, 0))
@@ -388,13 +396,11 @@ class Engine:
         if self._model is not None:
             self._write_chats(_LAST_S)
             self._model.release()
-            self._model = None
+            self._model, self._bare_bytes = None, 0
             self._scheduler.end_drafting()
             layer.forget_scratch()
             sampling.forget_scratch()
-            gc.collect()
-            give_back_device_memory()
-            give_back_memory()
+            _give_back()
             self._on_event(messages.ModelUnloaded())
 
     def _fail(self, command: messages.Request, error: TenonError) -> None:
@@ -444,6 +450,12 @@ class Engine:
 def _lets_others_first(command: messages.Command) -> bool:
     """Return whether it is a request of a program, which a user's may overtake."""
     return isinstance(command, messages.Generate) and command.lets_others_first
+
+
+def _give_back() -> None:
+    gc.collect()
+    give_back_device_memory()
+    give_back_memory()
 
 
 def _traceback(error: Exception) -> str:

@@ -6,11 +6,12 @@ import contextlib
 import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
 from importlib import metadata
+from itertools import compress
 from math import inf
 
 import torch
@@ -33,7 +34,7 @@ from engine.hub.titles import title_of_model
 from engine.kernels import library
 from engine.messages import KeptChat, LoadOptions, ModelReport
 from engine.model.decoder import Decoder
-from engine.model.footprint import weight_bytes
+from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.placement import ResidentPlan
 from engine.placement.device import Link, answers, first_line, is_full
@@ -178,8 +179,6 @@ class LoadedModel:
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
         self.notes += self.tokenizer.notes
         loaded: list[LoadedDraft] = []
-        # bytes of a text's drafts on the host and on the GPU; each draft's weights are there once
-        self._draft_text_bytes = [0, 0]
         for draft, place in zip(drafts, plan.drafts, strict=True):
             link = self.link if place.on_gpu else Link(_CPU)
             parts = DraftLoad(place, decoder, checkpoint, plan.context, link, check)
@@ -189,20 +188,19 @@ class LoadedModel:
                 loaded.append(LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter()))
             draft.opened.forget_head()
             self.notes += loaded[-1].notes
-            self._draft_text_bytes[place.on_gpu] += place.text_bytes
         self.drafts = tuple(loaded)  # drafts that were loaded with it
         self._said_without_pipeline = False
         self.sequences = KeptSequences(self._new_sequence, self.has_room)  # sequences with its texts
         self._digest = opened.digest
         streamed = self.placement.streamed_bytes > 0
-        step = sum(draft.read_elements for draft in drafts) / placed.parameters
+        read = layer_elements(config) * config.layers + config.vocabulary_size * config.hidden_size
+        step = sum(draft.read_elements for draft in drafts) / read
         # Costs of earlier replies' rounds by `Mode.drafting_name`, so that a reply need not measure them
         # first
         self.round_costs: defaultdict[str, Costs] = defaultdict(lambda: Costs(streamed, step))
         self.match_chances = MatchChances()  # worth of matches in the texts of earlier replies, for lookup
         self.committee = CommitteeMemory()  # experience of earlier replies with drafts that vote
-        self.run = run
-        self._settled = lru_cache(_SETTLED_RUNS)(run.settled)
+        self._set_run(run)
         self.folder = opened.place
         self._checkpoint = checkpoint
         # The checkpoint's values for sampling; empty if it has none
@@ -238,6 +236,24 @@ class LoadedModel:
         there = self._whole and not self._checkpoint.changed and self._gpu_answers()
         return self._settled(options) if there else None
 
+    def leave_drafts(self, run: Run) -> bool:
+        """Drop the drafts that Auto no longer takes; return True if there were any. It is loaded for that run then."""
+        used = {draft.name for draft in run.drafts}
+        stays = [draft.reference in used for draft in self.drafts]
+        if all(stays) or run.options.insists or (run.options.drafts and not run.left):
+            return False
+        self.drafts = tuple(compress(self.drafts, stays))
+        self.plan = replace(self.plan, drafts=tuple(compress(self.plan.drafts, stays)))
+        self.sequences.leave_drafts(stays)
+        self._set_run(run)
+        memory, gpu = read_host_memory(), GpuInUse.of(self.link.device)
+        self.report = replace(self.report, places=memory_places(self.plan, self.target.config, memory, gpu))
+        return True
+
+    def _set_run(self, run: Run) -> None:
+        self.run = run
+        self._settled = lru_cache(_SETTLED_RUNS)(run.settled)
+
     def settle_anew(self) -> None:
         """Forget what requests run with, because a reply has taught the planner something."""
         self._settled.cache_clear()
@@ -261,7 +277,9 @@ class LoadedModel:
         # The memory that the present sequences have taken already is theirs.
         growing_bytes = self.sequences.bytes - kept_bytes
         held_here, held_there = (growing_bytes * part // (here + there) for part in (here, there))
-        here, there = here + self._draft_text_bytes[0], there + self._draft_text_bytes[1]
+        # Each draft's weights are there once.
+        here += sum(draft.text_bytes for draft in plan.drafts if not draft.on_gpu)
+        there += sum(draft.text_bytes for draft in plan.drafts if draft.on_gpu)
         free = available_memory_bytes()
         if options.ram_budget_bytes is not None:
             free = min(free, options.ram_budget_bytes - held_bytes() - preparers_bytes())
@@ -292,8 +310,15 @@ class LoadedModel:
         facts = (version(), self.plan.weights.name, library.available(), self.target_devices)
         return ChatOnDisk(place, self._digest, repr(facts))
 
+    def bring_in(self, place: KeptChat | None) -> Iterator[None]:
+        """Read from the disk what was read of a chat, ahead of its next message; yield after each file."""
+        chat = self.chat_on_disk(place)
+        if chat is not None:
+            yield from self.sequences.bring_in(chat)
+
     def _new_sequence(self) -> TokenSequence:
-        return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])
+        drafts = [draft.new_text() for draft in self.drafts]
+        return TokenSequence(self.target, self.plan.context, drafts, self.plan.states, self.tokenizer.end_ids)
 
     def _leave_gpu(self, error: RuntimeError) -> Decoder:
         """Return the target with all of its layers on the host, after the GPU failed with some of them."""

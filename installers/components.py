@@ -14,7 +14,7 @@ from installers.product import ROOT
 # Asked for by packages of the bundle, and left out of it (contents.py): a protocol that is off, command lines of
 # theirs, and what they do without.
 LEFT_OUT = frozenset({
-    "hf-xet", "typer", "rich", "shellingham", "annotated-doc", "markdown-it-py", "mdurl", "setuptools",
+    "hf-xet", "typer", "rich", "shellingham", "annotated-doc", "setuptools",
     "networkx", "requests", "urllib3", "charset-normalizer", "sympy", "mpmath",
 })  # fmt: skip
 _LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)

@@ -43,6 +43,8 @@ from engine.messages import (
 
 # Laid out, painted, and the window has answered since.
 _SHOWN_MS = 500
+# A chat that is shown for so long was not passed by on the way to another one.
+_LOOKED_AT_MS = 400
 
 _WISH = "Give this chat a title of at most six words. Answer with the title and nothing else."
 _MAX_TOKENS = 24
@@ -265,6 +267,7 @@ class OpenChat(QObject):
         shelf: Shelf,
         model: ModelInEngine,
         mark: ShownChat,
+        replies: Replies,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -273,6 +276,12 @@ class OpenChat(QObject):
         self._shelf = shelf
         self._model = model
         self._mark = mark
+        self._replies = replies
+        self._bringing: Question | None = None  # what was read of the chat, into memory
+        self._looked_at = QTimer(self, singleShot=True, interval=_LOOKED_AT_MS)
+        self._looked_at.timeout.connect(self._bring_in)
+        model.loaded.connect(self._looked_at.start)
+        replies.asked.connect(self._leave)
         self._shown: int | None = None
         self._blank: ConversationOptions | None = None  # of the chat to come, where the user has set them
         self._told: set[int] = set()  # chats whose model is gone, once it was said
@@ -282,6 +291,8 @@ class OpenChat(QObject):
         if conversation_id is not None:
             self._library.read_again(conversation_id)
         self._mark.begin(conversation_id)
+        self._leave()
+        self._looked_at.start()
         conversation = None if conversation_id is None else self._library.conversation(conversation_id)
         self._shown = None if conversation is None else conversation.id
         self._blank = None
@@ -301,6 +312,23 @@ class OpenChat(QObject):
                     other=title_of_model(self._settings.model),
                 )
             )
+
+    @Slot()
+    def _bring_in(self) -> None:
+        """Have what the model in memory has read of the shown chat brought in from the disk."""
+        chat = None if self._shown is None else self._library.conversation(self._shown)
+        if chat is not None and not self._replies.busy:
+            options = self._model.options_for(self._settings.model, chat.options)
+            kept = self._replies.kept(chat.id, options.model)
+            if kept is not None:
+                self._bringing = self._model.check(options, lambda there: None, kept)
+
+    @Slot()
+    def _leave(self) -> None:
+        """Bring in no more: another chat is shown, or the message itself comes."""
+        self._looked_at.stop()
+        if self._bringing is not None:
+            self._bringing.drop()
 
     def take_model(self, ref: str) -> None:
         """Let the shown chat remember the model that the user chose."""

@@ -25,6 +25,7 @@ from engine.messages import (
     Event,
     Finished,
     Generate,
+    KeptChat,
     Load,
     LoadOptions,
     ModelLoaded,
@@ -142,8 +143,12 @@ class ModelInEngine(QObject):
         self._expect(options)
         self._load = self._ask(Load("", options)).failed(partial(self._load_failed, options))
 
-    def check(self, options: LoadOptions, then: Callable[[bool], None]) -> Question | None:
+    def check(
+        self, options: LoadOptions, then: Callable[[bool], None], kept: KeptChat | None = None
+    ) -> Question | None:
         """Tell whether the model in memory serves a request with these options as it is, which the engine knows.
+
+        If it does, what it has read of a chat is brought into memory first.
 
         Returns:
             The question to the engine; None if this model is not in memory, and it was told at once.
@@ -151,7 +156,7 @@ class ModelInEngine(QObject):
         if self._in_memory is None or self._in_memory.model != options.model:
             then(False)
             return None
-        return self._client.ask(CheckLoaded("", options)).done(lambda answer: then(answer.loaded))
+        return self._client.ask(CheckLoaded("", options, kept)).done(lambda answer: then(answer.loaded))
 
     def _check_chosen(self, then: Callable[[bool], None]) -> None:
         if self._check is not None:

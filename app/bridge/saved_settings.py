@@ -15,6 +15,7 @@ from app.chat.engine_options import settings_in_use
 from app.settings.settings import Settings
 from app.settings.settings_file import SettingsFile, export_settings, import_settings
 from app.storage.files import read_import, write_export
+from app.storage.readings import forget_other_readings, readings_size
 from app.words import mark
 from engine.errors import TenonError
 from engine.hub.model_folders import models_folder
@@ -130,6 +131,7 @@ class SettingsDesk(QObject):
 
     exported = Signal(str, str)  # the file, and why there is none; empty when there is
     imported = Signal(object, str)  # ImportedSettings, or None and why
+    readings_measured = Signal(float)  # bytes of what was read of chats, on the disk
     network_changed = Signal()  # what is connected is to connect anew
 
     def __init__(
@@ -181,6 +183,16 @@ class SettingsDesk(QObject):
     def folder(self, name: str) -> Path:
         """Return the folder of ``models`` or of ``data``; it may not be there yet."""
         return models_folder() if name == "models" else self._data_folder
+
+    def measure_readings(self, erase: bool = False) -> None:
+        """Sum up what was read of chats, after it was erased if that is wanted; `readings_measured` follows."""
+
+        def measure() -> int:
+            if erase:
+                forget_other_readings(self._data_folder, ())
+            return readings_size(self._data_folder)
+
+        self._files.run(measure, lambda size: self.readings_measured.emit(float(size)))
 
     def export(self, path: Path) -> None:
         """Write what was changed to a file; `exported` follows."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import warnings
-from multiprocessing.connection import Connection
+from dataclasses import asdict
+from functools import cache
 from types import ModuleType
 
 from app.chat.formula import Formula, FormulaShape
-from engine.child_process import belong_to_window
-
-READY = "ready"
+from engine.json_text import from_plain, read_json
 
 _EM = 100.0  # font size of the drawings, in their own units
 _MATRIX_POWER = re.compile(r"(\\begin\{(\w*matrix\*?)\}.*?\\end\{\2\})(?=\s*[\^_])", re.DOTALL)
@@ -20,6 +19,7 @@ _SAID = {"\\lt": "<", "\\gt": ">"}
 _UNKNOWN = re.compile(r">\s*\\[A-Za-z]+\s*<")
 
 
+@cache
 def load() -> ModuleType:
     """Return the library, set to drawings that Qt can paint (SVG 1: no symbols that are used again).
 
@@ -53,19 +53,7 @@ def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:
     return FormulaShape(svg, width / _EM, box.ymax / _EM, -box.ymin / _EM)
 
 
-def serve(connection: Connection) -> None:
-    """Typeset what comes in until the pipe ends; what a load of the library costs is paid here."""
-    belong_to_window()
-    if hasattr(os, "nice"):
-        os.nice(10)  # replies are computed first
-    try:
-        library = load()
-    except ImportError:
-        connection.send(None)
-        return
-    connection.send(READY)
-    while True:
-        try:
-            connection.send(typeset(library, connection.recv()))
-        except (EOFError, OSError):
-            return
+def answer(question: bytes) -> bytes:
+    """Typeset one formula; question and answer are JSON."""
+    shape = typeset(load(), from_plain(Formula, read_json(question)))
+    return json.dumps(shape and asdict(shape)).encode()

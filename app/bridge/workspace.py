@@ -169,7 +169,7 @@ class Workspace(QObject):
         library, settings, journal, model = self.library, self.settings, self._journal, self.model
         self.replies = Replies(library, journal, settings, self._client, model, self._kept, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
-        self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self)
+        self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self.replies, self)
         self.turns = Turns(
             library,
             journal,

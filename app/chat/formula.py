@@ -52,7 +52,7 @@ def find_formulas(markdown: str) -> list[FormulaPlace]:
         character = markdown[at]
         place = None
         if character == "`":
-            at, _ = code_span(markdown, at)
+            at = _end_of_code(markdown, at)
             continue
         if character == "\\":
             mark = markdown[at : at + 2]
@@ -70,14 +70,12 @@ def find_formulas(markdown: str) -> list[FormulaPlace]:
     return found
 
 
-def code_span(markdown: str, at: int) -> tuple[int, str]:
-    """End and text of a code span that opens here; its backticks where nothing closes it."""
+def _end_of_code(markdown: str, at: int) -> int:
+    """End of a code span that opens here; of its backticks where nothing closes it."""
     opening = _CODE.match(markdown, at)
     assert opening is not None
-    for closing in _CODE.finditer(markdown, opening.end()):
-        if len(closing[0]) == len(opening[0]):
-            return closing.end(), markdown[opening.end() : closing.start()]
-    return opening.end(), opening[0]
+    closing = (run.end() for run in _CODE.finditer(markdown, opening.end()) if len(run[0]) == len(opening[0]))
+    return next(closing, opening.end())
 
 
 def _between(markdown: str, at: int, opening: str, closing: str) -> FormulaPlace | None:

@@ -62,6 +62,19 @@ class BlockKind(Enum):
 
 
 _VERBATIM = (BlockKind.CODE, BlockKind.PLAIN)
+# What may end an open block of a kind, or rules where none is open; and where it surely goes on before that.
+_STAYS: dict[BlockKind | None, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    kind: (re.compile(ends), re.compile(goes_on))
+    for kind, ends, goes_on in (
+        (None, r"\n(?!([*_-])\1{2,}\n)", r"\n"),
+        (BlockKind.PARAGRAPH, r"\n(?![^\W\d_])", r"\n"),
+        (BlockKind.LIST, r"\n(?! *(?:[-*+]|\d{1,9}[.)])[ \t]+[^\s*-])", r"\n(?=[-*+\d])"),
+        (BlockKind.QUOTE, r"\n(?!>)", r"\n"),
+        (BlockKind.TABLE, r"\n(?!\|)", r"\n"),
+        (BlockKind.CODE, r"\n[ \t]*(?:```|~~~)", r"\n"),
+        (BlockKind.THINK, _THINK_CLOSE, r"\n(?=\n)"),
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +175,7 @@ class BlockSplitter:
         self._partial = self._part(self._partial)
 
     def skip(self, text: str, least: int, most: int) -> int:
-        """Go on at a place of the text where a block begins, and split nothing before it.
+        """Go on at a place of the text where a block or a part of one begins, and split nothing before it.
 
         Args:
             text: All of the text, of which the beginning has been fed.
@@ -172,6 +185,8 @@ class BlockSplitter:
         Returns:
             The place, or 0 where none is sure.
         """
+        if stayed := self._stay(text, least, most):
+            return stayed
         if self._kind in (BlockKind.CODE, BlockKind.FORMULA, BlockKind.THINK):
             return 0
         place = self._at
@@ -187,6 +202,21 @@ class BlockSplitter:
             place = closed.end()
             if place >= least:
                 return self._begin_at(place)
+
+    def _stay(self, text: str, least: int, most: int) -> int:
+        """Go on within the open block, or between rules; return the place, or 0 where the block may end before it."""
+        if self._kind not in _STAYS or not self._at:
+            return 0
+        ends, goes_on = _STAYS[self._kind]
+        ended = ends.search(text, self._at - 1, most)
+        found = goes_on.search(text, least, most if ended is None else ended.start())
+        if found is None:
+            return 0
+        if self._kind is None:
+            return self._begin_at(found.end())
+        self._partial, self._at = "", found.end()
+        self._go_on("\n\n" if self._kind is BlockKind.THINK else "\n")
+        return self._at
 
     def _begin_at(self, place: int) -> int:
         self._reset()

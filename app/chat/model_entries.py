@@ -72,6 +72,7 @@ class ListedModel:
     # Names of the catalogue's small models that can guess for it, smallest first
     drafts: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()  # repositories of draft heads that were made for it
+    own_head: bool = False  # True if it comes with a layer that guesses for it (MTP)
     about: str = ""  # one sentence; empty where there is none
     catalogued: bool = False  # True if it is one of the catalogue's
     older: bool = False  # there are better ones of its size by now
@@ -84,7 +85,7 @@ class ListedModel:
     @property
     def has_draft(self) -> bool:
         """True if something that guesses for it is known."""
-        return bool(self.drafts or self.heads)
+        return bool(self.own_head or self.drafts or self.heads)
 
 
 @dataclass(frozen=True)

@@ -1,39 +1,22 @@
-"""Markdown as one line of plain text, for a list's row, and a line out of a message around what a search found in it.
-
-Marks of emphasis follow CommonMark 0.31.2, section 6.2, in short.
-"""
+"""Markdown as one line of plain text, and a line out of a message around what a search found in it."""
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Container
-from dataclasses import dataclass
-from html.entities import html5
+from collections.abc import Sequence
+from functools import cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from app.chat.formula import code_span, find_formulas
-from app.chat.markdown_blocks import Block, BlockKind, split_blocks, split_cells
+from app.chat.formula import find_formulas
 
-# Unicode keeps these code points free of any character: whoever looks through a text may mark places in it by them.
-NONCHARACTERS = frozenset(map(chr, range(0xFDD0, 0xFDF0)))
-_RUN = re.compile(r"\*+|_+|~~(?!~)")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
-_DEEPEST = 4  # quotes and thoughts within one another; what lies deeper keeps its marks
-_BULLET, _CELL, _ROW = "• ", " · ", "; "
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s*|\s+#+\s*$")
-_UNDERLINE = re.compile(r"^ {0,3}(?:=+|-+)\s*$")  # below a heading without a hash
-_QUOTE = re.compile(r"^(?: {0,3}>)+ ?")
-_ITEM = re.compile(r"^\s*(?:[-*+]|(\d{1,9}[.)]))(?:\s+|$)")
-_SPECIAL = re.compile(r"[\\`$<&\[!]")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_ENTITY = re.compile(r"&(#\w{1,8};|\w{1,32};)")
-_ADDRESS = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>")
-_LINK = re.compile(
-    r"""!?\[(?P<words>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]
-    \(\s*(?P<address><[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?P<title>\s+(?:"[^"]*"|'[^']*'))?\s*\)""",
-    re.VERBOSE,
-)
+_BULLET, _CELL, _ROW = "•", "·", ";"
+_THOUGHT_MARK = re.compile("</?think>")
 
 # Around each match in a text that is to be excerpted: code points that Unicode keeps free of any character.
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
@@ -50,168 +33,84 @@ _FENCE_MARK = re.compile(r"^ *(`{3,}|~{3,})(.*)$", re.MULTILINE)
 Span = tuple[int, int]
 
 
-@dataclass
-class _Run:
-    """A run of one character, less what was paired at either end of it."""
+@cache
+def _parser() -> MarkdownIt:
+    # Imported with the first search, so that the window is there sooner.
+    from markdown_it import MarkdownIt
 
-    character: str
-    begin: int
-    end: int
-    opens: bool
-    closes: bool
+    class Parser(MarkdownIt):
+        """Parser that takes every address as it is written, as one may be what was found."""
 
+        def validateLink(self, url: str) -> bool:
+            return True
 
-def emphasis_marks(text: str, literal: Container[int] = ()) -> set[int]:
-    """Return the places of the characters that only mark emphasis.
+        def normalizeLink(self, url: str) -> str:
+            return url
 
-    Args:
-        text: A paragraph. Noncharacters in it are looked through.
-        literal: Places that mean themselves: code, formulas, escaped characters.
-    """
-    marks: set[int] = set()
-    openers: dict[str, list[_Run]] = {"*": [], "_": [], "~": []}
-    for match in _RUN.finditer(text):
-        if match.start() in literal:
-            continue
-        run = _run(text, match.start(), match.end())
-        mine = openers[run.character]
-        while run.closes and run.begin < run.end and mine:
-            opener = mine[-1]
-            for others in openers.values():
-                while others and others[-1].begin > opener.begin:
-                    others.pop()  # opened inside and not closed there: it means itself
-            length = min(2, opener.end - opener.begin, run.end - run.begin)
-            marks.update(range(opener.end - length, opener.end), range(run.begin, run.begin + length))
-            opener.end -= length
-            run.begin += length
-            if opener.begin == opener.end:
-                mine.pop()
-        if run.opens and run.begin < run.end:
-            mine.append(run)
-    return marks
+        def normalizeLinkText(self, url: str) -> str:
+            return url
+
+    parser = Parser("commonmark", {"html": False, "maxNesting": 100})
+    parser.enable(["table", "strikethrough"]).disable("reference")
+    parser.inline.ruler.before("escape", "formula", _formula)
+    return parser
 
 
-def _run(text: str, begin: int, end: int) -> _Run:
-    before, after = _kind_beside(text, begin - 1, -1), _kind_beside(text, end, 1)
-    left = after == "word" or (after == "sign" and before != "word")
-    right = before == "word" or (before == "sign" and after != "word")
-    if text[begin] == "_":  # between letters it is a letter like them
-        return _Run("_", begin, end, left and before != "word", right and after != "word")
-    return _Run(text[begin], begin, end, left, right)
-
-
-def _kind_beside(text: str, at: int, step: int) -> str:
-    """Kind of character at a place or, looking through noncharacters, beyond it: a word, a sign or a space."""
-    while 0 <= at < len(text) and text[at] in NONCHARACTERS:
-        at += step
-    if not 0 <= at < len(text) or text[at].isspace():
-        return "space"
-    return "word" if text[at].isalnum() else "sign"
+def _formula(state: StateInline, silent: bool) -> bool:
+    """Take a formula as code, of which no character is a mark."""
+    if state.src not in state.env:
+        state.env[state.src] = {place.start: place for place in find_formulas(state.src)}
+    place = state.env[state.src].get(state.pos)
+    if place is None or place.end > state.posMax:
+        return False
+    if not silent:
+        state.push("code_inline", "", 0).content = place.formula.latex
+    state.pos = place.end
+    return True
 
 
 def plain_line(markdown: str) -> str:
     """Return the words of a text without their marks; of formulas the source.
 
-    A noncharacter stays where it stands, and so does the address of a link that has one in it.
+    Marks of what was found stay where they stand, and so does the address of a link that has one in it.
     """
-    return " ".join(_plain(markdown, 0).split())
+    words: list[str] = []
+    before = ""
+    for token in _parser().parse(_THOUGHT_MARK.sub("\n\n", markdown)):
+        if token.type == "inline":
+            words.append(_words(token.children or ()))
+        elif token.type in ("fence", "code_block"):
+            language = token.info.partition(" ")[0]
+            words += [language, token.content] if _is_marked(language) else [token.content]
+        elif token.type == "list_item_open":
+            words.append(f"{token.info}{token.markup}" if token.info else _BULLET)
+        elif token.type in ("th_open", "td_open") and before != "tr_open":
+            words.append(_CELL)
+        elif token.type == "tr_open" and before != "thead_open":
+            words[-1] += _ROW
+        before = token.type
+    return " ".join(" ".join(words).split())
 
 
-def _plain(markdown: str, depth: int) -> str:
-    if depth == _DEEPEST:
-        return markdown
-    return " ".join(_block_words(block, depth) for block in split_blocks(markdown))
-
-
-def _block_words(block: Block, depth: int) -> str:
-    lines = block.text.split("\n")
-    if block.kind is BlockKind.RULE:
-        return ""
-    if block.kind is BlockKind.CODE:
-        return f"{block.language} {block.text}" if _is_marked(block.language) else block.text
-    if block.kind is BlockKind.FORMULA:
-        return block.text
-    if block.kind is BlockKind.THINK:
-        return _plain(block.text, depth + 1)
-    if block.kind is BlockKind.QUOTE:
-        return _plain("\n".join(_QUOTE.sub("", line) for line in lines), depth + 1)
-    if block.kind is BlockKind.HEADING:
-        return _words(_HEADING.sub("", block.text))
-    if block.kind is BlockKind.TABLE:
-        del lines[1]
-        return _ROW.join(_CELL.join(_words(cell) for cell in split_cells(line)) for line in lines)
-    if block.kind is BlockKind.LIST:
-        return " ".join(mark + _words(text) for mark, text in _items(lines))
-    return _words("\n".join(line for line in lines if not _UNDERLINE.match(line)))
-
-
-def _items(lines: list[str]) -> list[tuple[str, str]]:
-    items: list[tuple[str, str]] = []
-    for line in lines:
-        item = _ITEM.match(line)
-        if item is not None:
-            items.append((f"{item[1]} " if item[1] else _BULLET, line[item.end() :]))
-        elif items:
-            items[-1] = (items[-1][0], f"{items[-1][1]}\n{_QUOTE.sub('', line.lstrip())}")
-    return items
-
-
-def _words(paragraph: str) -> str:
-    """Return a paragraph without the marks in its lines."""
-    text, literal = _unwrapped(paragraph)
-    marks = emphasis_marks(text, literal)
-    return "".join(character for at, character in enumerate(text) if at not in marks) if marks else text
-
-
-def _unwrapped(paragraph: str) -> tuple[str, set[int]]:
-    """Return a paragraph with links, code, formulas and escapes as text, and the places where no mark can be."""
-    formulas = {place.start: place for place in find_formulas(paragraph)}
-    parts: list[str] = []
-    literal: set[int] = set()
-    length = at = 0
-
-    def add(text: str, means_itself: bool) -> None:
-        nonlocal length
-        if means_itself:
-            literal.update(range(length, length + len(text)))
-        parts.append(text)
-        length += len(text)
-
-    while (special := _SPECIAL.search(paragraph, at)) is not None:
-        add(paragraph[at : special.start()], False)
-        at = special.start()
-        if at in formulas:
-            add(formulas[at].formula.latex, True)
-            at = formulas[at].end
-        elif paragraph[at] == "`":
-            at, code = code_span(paragraph, at)
-            add(code, True)
-        elif (found := _ESCAPED.match(paragraph, at)) is not None:
-            add(found[1], True)
-            at = found.end()
-        elif (found := _ENTITY.match(paragraph, at)) is not None:
-            numbered = found[1].startswith("#")
-            add(html.unescape(found[0]) if numbered else html5.get(found[1], found[0]), True)
-            at = found.end()
-        elif (found := _ADDRESS.match(paragraph, at)) is not None:
-            add(found[1], True)
-            at = found.end()
-        elif (found := _LINK.match(paragraph, at)) is not None:
-            inside, means_itself = _unwrapped(found["words"])
-            literal.update(length + place for place in means_itself)
-            add(inside, False)
-            if _is_marked(found["address"] + (found["title"] or "")):
-                add(f" ({found['address']}{found['title'] or ''})", True)
-            at = found.end()
+def _words(tokens: Sequence[Token]) -> str:
+    """Return the words of a paragraph."""
+    words, addresses = "", [""]
+    for token in tokens:
+        address = " ".join(str(token.attrs.get(name) or "") for name in ("src", "href", "title")).strip()
+        address = f" ({address})" if _is_marked(address) else ""
+        if token.type == "link_open":
+            addresses.append(address)
+        elif token.type == "link_close":
+            words += addresses.pop()
+        elif token.type == "image":
+            words += _words(token.children or ()) + address
         else:
-            add(paragraph[at], False)
-            at += 1
-    add(paragraph[at:], False)
-    return "".join(parts), literal
+            words += " " if token.type.endswith("break") else token.content
+    return words
 
 
 def _is_marked(text: str) -> bool:
-    return not NONCHARACTERS.isdisjoint(text)
+    return MATCH_START in text or MATCH_END in text
 
 
 def excerpt(marked: str, markdown: bool) -> tuple[str, tuple[Span, ...]]:

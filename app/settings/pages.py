@@ -124,6 +124,12 @@ PAGES = (
             Row("ram_budget_bytes", per_model=True),
             Row("vram_budget_bytes", advanced=True, per_model=True),
             Row("readings_bytes"),
+            Action(
+                "erase_readings",
+                mark("In use by open chats"),
+                mark("Chats stay; what is erased is read again when a chat goes on."),
+                mark("Erase"),
+            ),
         ),
         _section(mark("How far it guesses ahead"), of_modes=True),
     ),

@@ -38,6 +38,15 @@ def forget_other_readings(data_folder: Path, conversation_ids: Collection[int]) 
                 _delete(folder)
 
 
+def readings_size(data_folder: Path) -> int:
+    """Return the bytes of what was read of all chats."""
+    size = 0
+    with suppress(OSError):  # a chat may go meanwhile
+        for path in (data_folder / _FOLDER).glob("*/*"):
+            size += path.stat().st_size
+    return size
+
+
 def _delete(folder: Path) -> None:
     """Delete a folder, under another name, so that the engine writes nothing more to it; the next start tries again."""
     gone = folder.with_name(f"gone-{token_hex(4)}")

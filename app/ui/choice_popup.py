@@ -143,7 +143,7 @@ def figure_words(choice: Choice) -> str:
     if choice.speed is None:
         return ""
     speed = figures.speed(choice.speed.tokens_per_second or 0.0)
-    speed = speed if choice.speed.measured else tr("about {speed}", speed=speed)
+    speed = speed if choice.speed.measured else tr("{speed} predicted", speed=speed)
     return speed if choice.times is None else f"{speed}, {figures.times_plain(choice.times)}"
 
 

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.cli.subcommand import stopped_by_interrupt
+from engine.cli.subcommand import stopped_by_interrupt, tell
 from engine.errors import Cancelled, HubError, TenonError
-from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, search_catalogue
+from engine.hub.catalogue import CatalogueModel, catalogue, search_catalogue
 from engine.hub.connection import FoundModel, Hub, search
 from engine.hub.download import Download, Progress
 from engine.hub.download_queue import stored_downloads
@@ -101,11 +101,11 @@ def run_get(options: argparse.Namespace) -> int:
             results.append(result)
             if options.dry_run:
                 result["state"] = "offered"
-                _say(options, _offered(offer))
+                tell(options, _offered(offer))
                 continue
             if _is_installed(offer):
                 result["state"] = "installed"
-                _say(options, f"{offer.plan.name} is installed already.")
+                tell(options, f"{offer.plan.name} is installed already.")
                 continue
             code = _fetch(hub, models, offer, options, result)
             if code:
@@ -173,9 +173,9 @@ def _fetch(
     finally:
         line.end()
     result.update(state="installed", folder=str(folder))
-    _say(options, f"{offer.plan.name} is installed in {folder}")
+    tell(options, f"{offer.plan.name} is installed in {folder}")
     if offer.drafts:
-        _say(options, f"Drafts for it, to get beside it: {', '.join(offer.drafts)}")
+        tell(options, f"Drafts for it, to get beside it: {', '.join(offer.drafts)}")
     return 0
 
 
@@ -223,11 +223,6 @@ def _offered(offer: Offer) -> str:
     return "\n".join(lines)
 
 
-def _say(options: argparse.Namespace, text: str) -> None:
-    if not options.json:
-        print(text)
-
-
 def run_search(options: argparse.Namespace) -> int:
     """Run the action and return the exit code."""
     text = " ".join(options.text)
@@ -257,7 +252,7 @@ def run_search(options: argparse.Namespace) -> int:
         )
         return 0
     for model in listed:
-        size = readable(model.typical_bytes(Q4_K_M_BITS))
+        size = readable(model.typical_bytes())
         print(f"{model.name:<26} {_count(model.parameters):>6}  about {size} in 4 bits  {model.licence}")
         print(f"{'':<26} {model.title}: {model.about}")
     if found:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.subcommand import add_json, stopped_by_interrupt
+from engine.cli.subcommand import add_json, stopped_by_interrupt, tell
 from engine.errors import AddonUnusable, Cancelled, InvalidOption
 from engine.sentences import readable
 
@@ -75,12 +75,10 @@ def _install(options: argparse.Namespace) -> int:
 
     plan = _plan(options)
     result: dict[str, Any] = {"state": "offered", **_planned(plan)}
-    if not options.json:
-        print(_offered(plan))
+    tell(options, _offered(plan))
     if _is_here(plan):
         result["state"] = "installed"
-        if not options.json:
-            print("It is installed already.")
+        tell(options, "It is installed already.")
     elif not options.dry_run and _agreed(options):
         stop = StopSignal()
         installation = Installation(plan, stop, _progress(plan, options.json))
@@ -92,8 +90,7 @@ def _install(options: argparse.Namespace) -> int:
         else:
             result.update(state="installed", problem=outcome.problem, gpus=list(outcome.gpus))
             text = outcome.problem or f"It works with {' and '.join(outcome.gpus)}, from the next start on."
-            if not options.json:
-                print(text)
+            tell(options, text)
     if options.json:
         print(json.dumps(result, ensure_ascii=False))
     return {"paused": 130}.get(result["state"], 1 if result.get("problem") else 0)
@@ -108,8 +105,7 @@ def _plan(options: argparse.Namespace) -> AddonPlan:
         if not choice.addons:
             raise AddonUnusable(choice.sentence)
         addons = choice.addons
-        if not options.json:
-            print(choice.sentence)
+        tell(options, choice.sentence)
     else:
         addons = tuple(addon for addon in known_addons() if addon.name == options.addon)
         if not addons:

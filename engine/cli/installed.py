@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.cli.download import ProgressLine
+from engine.cli.subcommand import tell
 from engine.errors import FileRefused, ModelNotFound
 from engine.hub.bundled import bundled_models
 from engine.hub.connection import forget_token, keep_token
@@ -144,7 +145,7 @@ def run_remove(options: argparse.Namespace) -> int:
             if not options.dry_run:
                 unfinished[name].discard()
             results.append({"name": name, "freed_bytes": freed, "drafts_left": []})
-            _say(options, f"{name}: {readable(freed)} of an unfinished download")
+            tell(options, f"{name}: {readable(freed)} of an unfinished download")
             continue
         removal = plan_removal(name)
         names = [removal.name, *(removal.drafts if options.drafts else ())]
@@ -152,11 +153,11 @@ def run_remove(options: argparse.Namespace) -> int:
             freed = plan_removal(each).freed_bytes if options.dry_run else remove(each)
             left = [] if options.drafts or each != removal.name else list(removal.drafts)
             results.append({"name": each, "freed_bytes": freed, "drafts_left": left})
-            _say(options, f"{each}: {readable(freed)} {'would be freed' if options.dry_run else 'freed'}")
+            tell(options, f"{each}: {readable(freed)} {'would be freed' if options.dry_run else 'freed'}")
         if removal.kept_location:
-            _say(options, f"Its files stay in {removal.kept_location}.")
+            tell(options, f"Its files stay in {removal.kept_location}.")
         if removal.drafts and not options.drafts:
-            _say(options, f"Its drafts stay: {', '.join(removal.drafts)}; --drafts removes them too.")
+            tell(options, f"Its drafts stay: {', '.join(removal.drafts)}; --drafts removes them too.")
     if options.json:
         print(json.dumps({"dry_run": options.dry_run, "removed": results}, ensure_ascii=False))
     return 0
@@ -182,10 +183,10 @@ def run_verify(options: argparse.Namespace) -> int:
         sound = sound and not bad
         results.append({"name": model.name, "files": [asdict(check) for check in checks]})
         for check in bad:
-            _say(options, f"{model.name}: {check.name} is {check.state}; download or import it again.")
+            tell(options, f"{model.name}: {check.name} is {check.state}; download or import it again.")
         if not bad:
             what = "its file is what it was" if len(checks) == 1 else f"all {len(checks)} files are what they were"
-            _say(options, f"{model.name}: {what}.")
+            tell(options, f"{model.name}: {what}.")
     if options.json:
         print(json.dumps({"models": results}, ensure_ascii=False))
     return 0 if sound else 1
@@ -270,11 +271,6 @@ def _described(model: InstalledModel) -> str:
     if record.location is not None:
         parts.append(f"in place at {record.location}")
     return ", ".join(parts)
-
-
-def _say(options: argparse.Namespace, text: str) -> None:
-    if not options.json:
-        print(text)
 
 
 def run_servers(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ def add_to(commands: Any) -> None:
         help="search, download, import, list, check and remove models",
         description="The models on this machine, those of the hub, and those of servers.",
     )
+    models.set_defaults(run=_run)
     actions = models.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     _add_search(actions)
     _add_list(actions)
@@ -29,7 +30,6 @@ def add_to(commands: Any) -> None:
 
 def _add_search(actions: Any) -> None:
     search = actions.add_parser("search", help="look in the catalogue and on the hub")
-    search.set_defaults(run=_search)
     search.add_argument("text", metavar="TEXT", nargs="*", help="words of the name; none lists the catalogue")
     search.add_argument(
         "--format",
@@ -47,7 +47,6 @@ def _add_search(actions: Any) -> None:
 
 def _add_list(actions: Any) -> None:
     list_ = actions.add_parser("list", help="the installed models and unfinished downloads")
-    list_.set_defaults(run=_on_installed)
     list_.add_argument(
         "--pairs",
         action="store_true",
@@ -62,7 +61,6 @@ def _add_get(actions: Any) -> None:
         help="download a model, or go on with an unfinished download",
         description="Download a model. Ctrl+C pauses; the same command goes on.",
     )
-    get.set_defaults(run=_get)
     get.add_argument(
         "model", metavar="MODEL", nargs="+", help="a name of the catalogue, owner/name, or an unfinished one"
     )
@@ -89,7 +87,6 @@ def _add_kind(action: argparse.ArgumentParser) -> None:
 
 def _add_import(actions: Any) -> None:
     import_ = actions.add_parser("import", help="use a model that is on this machine already")
-    import_.set_defaults(run=_on_installed)
     import_.add_argument(
         "path", metavar="PATH", nargs="+", type=path, help="a folder, a GGUF file, or the files of one model"
     )
@@ -111,7 +108,6 @@ def _add_import(actions: Any) -> None:
 
 def _add_remove(actions: Any) -> None:
     remove = actions.add_parser("remove", help="remove models, or unfinished downloads")
-    remove.set_defaults(run=_on_installed)
     remove.add_argument("model", metavar="MODEL", nargs="+", help="an installed model's name")
     remove.add_argument("--drafts", action="store_true", help="also the drafts and heads that belong to it alone")
     remove.add_argument("--dry-run", action="store_true", help="say what would be removed, and what that frees")
@@ -120,7 +116,6 @@ def _add_remove(actions: Any) -> None:
 
 def _add_verify(actions: Any) -> None:
     verify = actions.add_parser("verify", help="hash the files again and compare")
-    verify.set_defaults(run=_on_installed)
     verify.add_argument("model", metavar="MODEL", nargs="*", help="installed models' names (default: all)")
     add_json(verify)
 
@@ -132,7 +127,6 @@ def _add_folders(actions: Any) -> None:
         description="Folders of other programs and added ones are read where they are, and never changed. Close "
         "Tenon's window before its own models are moved.",
     )
-    folders.set_defaults(run=_on_installed)
     one = folders.add_mutually_exclusive_group()
     one.add_argument("--add", metavar="FOLDER", type=path, help="read the models of another folder")
     one.add_argument("--forget", metavar="FOLDER", type=path, help="read an added folder no longer")
@@ -151,7 +145,6 @@ def _add_token(actions: Any) -> None:
         help="keep an access token for gated models in the system's keyring",
         description="Reads the token from standard input, or asks for it without showing it.",
     )
-    token.set_defaults(run=_on_installed)
     token.add_argument("--forget", action="store_true", help="remove it from the keyring")
     add_json(token)
 
@@ -163,7 +156,6 @@ def _add_servers(actions: Any) -> None:
         description="vLLM, SGLang, llama.cpp, Ollama, LM Studio, another Tenon, and whatever else speaks OpenAI's "
         "protocol. What you write to one of their models is sent to its address.",
     )
-    servers.set_defaults(run=_on_servers)
     one = servers.add_mutually_exclusive_group()
     one.add_argument(
         "--add", metavar="ADDRESS", help="ask a server for its models and keep it, such as http://desk:8000"
@@ -179,36 +171,9 @@ def _add_servers(actions: Any) -> None:
     add_json(servers)
 
 
-# The hub's client library takes a while to import: only the action that runs does.
+def _run(options: argparse.Namespace) -> int:
+    # The hub's client library takes a while to import.
+    from engine.cli import download, installed
 
-
-def _search(options: argparse.Namespace) -> int:
-    from engine.cli.download import run_search
-
-    return run_search(options)
-
-
-def _get(options: argparse.Namespace) -> int:
-    from engine.cli.download import run_get
-
-    return run_get(options)
-
-
-def _on_installed(options: argparse.Namespace) -> int:
-    from engine.cli import installed
-
-    run = {
-        "list": installed.run_list,
-        "import": installed.run_import,
-        "remove": installed.run_remove,
-        "verify": installed.run_verify,
-        "folders": installed.run_folders,
-        "token": installed.run_token,
-    }
-    return run[options.action](options)
-
-
-def _on_servers(options: argparse.Namespace) -> int:
-    from engine.cli.installed import run_servers
-
-    return run_servers(options)
+    module = download if options.action in ("search", "get") else installed
+    return int(getattr(module, f"run_{options.action}")(options))

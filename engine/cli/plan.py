@@ -12,6 +12,7 @@ from engine.errors import InvalidOption, ModelNotFound
 from engine.hub.titles import title_of_model
 from engine.json_text import from_plain, read_json
 from engine.messages import MachineReport
+from engine.sentences import readable
 
 if TYPE_CHECKING:
     from engine.planning.machine_planner import MachinePlan, ModePlan
@@ -92,6 +93,9 @@ def _lines(plan: MachinePlan) -> list[str]:
     lines += ["", plan.reason]
     if plan.taken is not None:
         lines.append(f"{plan.taken.context:,} of {plan.context_limit:,} tokens of context; memory from empty to full.")
+        load = plan.mode(plan.chosen).load
+        if load is not None and load.state_bytes:
+            lines.append(f"{load.states} states of the text are kept: {readable(load.state_bytes)} of memory at most.")
     if not plan.measured:
         lines.append("The machine was not measured, so figures are guesses.")
     return lines

@@ -13,14 +13,15 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from engine.errors import TenonError
+from engine.errors import TenonError, WeightsMissing
+from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model
-from engine.messages import DEFAULT_MODEL, LoadOptions
-from engine.modes import AUTO, MEMORY_TITLES, MODES, in_mode
+from engine.messages import DEFAULT_MODEL, OWN_HEAD, LoadOptions
+from engine.modes import AUTO, MEMORY_TITLES, MODES, in_mode, named_drafts
 from engine.sentences import either
 from engine.terminal import Steering
 
@@ -147,6 +148,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
+def tell(options: argparse.Namespace, text: str) -> None:
+    """Print a line of text, unless JSON is asked for."""
+    if not options.json:
+        print(text)
+
+
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     """Return the load options of a command line with options of `add_load_options`; ``others`` are further fields."""
     wanted = LoadOptions(
@@ -160,7 +167,26 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
         memory=getattr(options, "memory", AUTO),
         **others,
     )
-    return in_mode(getattr(options, "mode", AUTO), wanted)
+    mode = getattr(options, "mode", AUTO)
+    return in_mode(mode, wanted, _own_head(mode, wanted))
+
+
+def _own_head(name: str, wanted: LoadOptions) -> tuple[str, ...]:
+    """Return the layer that a model comes with to draft (MTP), if a mode takes heads and has none to take.
+
+    Raises:
+        CheckpointError: There is no such model, or its config names a layer that its files do not have.
+    """
+    mode = MODES.get(name)
+    if mode is None or "head" not in mode.drafts or named_drafts(wanted.drafts):
+        return ()
+    if paired_drafts(wanted.model, mode.drafts):
+        return ()
+    from engine.model_file import open_model  # which needs torch
+
+    with suppress(WeightsMissing):  # a model that is planned before its download
+        return () if open_model(wanted.model).own_head is None else (OWN_HEAD,)
+    return ()
 
 
 def not_empty(text: str) -> str:

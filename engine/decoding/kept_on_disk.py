@@ -15,6 +15,7 @@ import shutil
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -60,38 +61,60 @@ class ChatOnDisk:
     def __init__(self, place: KeptChat, source: str, kind: str) -> None:
         self.folder = Path(place.folder)
         self.written = True  # False if the text has changed since
-        self.in_memory = False  # True if the sequence has the chat's text already
+        self.in_memory = False  # True if the sequence has all that the files have
         self._most_bytes = place.most_bytes
         self._source, self._kind = source, kind
+        self._opened: dict[int, PackedFile] = {}  # files of rows that a prompt goes on with, by their first one
 
     def read(self, sequence: TokenSequence, prompt: Sequence[int]) -> Iterator[None]:
         """Bring in rows that a prompt goes on with, beyond those that its sequence has; yield after each file.
 
-        What cannot be read is left to the model, which reads the prompt itself.
+        A chat without any has those of another one that begins alike. What cannot be read is left to the model, which
+        reads the prompt itself.
         """
         wanted = array("i", prompt[:-1])  # the last token's logits are needed
-        try:
-            if self.in_memory or next(self.folder.iterdir(), None) is None:
-                return
-            cache = sequence.cut(prompt)
-            start = len(sequence.token_ids)
-            found = self._shared(cache, wanted, start)
-            if cache.states is not None:
-                found = self._read_state(cache, wanted, start, found)
-            if found <= start:
-                return
-            os.utime(self.folder)
-            cache.rows(0, found)  # room for all
-            end = start
-            try:
-                for first in range(start // _ROWS * _ROWS, found, _ROWS):
-                    self._read_rows(cache, wanted, max(first, start), min(first + _ROWS, found))
-                    end = min(first + _ROWS, found)
-                    yield
-            finally:
-                sequence.restored(wanted[:end].tolist())
-        except (OSError, PackedFileUnusable, MemoryError, RuntimeError):
+        with suppress(OSError, PackedFileUnusable, MemoryError, RuntimeError):
+            if not self.in_memory and self.folder.is_dir():
+                yield from self._read(sequence, sequence.cut(prompt), wanted)
+        self.in_memory = True
+
+    def _read(self, sequence: TokenSequence, cache: KVCache, wanted: array[int]) -> Iterator[None]:
+        start, source = len(sequence.token_ids), self
+        found = self._shared(cache, wanted, start)
+        if not found:
+            self.clear()  # of another model, format, version or text
+        if found <= start:
+            others = [self._at(folder) for folder in self.folder.parent.iterdir()]
+            source = max((self, *others), key=lambda chat: chat._shared(cache, wanted, start))
+            found = source._shared(cache, wanted, start)
+        if cache.states is not None:
+            found = source._read_state(cache, wanted, start, found)
+        if found <= start:
             return
+        os.utime(source.folder)
+        cache.rows(0, found)  # room for all
+        end = start
+        try:
+            for first in range(start // _ROWS * _ROWS, found, _ROWS):
+                source._read_rows(cache, max(first, start), min(first + _ROWS, found))
+                end = min(first + _ROWS, found)
+                yield
+        finally:
+            sequence.restored(wanted[:end].tolist())
+
+    def tokens(self, cache: KVCache) -> list[int]:
+        """Return the tokens of all files that a cache of this form can take."""
+        found = array("i")
+        with suppress(PackedFileUnusable):
+            while tokens := _tokens(self._open(f"{len(found)}.rows", cache, found)):
+                found += tokens
+        return found.tolist()
+
+    def _at(self, folder: Path) -> ChatOnDisk:
+        """Return another chat of the same model."""
+        other = copy(self)
+        other.folder, other._opened = folder, {}
+        return other
 
     def write(self, sequence: TokenSequence, check: Callable[[], None]) -> str:
         """Write what has changed, as far as there is room.
@@ -140,20 +163,18 @@ class ChatOnDisk:
         """Return the number of first tokens that are on the disk, where the text has so many already."""
         for first in count(start // _ROWS * _ROWS, _ROWS):
             try:
-                tokens = _tokens(self._open(f"{first}.rows", cache, wanted[:first]))
+                file = self._opened[first] = self._open(f"{first}.rows", cache, wanted[:first])
+                shared = shared_tokens(_tokens(file), wanted[first:])
             except PackedFileUnusable:
-                if not first:
-                    self.clear()  # of another model, format or version
                 return first
-            shared = shared_tokens(tokens, wanted[first:])
             if shared < _ROWS:
                 return first + shared
         return 0
 
     @torch.inference_mode()
-    def _read_rows(self, cache: KVCache, wanted: array[int], first: int, last: int) -> None:
+    def _read_rows(self, cache: KVCache, first: int, last: int) -> None:
         begin = first // _ROWS * _ROWS
-        file = self._open(f"{begin}.rows", cache, wanted[:begin])
+        file = self._opened[begin]
         tokens = len(_tokens(file))
         for index, rows in enumerate(cache.rows(first, last)):
             shape = (*rows.shape[:2], tokens, rows.shape[3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from weakref import WeakKeyDictionary
 
 from engine.decoding.kept_on_disk import ChatOnDisk
@@ -37,42 +38,79 @@ class KeptSequences:
     def open(self, prompt: Sequence[int] = (), chat: ChatOnDisk | None = None) -> TokenSequence:
         """Return the sequence that serves a prompt with the least loss.
 
-        It is the kept one that shares most with the prompt, if that is half of its text or more. Else the text may
-        be wanted again, so the prompt gets a new sequence, or the one that was used longest ago if there is no
-        room.
+        It is the kept one that shares most with the prompt, if that is half of its text or more and not another
+        chat's. Else the text may be wanted again, so the prompt gets a new sequence, or the one that was used longest
+        ago if there is no room, and a copy of what it shares with any other.
 
         Args:
             prompt: Token ids.
             chat: Files of the chat that it belongs to, which have this text from now on; None for no files.
         """
-        best = max(self._kept, key=lambda kept: shared_tokens(kept.token_ids, prompt), default=None)
-        if best is not None and 2 * shared_tokens(best.token_ids, prompt) < len(best.token_ids):
-            room = not self._kept or (len(self._kept) < _MOST and self._has_room_beside_kept(len(self._in_use)))
-            best = None if room else self._kept[0]
+
+        def shared(text: TokenSequence) -> int:
+            return shared_tokens(text.token_ids, prompt)
+
+        best = max((kept for kept in self._kept if self._may_give(kept, chat)), key=shared, default=None)
+        if best is None or 2 * shared(best) < len(best.token_ids):
+            best = None if not self._kept or self._has_room_for_another() else self._kept[0]
         if best is None:
             best = self._new()
         else:
             self._kept.remove(best)
+        nearest = max((*self._kept, *self._in_use, best), key=shared)  # before some give way
         self._in_use.append(best)
         before = self._on_disk.pop(best, None)
         if chat is not None:
-            chat.in_memory = before is not None and before.folder == chat.folder
+            chat.in_memory = before is not None and before.folder == chat.folder and before.in_memory
             for other, known in list(self._on_disk.items()):
                 if known.folder == chat.folder:
                     del self._on_disk[other]
             self._on_disk[best] = chat
         while self._kept and not self._has_room_beside_kept(len(self._in_use) - 1):
             del self._kept[0]
+        if shared(nearest) > shared(best):
+            best.take_rows(nearest, prompt)
         return best
+
+    def bring_in(self, chat: ChatOnDisk) -> Iterator[None]:
+        """Read a chat from the disk ahead of its next message, unless memory has it; yield after each file.
+
+        What was not written yet does not give way for it.
+        """
+        in_memory = any(known.folder == chat.folder and known.in_memory for known in self._on_disk.values())
+        if in_memory or (self.unwritten and not self._has_room_for_another()):
+            return
+        text = chat.tokens(next(iter((*self._kept, *self._in_use))).cache)
+        if text:
+            prompt = [*text, text[-1]]
+            sequence = self.open(prompt, chat)
+            try:
+                yield from chat.read(sequence, prompt)
+            finally:
+                self.close(sequence)
+                chat.written = True
+
+    def _may_give(self, sequence: TokenSequence, chat: ChatOnDisk | None) -> bool:
+        """Return whether a text is not another chat's."""
+        known = self._on_disk.get(sequence)
+        return known is None or chat is None or known.folder == chat.folder
+
+    def _has_room_for_another(self) -> bool:
+        return len(self._kept) < _MOST and self._has_room_beside_kept(len(self._in_use))
 
     def _has_room_beside_kept(self, others: int) -> bool:
         return self._has_room(others, sum(sequence.cache_bytes for sequence in self._kept))
+
+    def leave_drafts(self, stays: Sequence[bool]) -> None:
+        """Keep the states of some of the model's drafts alone, while no reply runs."""
+        for sequence in self._kept:
+            sequence.drafts = tuple(compress(sequence.drafts, stays))
 
     def close(self, sequence: TokenSequence) -> None:
         """Keep a sequence whose reply has ended; drop the oldest ones if there are too many or memory is short."""
         self._in_use.remove(sequence)
         self._kept.append(sequence)
-        if (chat := self._on_disk.get(sequence)) is not None:
+        if (chat := self._on_disk.get(sequence)) is not None and chat.in_memory:
             chat.written = False
         while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0, 0)):
             del self._kept[0]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -16,6 +17,7 @@ from engine.model.decoder import Decoder, Output, RowRuns, TextRows
 from engine.model.kv_cache import KVCache, shared_tokens
 from engine.model.layer import OnWait, no_work
 from engine.model.next_rows import NextText
+from engine.model.text_states import MOST_STATES
 from engine.model.token_tree import Draft
 
 _NOTHING = torch.empty(0)
@@ -295,19 +297,40 @@ class PromptReading:
         return asked.ends_prompt
 
 
+def _copy(sources: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
+    for source, target in zip(sources, targets, strict=True):
+        target.copy_(source)
+
+
 class TokenSequence:
     """One text: its tokens, the cache of their rows, and the hidden rows that its drafter needs.
 
     A target decodes several of them in the same forwards. Each lives on between the replies of a conversation.
     """
 
-    def __init__(self, target: Target, context: int, drafts: Sequence[DraftText] = ()) -> None:
-        """Set up an empty cache."""
-        self.target = target  # target that all texts share
+    def __init__(
+        self,
+        target: Target,
+        context: int,
+        drafts: Sequence[DraftText] = (),
+        states: int = MOST_STATES,
+        ends: Collection[int] = (),
+    ) -> None:
+        """Set up an empty cache.
+
+        Args:
+            target: Target that all texts share.
+            context: Tokens of the cache.
+            drafts: Makers of drafters from each loaded draft's state for the text, in the order of the model's drafts.
+            states: States that are kept of the text, where the model has some; see `TextStates`.
+            ends: Tokens that end a message, where states are kept.
+        """
+        self.target = target
         self._decoder = target.settled_decoder()
-        self._cache = self._decoder.new_cache(context)
-        self.context = context  # tokens of the cache
-        # Makers of drafters from each loaded draft's state for the text, in the order of the model's drafts
+        self._new_cache = partial(Decoder.new_cache, capacity_tokens=context, states=states)
+        self._cache = self._new_cache(self._decoder)
+        self._ends = frozenset(ends)
+        self.context = context
         self.drafts = tuple(drafts)
         self.token_ids: list[int] = []  # committed tokens, one for each row of the cache
         self.hidden_layers: tuple[int, ...] = ()  # layers whose input rows are wanted, see `reuse`
@@ -375,7 +398,7 @@ class TokenSequence:
         lacking, restored = hidden_layers and hidden_from < first, self._restored == first
         self._restored = 0
         kept = self._cut(prompt, hidden_from if lacking and not restored else len(prompt))
-        self._cache.expect(len(prompt))
+        self._cache.expect([at + 1 for at, token in enumerate(prompt) if token in self._ends] + [len(prompt)])
         if lacking and kept > hidden_from:
             self._hidden.add(self._hidden_rows(kept - hidden_from))
         elif left is not None and kept > hidden_from >= first:
@@ -396,6 +419,24 @@ class TokenSequence:
         self._hidden.take()
         self._cut(prompt, len(prompt))
         return self._cache
+
+    @torch.inference_mode()
+    def take_rows(self, other: TokenSequence, prompt: Sequence[int]) -> None:
+        """Copy what another text of the target shares with a prompt, beyond what this one does."""
+        cache, theirs = self.cut(prompt), other.cache
+        if other._decoder is not self._decoder or theirs.long_text != cache.long_text:
+            return
+        start = len(self.token_ids)
+        shared = min(shared_tokens(other.token_ids, prompt[:-1]), theirs.length)
+        if cache.states is not None and theirs.states is not None:
+            states = {at: parts for at, parts in theirs.states.kept().items() if start < at <= shared}
+            shared = max(states, default=start)
+            for at, parts in states.items():
+                cache.states.put(at, partial(_copy, parts))
+        if shared <= start:
+            return
+        _copy(theirs.rows(start, shared), cache.rows(start, shared))
+        self.restored(prompt[:shared])
 
     def restored(self, tokens: Sequence[int]) -> None:
         """Count rows that were put into the cache after `cut`.
@@ -451,7 +492,7 @@ class TokenSequence:
         if self.target.decoder is not self._decoder:
             self._decoder = self.target.settled_decoder()
             long_text = self._cache.long_text
-            self._cache = self._decoder.new_cache(self.context)
+            self._cache = self._new_cache(self._decoder)
             self._cache.long_text = long_text
         if self._cache.length < len(self.token_ids):
             self._read_again(check)

@@ -159,11 +159,12 @@ class Worth(Schedule):
         cost = self._cost
         if not self._of_steps or (cost.flat and not cost.measured):
             return self._largest
-        if self._measures_plain() or self._overdrawn(free=False):
-            return replace(self._largest, step_worth=inf)
         # The first row may cost more than the next ones, and without it there is no draft at all.
         one_s = cost.forward_s(1)
-        return self._priced(max(one_s - cost.forward_s(0), cost.forward_s(2) - one_s), self._largest.rows)
+        row_s = max(one_s - cost.forward_s(0), cost.forward_s(2) - one_s)
+        if self._measures_plain() or self._overdrawn(free=False, next_s=cost.step_s):
+            return replace(self._largest, step_worth=inf)
+        return self._priced(row_s, self._largest.rows)
 
     def choose(self, draft: Draft) -> Draft:
         """Return the nodes that pay; none while plain decoding must be measured or the ledger is overdrawn."""
@@ -294,9 +295,9 @@ class Worth(Schedule):
         after = _REFRESH_AFTER if cost.knows_plain else _FIRST_AFTER
         return self._since_plain >= after and not cost.waits
 
-    def _overdrawn(self, free: bool) -> bool:
+    def _overdrawn(self, free: bool, next_s: float = 0.0) -> bool:
         allowed = _ALLOWED_AT_ONCE + _ALLOWED_SHARE * self._tokens
-        return -self._gained_s[free] > allowed * self._cost.forward_s(0)
+        return next_s - self._gained_s[free] > allowed * self._cost.forward_s(0)
 
     def _priced(self, row_s: float, rows: int) -> DraftShape:
         """Return a shape with what steps, time and rows are worth; nothing before any round was measured."""

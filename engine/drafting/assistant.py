@@ -318,16 +318,12 @@ def load_assistant(
 class AssistantDraft(TargetDraft[AssistantLayout]):
     """An assistant, which shares the target's embedding."""
 
+    read_layout = staticmethod(read_assistant)
     kind = "head"
     # The target's keys are where the target is, and a step is small.
     on_host = True
     # Nothing is published about trees. The figures of a head stand here until replies have counted.
     published = HeadDraft.published
-
-    @classmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> AssistantLayout:
-        """Read the layout of an assistant from its checkpoint."""
-        return read_assistant(checkpoint)
 
     @property
     def layers(self) -> int:

@@ -255,15 +255,11 @@ class BlockDraft(SharingDraft):
 
     layout: BlockLayout
 
+    read_layout = staticmethod(read_block)
     kind = "block"
     by_levels = False
     # Published tables are of blocks checked whole on large GPUs. Medusa's stand here until replies have counted.
     published: ClassVar[Mapping[PromptKind, float]] = MedusaDraft.published
-
-    @classmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> BlockLayout:
-        """Read the layout of a draft of blocks from its checkpoint."""
-        return read_block(checkpoint)
 
     @property
     def block_rows(self) -> int:

@@ -76,7 +76,7 @@ class DraftModel:
     def reset(self, text: Sequence[int]) -> None:
         """Begin a new text; the cache keeps the beginning that it shares with the old one."""
         del self._cached[self._cache.truncate(shared_tokens(self._cached, text)) :]
-        self._cache.expect(len(text))
+        self._cache.expect([len(text)])
         self.text = list(text)
         self._begin()
 

@@ -8,7 +8,7 @@ was accepted is run again with the true ones, as EAGLE does.
 Chains are for a head beside a target on the CPU; they end where the next step would cost more than it promises.
 Rows of a forward and steps of the draft are dear there, so wide trees do not pay: beside each token of the chain
 stands the second likeliest, for which no step is run. Prompt lookup, which takes no time, guesses what the text
-itself repeats. The head guesses the rest, and is left alone if it is not worth its steps.
+itself repeats, in the same tree. The head is left alone if what it adds is not worth its steps.
 
 P-EAGLE drafts all levels in one forward. The row of the root's parent is EAGLE-3's. Those after it stand for positions
 whose token and hidden states are not there yet: a mask token and ``mask_hidden`` take their places, and each says what
@@ -22,16 +22,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 from typing import ClassVar, TypeAlias
 
 import torch
 from torch import Tensor
 
+from engine.drafting import head_layout
 from engine.drafting.chances import Chances
-from engine.drafting.drafter import Drafter, NoDrafter, ReadingPace
+from engine.drafting.drafter import Drafter, ReadingPace
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_layout import HeadLayout, read_layout
+from engine.drafting.head_layout import HeadLayout
 from engine.drafting.head_loader import SharedWeights, load_feature_network
 from engine.drafting.kind import Drafting, DraftLoad, DraftText
 from engine.drafting.level_drafter import RowLevelDrafter
@@ -48,23 +49,21 @@ from engine.messages import PromptKind
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.device import Link
-from engine.weights.head_checkpoint import HeadCheckpoint
 
 # Classes of shares of equal width.
 _CLASSES = 10
 # Weight of the first assumption that shares mean what they say, in observations, and the rate at which they fade.
 _WEIGHT, _MEMORY = 8.0, 0.995
-# The assumed share of recent guesses that held, before any was seen, and the rate at which observations fade.
-_USUAL, _LATELY = 0.25, 0.95
+# The assumed share of recent guesses that held, before any was seen, right behind the text for a head that any text may
+# have trained, and behind a guess that held; and the rate at which observations fade.
+_USUAL, _ONWARD, _LATELY = 0.25, 0.5, 0.95
 
-#: Tokens that may follow, the likeliest first, and the shares that a head gives them.
-Guesses: TypeAlias = Sequence[tuple[int, float]]
-# A match that goes on with this chance is drafted without asking the head, which knows it no better.
-_LIKELY_MATCH = 0.5
-# Chance of a node after one that holds, before the head has given it.
-_ONWARD = 0.5
-# Smaller shares count as this.
-_LEAST_SHARE = 1e-6
+#: A token that may follow, and its chance or the share that a head gives it.
+Guess: TypeAlias = tuple[int, float]
+#: Such tokens, the likeliest first.
+Guesses: TypeAlias = Sequence[Guess]
+# Smaller shares count as the first, and larger ones as the second where odds are told.
+_LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
 # Tokens that are looked at after each node: the chain goes on with the first and ends at the others.
 _TOKENS = 2
 # A head that does not pay is left alone for at least so many tokens, and for four for each row of the prompt that
@@ -248,50 +247,104 @@ class FeatureDraft(Drafter):
 class ShareChances(Chances):
     """Chances of guesses by the head's shares: a head that was trained on few texts is too sure on others.
 
-    At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft).
+    At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft). A
+    token that followed the same words before has a chance by its match and the head's share of it together; the head's
+    other guesses share what is left.
+
+    Args:
+        usual: Share of the likeliest guesses that hold, before any was seen.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, usual: float) -> None:
         super().__init__(_WEIGHT, _MEMORY)
-        self.lately = _USUAL  # share of the likeliest guesses that held lately
+        self.lately = usual  # share of the likeliest guesses right behind the text that held lately
+        self.onward = _ONWARD  # the same of those behind a guess that held
         self.step_worth = 0.0  # worth that a step of the head was asked for last
 
     def of_share(self, share: float) -> float:
         """Return the chance that a token of this share comes."""
-        place = min(int(share * _CLASSES), _CLASSES - 1)
+        place = _class(share)
         return self.chance(place, (place + 0.5) / _CLASSES)
 
-    def learn_from(self, guesses: Guesses, token: int) -> None:
-        """Learn from the token that came where these guesses had been made."""
+    def of(self, guesses: Guesses, match: Guess | None) -> list[Guess]:
+        """Return the chances of guesses and of what a match says, which comes first."""
+        if match is None:
+            return [(token, self.of_share(share)) for token, share in guesses]
+        kind, usual = _agreement(guesses, match)
+        together = self.chance(kind, usual)
+        others = ((token, (1.0 - together) * self.of_share(share)) for token, share in _beside(guesses, match))
+        return [(match[0], together), *others]
+
+    def learn_from(self, guesses: Guesses, token: int, match: Guess | None = None, first: bool = True) -> None:
+        """Learn from the token that came where these guesses had been made, and a match had said one.
+
+        Args:
+            guesses: Guesses of the head.
+            token: The token that came.
+            match: What a match said, and its chance.
+            first: True if the guesses stood right behind the text.
+        """
+        held = (1 - _LATELY) * (token == guesses[0][0])
+        if first:
+            self.lately = _LATELY * self.lately + held
+        else:
+            self.onward = _LATELY * self.onward + held
+        if match is not None:
+            self.learn(_agreement(guesses, match)[0], token == match[0])
+            if token == match[0]:
+                return
+            guesses = _beside(guesses, match)
         for guess, share in guesses:
-            self.learn(min(int(share * _CLASSES), _CLASSES - 1), token == guess)
-        self.lately = _LATELY * self.lately + (1 - _LATELY) * (token == guesses[0][0])
+            self.learn(_class(share), token == guess)
+
+
+def _class(share: float) -> int:
+    return min(int(share * _CLASSES), _CLASSES - 1)
+
+
+def _agreement(guesses: Guesses, match: Guess) -> tuple[tuple[int, int], float]:
+    """Return the kind of a match's token by its chance and the head's share of it, and the chance that is expected."""
+    left = max(1.0 - sum(share for _, share in guesses), _LEAST_SHARE)
+    share = next((share for token, share in guesses if token == match[0]), left / _TOKENS)
+    odds = sqrt(match[1] / (1.0 - match[1]) * min(share, _MOST_SHARE) / (1.0 - min(share, _MOST_SHARE)))
+    return (_class(match[1]), _class(share)), odds / (1.0 + odds)
+
+
+def _beside(guesses: Guesses, match: Guess) -> Guesses:
+    """Return guesses but the match's, with their shares of what that leaves."""
+    left = 1.0 - sum(share for token, share in guesses if token == match[0])
+    return [(token, share / max(left, share)) for token, share in guesses if token != match[0]]
 
 
 class ChainDraft(Drafter):
-    """Chains with the chance of each node, from the text or from a head.
+    """Chains of a head with the second likeliest beside each node, and what followed the same words in the text.
+
+    Both are one tree, whose nodes have their chances: the chain goes on with the likeliest token, whoever says it, and
+    behind each of its nodes stands what the text says there.
 
     Args:
         head: Head that runs the chains; its own trees are not used.
-        lookup: Prompt lookup, which learns from this reply; or one that finds nothing, where another drafter looks up.
+        lookup: Prompt lookup, which learns from this reply; None if another drafter looks up.
         chances: Worth of the head's guesses; learns from this reply.
     """
 
     gives_chances = True
 
-    def __init__(self, head: FeatureDraft, lookup: Drafter, chances: ShareChances) -> None:
+    def __init__(self, head: FeatureDraft, lookup: PromptLookup | None, chances: ShareChances) -> None:
         self.hidden_layers = head.hidden_layers
         self._head = head
         self._lookup = lookup
         self._chances = chances
-        self._guessed: list[Guesses] = []  # at each step of the head's last chain
+        # at each step of the head's last chain: its guesses, what a match said, and the token that it went on with
+        self._guessed: list[tuple[Guesses, Guess | None, int]] = []
         self._missed = 0  # tokens since it was asked
         # That the head is asked is decided a round ahead, so that rows for one that is not stay where they are.
         self.wants_hidden = False
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Begin a reply; the rows that are needed are the head's."""
-        self._lookup.reset(prompt)
+        if self._lookup is not None:
+            self._lookup.reset(prompt)
         self._guessed = []
         self._missed = 0
         self.wants_hidden = False
@@ -306,49 +359,53 @@ class ChainDraft(Drafter):
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Learn what guesses were worth, and take tokens and rows in."""
-        for token, guesses in zip(tokens, self._guessed, strict=False):
-            self._chances.learn_from(guesses, token)
-            if token != guesses[0][0]:
+        for step, (token, (guesses, match, followed)) in enumerate(zip(tokens, self._guessed, strict=False)):
+            self._chances.learn_from(guesses, token, match, first=not step)
+            if token != followed:
                 break
         self._missed = 0 if self._guessed else self._missed + len(tokens)
         self._guessed = []
-        self._lookup.observe(tokens, None)
+        if self._lookup is not None:
+            self._lookup.observe(tokens)
         self._head.observe(tokens, hidden)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """Draft a chain within the shape's rows whose steps promise at least the worth that the shape asks."""
-        match = self._lookup.propose(shape)
-        self._chances.step_worth = shape.step_worth
-        may_ask, self.wants_hidden = self.wants_hidden, self._pays(shape.step_worth)
-        likely = bool(match) and exp(match.scores[0]) >= _LIKELY_MATCH
-        if likely or shape.rows < 1 or shape.step_worth > 1.0 or not may_ask:
+        """Draft a tree within the shape's rows, each step of which promises at least the worth that the shape asks."""
+        match, worth = self._after((), shape.rows), shape.step_worth
+        self._chances.step_worth = worth
+        may_ask, self.wants_hidden = self.wants_hidden, self._pays(worth)
+        adds = self._unsaid(match) * max(self._chances.lately, worth)
+        if shape.rows < 1 or worth > 1.0 or not may_ask or adds < worth:
             return match
-        nodes: list[tuple[float, int, int]] = []  # score, the parent's place among these, token
-        place, score, steps = ROOT, 0.0, 0
+        tree, path = _Tree(), list[int]()
+        place, steps = ROOT, 0
 
         def goes_on(logits: Tensor) -> int | None:
-            nonlocal place, score, steps
+            nonlocal place, steps, match
             (guesses,) = self._guesses(logits)
-            self._guessed.append(guesses)
-            parent, behind = place, score
-            place, steps = len(nodes), steps + 1
-            nodes.extend((behind + log(self._chances.of_share(share)), parent, token) for token, share in guesses)
-            score = nodes[place][0]
-            ends = steps >= shape.rows or exp(score) * _ONWARD < shape.step_worth
-            return None if ends else guesses[0][0]
+            said = (match.tokens[0], min(exp(match.scores[0]), _MOST_SHARE)) if match else None
+            nodes = {token: tree.add(place, token, log(chance)) for token, chance in self._chances.of(guesses, said)}
+            if match:
+                tree.hang(nodes[match.tokens[0]], match)
+            token = max(nodes, key=lambda token: tree.scores[nodes[token]])
+            self._guessed.append((guesses, said, token))
+            path.append(token)
+            place, steps, match = nodes[token], steps + 1, self._after(path, shape.rows - steps - 1)
+            promise = exp(tree.scores[place]) * self._unsaid(match) * self._chances.onward
+            return None if steps >= shape.rows or promise < worth else token
 
         self._head.run_chain(goes_on, self._learn)
-        if match and match.scores[0] > nodes[0][0]:
-            return replace(match, steps=steps)
-        # A node never comes before its parent, which is no less likely and was found earlier.
-        order = sorted(range(len(nodes)), key=lambda node: -nodes[node][0])[: shape.rows]
-        rank = {node: at for at, node in enumerate(order)} | {ROOT: ROOT}
-        return Draft(
-            tuple(nodes[node][2] for node in order),
-            tuple(rank[nodes[node][1]] for node in order),
-            tuple(nodes[node][0] for node in order),
-            steps=steps,
-        )
+        if match:
+            tree.hang(tree.add(place, match.tokens[0], match.scores[0]), match)
+        return replace(tree.draft(shape.rows), steps=steps)
+
+    def _after(self, path: Sequence[int], most: int) -> Draft:
+        """Draft what followed the same words as those behind the text."""
+        return Draft() if self._lookup is None else self._lookup.after(path, most)
+
+    def _unsaid(self, match: Draft) -> float:
+        """Return the chance that a match does not say the next token."""
+        return 1.0 - exp(match.scores[0]) if match else 1.0
 
     def _pays(self, step_worth: float) -> bool:
         """Return whether the head's tokens are worth a step, or may be by now."""
@@ -374,12 +431,46 @@ class ChainDraft(Drafter):
         ]
 
 
+class _Tree:
+    """Nodes with their scores, parents first; of two that say the same in one place the likelier counts."""
+
+    def __init__(self) -> None:
+        self.scores: list[float] = []
+        self._edges: dict[tuple[int, int], int] = {}
+
+    def add(self, parent: int, token: int, score: float) -> int:
+        """Add a node with the score of its step, and return its number."""
+        score += 0.0 if parent == ROOT else self.scores[parent]
+        node = self._edges.setdefault((parent, token), len(self._edges))
+        if node == len(self.scores):
+            self.scores.append(score)
+        self.scores[node] = max(score, self.scores[node])
+        return node
+
+    def hang(self, node: int, chain: Draft) -> None:
+        """Add what follows the first token of a chain behind the node that says this token."""
+        for token, before, score in zip(chain.tokens[1:], chain.scores, chain.scores[1:], strict=False):
+            node = self.add(node, token, score - before)
+
+    def draft(self, most: int) -> Draft:
+        """Return the likeliest nodes, parents first: a parent is no less likely than its children and came earlier."""
+        edges = list(self._edges)
+        order = sorted(range(len(edges)), key=lambda node: -self.scores[node])[:most]
+        rank = {node: at for at, node in enumerate(order)} | {ROOT: ROOT}
+        return Draft(
+            tuple(edges[node][1] for node in order),
+            tuple(rank[edges[node][0]] for node in order),
+            tuple(self.scores[node] for node in order),
+        )
+
+
 @dataclass(frozen=True)
 class HeadDraft(SharingDraft):
     """A head of any of these layouts."""
 
     layout: HeadLayout
 
+    read_layout = staticmethod(head_layout.read_layout)
     kind = "head"
     # Dovetail's table I (Zhang et al. 2024), "Ours": tau of LLaMA2-Chat-7B.
     published: ClassVar[Mapping[PromptKind, float]] = {
@@ -388,15 +479,12 @@ class HeadDraft(SharingDraft):
         "arithmetic": 4.71,
         "instruction": 4.62,
     }
-
-    @classmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> HeadLayout:
-        """Read the layout of a head from its checkpoint."""
-        return read_layout(checkpoint)
+    #: Share of its guesses of one token that hold, until it is measured.
+    usual: ClassVar[float] = _USUAL
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        return partial(self.text, self.network(shared, parts), parts, ShareChances())
+        return partial(self.text, self.network(shared, parts), parts, ShareChances(self.usual))
 
     def network(self, shared: SharedWeights, parts: DraftLoad) -> FeatureNetwork:
         """Read the network; arguments are those of `texts`."""
@@ -420,7 +508,7 @@ def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Dr
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
     draft.reading_s = wanted.reading_s
     if draft.runs_chains and wanted.growth == TreeShape(chains=True):
-        lookup = NoDrafter() if wanted.matches is None else PromptLookup(wanted.matches)
+        lookup = None if wanted.matches is None else PromptLookup(wanted.matches)
         return ChainDraft(draft, lookup, chances)
     draft.limits = wanted.growth
     return draft

@@ -246,7 +246,7 @@ class FeatureNetwork:
         weights = self.weights
         row_positions = cache.place(positions, uncommitted)
         self._rope.reserve(int(positions.max()) + 1)
-        rotation = self._rope.rows(positions, False)
+        rotation = None if self.config.layer_ropes[0] is None else self._rope.rows(positions, False)
         count, group = len(tokens), self.config.group
         seen: dict[int | None, list[SeenRows]] = {}
         steps: dict[int | None, FusedStep] = {}

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -281,54 +280,6 @@ def dynamic_tree(counts: PathCounts, rows: int, members: int = 1) -> SparseTree 
     """
     found = [_divided(counts, nodes, rows, members) for nodes in range(1, rows)]
     return max((tree for tree in found if tree is not None), key=lambda tree: tree.tokens, default=None)
-
-
-def full_tree(counts: PathCounts, rows: int, members: int = 1) -> SparseTree | None:
-    """Return the full sparse tree, for comparison: all places are asked for after each node (section 5.3)."""
-    behind_each = counts.depth * members
-    most = (rows - behind_each) // (1 + behind_each)
-    if most < 1:
-        return None
-    trees = [counts.nodes(depth, most) for depth in range(1, counts.depth + 1)]
-    return in_the_long_run(counts, [StateTree(nodes, (counts.depth,) * (1 + len(nodes))) for nodes in trees])
-
-
-def random_tree(counts: PathCounts, rows: int, chance: random.Random) -> SparseTree | None:
-    """Draw nodes and probes at random for comparison, each node with at least one probe of one member."""
-    if rows < 3:
-        return None
-    states = []
-    for depth in range(1, counts.depth + 1):
-        nodes: list[Path] = []
-        for _ in range(chance.randrange(1, (rows - 1) // 2 + 1)):
-            # Any child of a node or of the root that keeps likelier siblings before it.
-            free = [(*path, sum(one[:-1] == path for one in nodes)) for path in ((), *nodes) if len(path) < depth]
-            nodes.append(chance.choice(free))
-        reaches = [1] * (1 + len(nodes))
-        for _ in range(rows - len(nodes) - len(reaches)):
-            open_ = [at for at, reach in enumerate(reaches) if reach < counts.depth]
-            if open_:
-                reaches[chance.choice(open_)] += 1
-        states.append(StateTree(tuple(nodes), tuple(reaches)))
-    return in_the_long_run(counts, states)
-
-
-def simulated_tokens(log: RankLog, tree: SparseTree) -> float:
-    """Return the tokens of a round over all replies, each followed from its beginning in the state of all places."""
-    reach = [dict(zip(((), *state.nodes), state.reaches, strict=True)) for state in tree.states]
-    tokens = rounds = 0
-    for ranks in log.replies:
-        paths = list(map(tuple, ranks.tolist()))
-        place, state = 0, len(tree.states)
-        while place < len(paths):
-            depth, known = 0, reach[state - 1]
-            while depth < len(paths[place]) and paths[place][: depth + 1] in known:
-                depth += 1
-            state = known[paths[place][:depth]]
-            place += depth + 1
-            rounds += 1
-        tokens += len(paths)
-    return tokens / max(1, rounds)
 
 
 def _divided(counts: PathCounts, most: int, rows: int, members: int) -> SparseTree | None:

@@ -168,7 +168,9 @@ class DraftKind(ABC):
         return 1
 
     def counted(self, target: str) -> Mapping[int, float]:
-        """Return the tokens of a round by nodes of its draft, counted on a target's replies, or nothing if none were.
+        """Return the tokens of a round by nodes of its draft, counted on a target's replies, or published by nodes.
+
+        It is empty if nothing but ``published`` is known.
 
         Args:
             target: Digest of the target.

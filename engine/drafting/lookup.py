@@ -157,15 +157,20 @@ class PromptLookup(Drafter):
 
     def propose(self, shape: DraftShape) -> Draft:
         """Draft the continuation of the longest match (the latest of equally long ones) as far as that is likely."""
-        if shape.rows < 1 or self._match is None:
+        return self.after((), shape.rows) if shape.rows > 0 and self._match is not None else _NOTHING
+
+    def after(self, guesses: Sequence[int], most: int) -> Draft:
+        """Draft at most so many tokens behind some that are guessed to follow the text; scores are as if they did."""
+        match = self._longest(guesses) if guesses else self._match
+        if match is None or most < 1:
             return _NOTHING
-        length, place = self._match
+        length, place = match
         scores: list[float] = []
         score = self._chances.log_chance(length)
-        while score >= _UNLIKELY and len(scores) < shape.rows:
+        while score >= _UNLIKELY and len(scores) < most:
             scores.append(score)
             score += self._chances.log_chance(length + len(scores))
-        tokens = self._continuation(place, len(scores))
+        tokens = self._continuation(place, guesses, len(scores))
         return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(scores))
 
     def _append(self, token: int) -> None:
@@ -179,23 +184,24 @@ class PromptLookup(Drafter):
                     del places[0]
         self._tokens.append(token)
 
-    def _longest(self) -> tuple[int, int] | None:
+    def _longest(self, guesses: Sequence[int] = ()) -> tuple[int, int] | None:
         """Return the length and place of the longest match, the latest of equally long ones."""
-        places = {place for key in _KEYS for place in self._places.get(tuple(self._tokens[-key:]), ())}
-        return max(((self._length(place), place) for place in places), default=None)
+        end = (*self._tokens[-LONGEST_MATCH:], *guesses)[-LONGEST_MATCH:]
+        places = {place for key in _KEYS for place in self._places.get(end[-key:], ())}
+        return max(((self._length(place, end), place) for place in places), default=None)
 
-    def _length(self, place: int) -> int:
-        """Return how many tokens before a place are the text's last ones."""
-        tokens, end = self._tokens, len(self._tokens)
-        most, length = min(place, LONGEST_MATCH), SHORTEST_MATCH
-        while length < most and tokens[place - length - 1] == tokens[end - length - 1]:
+    def _length(self, place: int, end: tuple[int, ...]) -> int:
+        """Return how many tokens before a place are the last ones of an end."""
+        tokens, count = self._tokens, len(end)
+        most, length = min(place, count), SHORTEST_MATCH
+        while length < most and tokens[place - length - 1] == end[count - length - 1]:
             length += 1
         return length
 
-    def _continuation(self, start: int, length: int) -> list[int]:
-        """Return ``length`` tokens from ``start`` on; at the end of the text the repetition goes on."""
-        found = self._tokens[start : start + length]
-        period = len(self._tokens) - start
+    def _continuation(self, start: int, guesses: Sequence[int], length: int) -> list[int]:
+        """Return ``length`` tokens from ``start`` on; at the end of the text and the guesses the repetition goes on."""
+        found = [*self._tokens[start : start + length], *guesses][:length]
+        period = len(self._tokens) + len(guesses) - start
         while len(found) < length:
             found.append(found[len(found) - period])
         return found

@@ -431,6 +431,7 @@ class CalibratedDraft(TargetDraft[L], Generic[L, K]):
 class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
     """Medusa heads, which bring no tokenizer and may share the target's head."""
 
+    read_layout = staticmethod(read_medusa)
     kind = "medusa"
     calibration_type = HeadCalibration
     # Half the gain of Vicuna-7B's heads in Ghidorah's table I (Wei et al. 2025) with trees of 16 rows on MT-bench,
@@ -441,11 +442,6 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
         "arithmetic": 2.04,
         "instruction": 1.97,
     }
-
-    @classmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> MedusaLayout:
-        """Read the layout of heads from their checkpoint."""
-        return read_medusa(checkpoint)
 
     @property
     def layers(self) -> int:

@@ -192,15 +192,11 @@ def load_mlp(
 class MlpDraft(TargetDraft[MlpLayout]):
     """An MLP speculator, which shares nothing with its target."""
 
+    read_layout = staticmethod(read_mlp)
     kind = "block"
     by_levels = False
     # The paper's figures are of its own models. Medusa's stand here until replies have counted.
     published: ClassVar[Mapping[PromptKind, float]] = MedusaDraft.published
-
-    @classmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> MlpLayout:
-        """Read the layout of an MLP speculator from its checkpoint."""
-        return read_mlp(checkpoint)
 
     @property
     def layers(self) -> int:

@@ -249,6 +249,7 @@ class PromptTokenCalibration:
 class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration]):
     """Some embeddings, with neither blocks nor a cache: they take the model's own."""
 
+    read_layout = staticmethod(read_prompt_tokens)
     kind = "prompt-tokens"
     calibration_type = PromptTokenCalibration
     on_host = True
@@ -260,11 +261,6 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
         "arithmetic": 1.88,
         "instruction": 1.77,
     }
-
-    @classmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> PromptTokenLayout:
-        """Read the layout of prompt tokens from their checkpoint."""
-        return read_prompt_tokens(checkpoint)
 
     @property
     def layers(self) -> int:

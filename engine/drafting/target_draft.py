@@ -38,9 +38,9 @@ class TargetDraft(DraftKind, Generic[L]):
     layout: L  # contents of the checkpoint
     target: ModelConfig  # the target's config
 
-    @classmethod
+    @staticmethod
     @abstractmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> L:
+    def read_layout(checkpoint: HeadCheckpoint) -> L:
         """Read the contents of a checkpoint.
 
         Raises:

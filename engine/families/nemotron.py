@@ -28,7 +28,6 @@ _NEMOTRON = Family(
         *((f"mlp.{name}", f"mixer.{name}") for name in NETWORK),
     ),
     tensor_prefixes=("backbone.", "model."),
-    ignored_prefixes=("mtp.",),
     extra_layers=True,
     convolution="linear_attention",
     delta="mamba",
@@ -82,7 +81,11 @@ _FORM = GgufForm(
     "nemotron_h",
     values=_values,
     layer={**MAMBA_LAYER, "ffn_latent_down": "mixer.fc1_latent_proj", "ffn_latent_up": "mixer.fc2_latent_proj"},
-    whole={name: module.replace("mamba", "mixer") for name, module in MAMBA_WHOLE.items()},
+    whole={
+        **{name: module.replace("mamba", "mixer") for name, module in MAMBA_WHOLE.items()},
+        # of the layer that drafts (MTP), whose halves are one here
+        "post_attention_norm.weight": "post_attention_layernorm.weight",
+    },
     outer={"token_embd": "model.embeddings"},
 )
 LINE = Line(

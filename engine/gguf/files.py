@@ -11,7 +11,8 @@ from engine.files import open_file
 
 SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
-_NO_MODELS = ("mmproj", "imatrix")
+#: Words in the names of files beside models: image encoders, importance matrices, drafts in forms of llama.cpp's own.
+_NO_MODEL = re.compile(r"mmproj|imatrix|(?:^|[-_.])(?:dflash\d?|dspark|eagle3|fastmtp)(?=[-_.])", re.IGNORECASE)
 #: Beginning of the names of files with the layer alone that guesses a token further (MTP).
 HEAD_PREFIX = "mtp-"
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
@@ -40,16 +41,18 @@ def is_gguf(path: Path) -> bool:
 
 
 def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
-    """Return the GGUF models among files by their names: the first part of each, and the parts that are there.
-
-    Image encoders are left out, importance matrices, and layers that draft for a model beside them (MTP).
-    """
+    """Return the GGUF models among files by their names: the first part of each, and the parts that are there."""
     found: dict[Path, list[Path]] = {}
     for file in files:
-        name = file.name.lower()
-        if name.endswith(SUFFIX) and not name.startswith(HEAD_PREFIX) and not any(one in name for one in _NO_MODELS):
+        if names_model(file.name):
             found.setdefault(first_part(file), []).append(file)
     return found
+
+
+def names_model(name: str) -> bool:
+    """Return whether a file's name is that of a GGUF model, and not of an image encoder or a draft beside one."""
+    lower = name.lower()
+    return lower.endswith(SUFFIX) and not lower.startswith(HEAD_PREFIX) and _NO_MODEL.search(lower) is None
 
 
 def first_part(path: Path) -> Path:

@@ -74,6 +74,7 @@ _DIMENSIONS = {"conv.conv": 1, "conv1d": 1, "mamba.norm": 1, "mixer.norm": 1, "m
 
 #: Tensors that hold frequencies, which the config has.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
+_HEADS = ("head_count", "head_count_kv")
 _COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
 #: Beginnings of names in encoders of images and sound, and in their projectors, which Ollama's files have.
 TOWERS = ("v.", "mm.", "a.", "vision.", "model.vision_tower.")
@@ -250,10 +251,8 @@ def read_gguf(path: Path, head: bool = False) -> GgufModel:
     architecture = architecture_of(metadata)
     if head:
         config: dict[str, Any] = {"architectures": [GGUF[architecture].architecture]}
-        heads, kv_heads = (
-            int(metadata.get(f"{metadata['general.architecture']}.attention.{key}", 0))
-            for key in ("head_count", "head_count_kv")
-        )
+        each = (metadata.get(f"{metadata['general.architecture']}.attention.{key}", 0) for key in _HEADS)
+        heads, kv_heads = (int(max(count) if isinstance(count, list) else count) for count in each)
     else:
         config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
         heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]

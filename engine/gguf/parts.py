@@ -6,7 +6,7 @@ tools/cvector-generator write the other kinds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,18 @@ _HEAD = mark(
     "This GGUF file holds the layer that drafts for a model (MTP), and no whole model; choose the model's own file, "
     "and leave this one beside it."
 )
+_DRAFT = mark(
+    "This GGUF file holds a draft for a model, in a form of llama.cpp's own, and no model: choose the model's own "
+    "file, and take drafts as safetensors."
+)
 #: Sentences by ``general.type``.
 _TYPES = {"adapter": _ADAPTER, "imatrix": _IMATRIX, "mmproj": _TOWER}
 #: Sentences by ``general.architecture``, for files without a type.
-_ARCHITECTURES = {"clip": _TOWER, "mmproj": _TOWER, "controlvector": _VECTOR}
+_ARCHITECTURES = {
+    **dict.fromkeys(("clip", "mmproj"), _TOWER),
+    **dict.fromkeys(("dflash", "eagle3"), _DRAFT),
+    "controlvector": _VECTOR,
+}
 #: Sentences by the last parts of tensors' names, for files that say nothing.
 _ENDINGS = {
     ".lora_a": _ADAPTER,
@@ -220,14 +228,27 @@ def is_head(tensors: Collection[str]) -> bool:
     return any(".nextn." in name for name in tensors) and not any(name.startswith("blk.0.") for name in tensors)
 
 
-def find_head(path: Path) -> Path | None:
+def find_head(path: Path, named: Iterable[Path] = ()) -> Path | None:
     """Return the file beside a GGUF model with the layer that guesses a token further, the one of the likest name.
 
     Args:
         path: The model's file, or its first part.
+        named: Files that the user named, anywhere; one of these comes before those beside the model.
     """
-    beside = sorted(path.parent.glob(f"{HEAD_PREFIX}*{SUFFIX}"))
+    heads = [file for file in named if file.name.startswith(HEAD_PREFIX) and file.suffix == SUFFIX]
+    beside = sorted(heads or path.parent.glob(f"{HEAD_PREFIX}*{SUFFIX}"))
     return max(beside, key=lambda file: _alike(file.with_name(file.name[len(HEAD_PREFIX) :]), path), default=None)
+
+
+def with_head(parts: Sequence[Path], named: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """Return the files of a GGUF model and the one of `find_head`, unless that says that it is another model's.
+
+    Raises:
+        WeightsCorrupt: One of the files cannot be read.
+    """
+    head = find_head(parts[0], named)
+    alike = head and len({str(read_header(file).metadata.get("general.architecture")) for file in (parts[0], head)}) < 2
+    return (*parts, head) if head and alike else tuple(parts)
 
 
 def check_text_model(metadata: Mapping[str, Any], tensors: Collection[str]) -> None:

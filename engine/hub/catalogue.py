@@ -1,11 +1,12 @@
 """The catalogue: good small instruct models, with the drafts and heads that belong to them. Data, in assets/.
 
-Every shape is that of a public config. Left out are models that Tenon does not run, Qwen3.5 and 3.6 for one.
+Every shape is that of a public config. What the models of a family share stands in it once.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -14,8 +15,9 @@ from engine.errors import ModelNotFound
 from engine.hub.bundled import assets_folder
 from engine.sentences import together
 
-#: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
-Q4_K_M_BITS = 4.9
+# Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9; and where blocks of 256 do not
+# fill a row: bartowski's Gemma 3 1B has 806 MB for 1.00e9.
+_Q4_K_M_BITS, _NARROW_BITS = 4.9, 6.4
 #: Most models that a sentence offers in the place of a missing one.
 MOST_NAMED = 3
 
@@ -34,7 +36,7 @@ class CatalogueModel:
     config: dict[str, Any] = field(hash=False)
     safetensors_repo: str  # repository of its original weights
     gated: bool  # True if those are after terms to accept; the GGUF repositories are not
-    gguf_repo: str  # repository of quantized weights
+    gguf_repo: str  # repository of quantized weights; the original's if there is none
     drafts: tuple[str, ...]  # names of smaller models of the catalogue with its vocabulary
     heads: tuple[str, ...]  # repositories of draft heads that were trained for it
     older: bool = False  # True if there are better ones of its size by now
@@ -43,43 +45,67 @@ class CatalogueModel:
     # Number of weights of a mixture that each token is multiplied with; None for others
     active_parameters: int | None = None
     expert_parameters: int = 0  # number of weights of its experts
+    # Bytes of the quantized files that are fetched unless others are asked for; 0 if they are not known
+    gguf_bytes: int = 0
+    own_head: bool = False  # True if these come with a layer that drafts for it (MTP)
 
     @property
     def context_length(self) -> int:
         """Tokens of its longest text."""
         return int(self.config["max_position_embeddings"])
 
-    def typical_bytes(self, bits_per_weight: float) -> int:
-        """Estimate the size of its files; original weights have 16 bits each. The hub says it exactly."""
-        if bits_per_weight < 16 or "quantization_config" not in self.config:
-            return int(self.parameters * bits_per_weight / 8)
-        # Published with experts in MXFP4, whose blocks of 32 have 17 bytes.
-        return int(2 * (self.parameters - self.expert_parameters) + self.expert_parameters * 17 / 32)
+    @property
+    def is_quantized(self) -> bool:
+        """True if there are quantized files of it, which are fetched unless others are asked for."""
+        return self.gguf_repo != self.safetensors_repo
+
+    @property
+    def type(self) -> str:
+        """Type of the weights that are fetched unless others are asked for."""
+        mxfp4 = "quantization_config" in self.config
+        return "MXFP4" if mxfp4 else "Q4_K_M" if self.is_quantized else "BF16"
+
+    def typical_bytes(self, quantized: bool = True) -> int:
+        """Return the size of its files, or an estimate; original weights have 16 bits each. The hub says it exactly."""
+        quantized = quantized and self.is_quantized
+        if quantized and self.gguf_bytes:
+            return self.gguf_bytes
+        if "quantization_config" in self.config:
+            # Published with experts in MXFP4, whose blocks of 32 have 17 bytes; those of Q8_0 beside them have 34.
+            others = (17 / 16 if quantized else 2) * (self.parameters - self.expert_parameters)
+            return int(others + self.expert_parameters * 17 / 32)
+        narrow = self.config["hidden_size"] % 256
+        bits = 16 if not quantized else _NARROW_BITS if narrow else _Q4_K_M_BITS
+        return int(self.parameters * bits / 8)
 
 
 @cache
 def catalogue() -> tuple[CatalogueModel, ...]:
     """Return all models of the catalogue."""
     found = json.loads((assets_folder() / "catalogue.json").read_text(encoding="utf-8"))
-    return tuple(
-        CatalogueModel(
-            name=model["name"],
-            title=model["title"],
-            about=model["about"],
-            licence=model["licence"],
-            parameters=model["parameters"],
-            config=model["config"],
-            safetensors_repo=model["safetensors"]["repo"],
-            gated=model["safetensors"]["gated"],
-            gguf_repo=model["gguf"]["repo"],
-            drafts=tuple(model["drafts"]),
-            heads=tuple(model["heads"]),
-            older=model.get("older", False),
-            tried_as=model.get("tried_as", ""),
-            active_parameters=model.get("active_parameters"),
-            expert_parameters=model.get("expert_parameters", 0),
-        )
-        for model in found["models"]
+    return tuple(_model(model, found["families"][model["family"]]) for model in found["models"])
+
+
+def _model(own: Mapping[str, Any], family: Mapping[str, Any]) -> CatalogueModel:
+    kind = {"architectures": [family["architecture"]], "model_type": family["model_type"]}
+    return CatalogueModel(
+        name=own["name"],
+        title=own["title"],
+        about=own["about"],
+        licence=own.get("licence", family["licence"]),
+        parameters=own["parameters"],
+        config={**kind, **family.get("config", {}), **own["config"]},
+        safetensors_repo=own["safetensors"],
+        gated=own.get("gated", False),
+        gguf_repo=own.get("gguf", own["safetensors"]),
+        drafts=tuple(own.get("drafts", ())),
+        heads=tuple(own.get("heads", ())),
+        older=own.get("older", False),
+        tried_as=own.get("tried_as", family.get("tried_as", "")),
+        active_parameters=own.get("active_parameters"),
+        expert_parameters=own.get("expert_parameters", 0),
+        gguf_bytes=own.get("bytes", 0),
+        own_head=own.get("mtp", False),
     )
 
 

@@ -25,7 +25,7 @@ from engine.files import check_file, file_trouble, read_text_file
 from engine.gguf.config import architecture_of
 from engine.gguf.files import check_whole, gguf_name, quantization_of
 from engine.gguf.header import read_header
-from engine.gguf.parts import all_parts, check_text_model, whole_models
+from engine.gguf.parts import all_parts, check_text_model, whole_models, with_head
 from engine.hub.bundled import bundled_model, check_name
 from engine.hub.installed import installed_models
 from engine.hub.kept_list import held_alone
@@ -202,7 +202,7 @@ def _record(
         kind=kind,
         format=source.format,
         files=files,
-        quantization=quantization_of(source.files[-1].name) if source.format == "gguf" else None,
+        quantization=quantization_of(source.files[0].name) if source.format == "gguf" else None,
         belongs_to=belongs_to,
         location=None if location is None else str(location),
         added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -240,8 +240,8 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
     if any(path.is_dir() for path in paths):
         raise InvalidOption("Give one folder, or files alone.")
     if len(paths) == 1 and paths[0].suffix.lower() == ".gguf":
-        files = tuple(all_parts(paths[0]))
-        return _Source(files, "gguf", files[0], gguf_name(files[0]))
+        parts = all_parts(paths[0])
+        return _Source(with_head(parts), "gguf", parts[0], gguf_name(parts[0]))
     folders = {path.parent for path in paths}
     if len(folders) > 1 and not copy:
         raise InvalidOption("Files of several folders cannot be used in place: have them copied.")
@@ -262,7 +262,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
         if len(quantized) > 1:
             raise InvalidOption("{folder} holds more than one GGUF model: give the file that you want.", folder=folder)
         [parts] = quantized
-        return _Source(tuple(parts), "gguf", parts[0], name)
+        return _Source(with_head(parts, files), "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.name in PICKLES for path in needed):
         return _Source(needed, "pytorch", folder, name)

@@ -16,7 +16,6 @@ from engine.families import SUPPORTED
 from engine.files import read_text_file
 from engine.hub.bundled import check_name
 from engine.hub.catalogue import (
-    Q4_K_M_BITS,
     CatalogueModel,
     catalogue,
     catalogue_model,
@@ -221,9 +220,9 @@ def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict
             return config_of(model), plan.size_bytes, plan.quantization
         except HubError:
             pass
-    if reference == model.safetensors_repo:
-        return config_of(model), model.typical_bytes(16), None
-    return config_of(model), model.typical_bytes(Q4_K_M_BITS), DEFAULT_QUANTIZATION
+    if reference == model.safetensors_repo or not model.is_quantized:
+        return config_of(model), model.typical_bytes(quantized=False), None
+    return config_of(model), model.typical_bytes(), DEFAULT_QUANTIZATION
 
 
 def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:

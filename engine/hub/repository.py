@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.gguf.files import HEAD_PREFIX, quantization_of
+from engine.gguf.files import HEAD_PREFIX, SUFFIX, names_model, quantization_of
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -197,14 +197,9 @@ def _quantized(files: Iterable[HubFile], heads: bool = False) -> dict[str | None
     """
     by_model: dict[str, list[HubFile]] = {}
     for file in files:
-        base = file.name.rpartition("/")[2].lower()
-        if (
-            base.endswith(".gguf")
-            and _PLAIN_NAME.fullmatch(base)
-            and not base.startswith(("mmproj", "."))
-            and base.startswith(HEAD_PREFIX) == heads
-            and "imatrix" not in base
-        ):
+        name = file.local_name
+        wanted = name.lower().startswith(HEAD_PREFIX) and name.lower().endswith(SUFFIX) if heads else names_model(name)
+        if wanted and _PLAIN_NAME.fullmatch(name) and not name.startswith("."):
             by_model.setdefault(_GGUF_PART.sub("", file.name), []).append(file)
     found: dict[str | None, list[HubFile]] = {}
     for parts in by_model.values():

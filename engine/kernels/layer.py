@@ -97,9 +97,10 @@ class Layer(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("network_end_norm", "experts_end_norm")),
         *((name, ctypes.c_void_p) for name in ("input_norm", "scalar")),
         *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
-        *((name, Matrix) for name in ("input_gate", "input_projection")),
+        *((name, Matrix) for name in ("input_gate", "input_projection", "attention_gate")),
         *((name, ctypes.c_void_p) for name in ("mixture", "latents", "memory")),
-        *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap", "residual_scale")),
+        *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "end_norm_floor")),
+        *((name, ctypes.c_float) for name in ("scale", "soft_cap", "residual_scale")),
         *((name, ctypes.c_int32) for name in ("activation", "keys", "gated")),
     )
 

@@ -19,7 +19,7 @@ PANEL_ROWS = 32
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 20  # TENON_VERSION in csrc/tenon.h
+_VERSION = 21  # TENON_VERSION in csrc/tenon.h
 
 
 class NotPackable(ValueError):
@@ -105,7 +105,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "forward_scratch_bytes": (_SIZE, _POINTER, _POINTER, _INT),
     "forward": (_INT, _POINTER, _POINTER, _POINTER, _INT),
     "guess": (_INT, _POINTER, _POINTER, _SIZE, _POINTER, _POINTER, _INT),
-    "add_chunk": (None, _POINTER, _POINTER, _SIZE, _POINTER),
+    "add_chunk": (None, _POINTER, _POINTER, _SIZE, _POINTER, _INT),
     "move_rows": (None, _POINTER, *[_SIZE] * 5, _POINTER, _SIZE),
     "sample_scratch_bytes": (_SIZE, _SIZE),
     "sample": (_SIZE, _POINTER, _SIZE, _REAL, _SIZE, *[_REAL] * 3, _POINTER, _SIZE, _REAL, _POINTER),

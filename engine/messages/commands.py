@@ -331,11 +331,14 @@ class CheckDrafts:
 class CheckLoaded:
     """Say whether the model in memory answers requests with these options as it is. Replies that run go on.
 
-    Answered by `LoadedChecked`.
+    If it does, what it has read of a chat is brought in from the disk before the answer.
+
+    Answered by `LoadedChecked`, or by `Failed` when it was cancelled.
     """
 
     request_id: str
     options: LoadOptions
+    kept: KeptChat | None = None  # the chat; None for none
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Plan:
     predicted_per_second: float | None = None
 
 
-MemoryUse = Literal["weights", "draft", "caches", "buffers", "engine", "others"]
+MemoryUse = Literal["weights", "draft", "caches", "states", "buffers", "engine", "others"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,10 @@ class MemoryShare:
     """Bytes that one use takes of a place."""
 
     # ``weights``: the target's. ``draft``: the drafts' weights and caches. ``caches``: keys and values of a
-    # full context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
-    # ``engine``: the process without a model. ``others``: what other programs held when the model was loaded
+    # full context. ``states``: of the text, in layers that have them in place of keys and values, with those that
+    # are kept for texts that go on from there. ``buffers``: what a forward needs at its widest, and what streamed
+    # layers pass through. ``engine``: the process without a model. ``others``: what other programs held when the
+    # model was loaded
     use: MemoryUse
     size_bytes: int  # number of bytes, of caches when they are full
     layers: int = 0  # number of the target's layers among weights, whole or without their experts

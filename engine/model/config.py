@@ -179,9 +179,7 @@ class ModelConfig:
         """Key-value heads and their width for each layer, the layer whose keys and values it reads, or None."""
         if not self.shapes:
             heads = self.kv_heads, self.head_dim
-            return tuple(
-                None if self.convolves(layer) or not self.mixes(layer) else heads for layer in range(self.layers)
-            )
+            return tuple(heads if self.attends(layer) else None for layer in range(self.layers))
         return tuple(
             (shape.kv_heads, shape.head_dim) if shape.keys_of is None else shape.keys_of for shape in self.shapes
         )
@@ -213,6 +211,10 @@ class ModelConfig:
     def mixes(self, layer: int) -> bool:
         """Return whether a layer has attention, or a convolution in its place."""
         return not self.networks or not self.networks[layer]
+
+    def attends(self, layer: int) -> bool:
+        """Return whether a layer has attention."""
+        return self.mixes(layer) and not self.convolves(layer)
 
     def maps(self, layer: int) -> bool:
         """Return whether a layer has a feed-forward network or experts."""
@@ -522,7 +524,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
     if not any(sparse):
         return None
     experts, chosen = int(config["num_experts"]), int(config["num_experts_per_tok"])
-    if chosen > experts:
+    if not 0 < chosen <= experts:
         raise ConfigInvalid(
             "The model's config asks for {chosen} experts per token where there are {experts}; choose another model.",
             chosen=chosen,
@@ -571,7 +573,11 @@ def _delta(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any]
         corrects=family.delta != "mamba",
     )
     if delta.heads % delta.key_heads:
-        raise ValueError(f"{delta.heads} heads of values, {delta.key_heads} of keys")
+        raise ConfigInvalid(
+            "The model's config asks for {heads} value heads that share {keys} key heads evenly; choose another model.",
+            heads=delta.heads,
+            keys=delta.key_heads,
+        )
     return delta
 
 

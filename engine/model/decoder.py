@@ -22,7 +22,7 @@ from engine.model.layer import LayerWeights, OnWait, WeightSource, no_work
 from engine.model.linear import Norm
 from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable, Rotation, joined_rotations
-from engine.model.text_states import Steps, TextStates
+from engine.model.text_states import MOST_STATES, Steps, TextStates
 
 _FIRST_ROWS = 16
 _MOST_ROWS = 512
@@ -124,8 +124,15 @@ class Decoder:
         self,
         capacity_tokens: int,
         to_device: Callable[[Tensor], Tensor] | None = None,
+        states: int = MOST_STATES,
     ) -> KVCache:
-        """Return an empty cache for texts of so many tokens, drafts included; for ``to_device`` see `KVCache`."""
+        """Return an empty cache.
+
+        Args:
+            capacity_tokens: Tokens of its texts, drafts included.
+            to_device: See `KVCache`.
+            states: States that are kept beside the present one, where the model has some.
+        """
         config = self.config
 
         def to_layer(rows: Tensor, layer: int) -> Tensor:
@@ -145,7 +152,9 @@ class Decoder:
             to_device=to_device,
             far_rows=self.source.new_far_rows(capacity_tokens),
             parts=config.cache_parts,
-            states=TextStates(config, [side.device for side in self._sides], to_layer) if config.convolution else None,
+            states=TextStates(config, [side.device for side in self._sides], to_layer, states)
+            if config.convolution
+            else None,
         )
 
     def forward(

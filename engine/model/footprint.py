@@ -8,9 +8,11 @@ from functools import lru_cache
 from engine.kernels.layer import TILE_TOKENS
 from engine.model.config import ModelConfig
 from engine.model.tensors import Slot, head_slot, input_slots, layer_slots, outer_slots
-from engine.model.text_states import state_bytes
+from engine.model.text_states import MOST_STATES, state_bytes
 from engine.model.weight_format import WeightFormat
 from engine.weights.direct_reader import ALIGNMENT_BYTES
+
+_THREAD_STATES = 8  # KEPT_STATES in csrc/memory.h
 
 
 # Planning asks for the same models again and again, and each answer goes through every tensor.
@@ -74,10 +76,16 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
         logit_rows: Rows among them that have logits; each is held three times while a token is chosen.
     """
     each = [config.of_layer(index) for index in range(len(config.shapes))] or [config]
-    widest = max(max(one.query_size + 2 * one.kv_size, 2 * one.intermediate_size) for one in each)
-    inner = max(max(one.intermediate_size, one.query_size) for one in each)
+    gated = 1 + bool(config.family.output_gate)  # queries, and gates beside them
+    widest = max(max(gated * one.query_size + 2 * one.kv_size, 2 * one.intermediate_size) for one in each)
+    inner = max(max(one.intermediate_size, gated * one.query_size) for one in each)
+    if (delta := config.delta) is not None:  # mapped and convolved rows, gates and results
+        widest = max(widest, delta.channels + delta.values + 2 * delta.heads)
+        inner = max(inner, delta.channels * (1 + delta.joined) + delta.values + 2 * delta.heads + config.query_size)
     inner += 2 * len(config.shapes) * config.input_width
-    dense = 4 * rows * (widest + inner + 4 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
+    dense = 4 * rows * (widest + inner + 5 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
+    if delta is not None:  # a thread keeps some states of a head, and there are hardly more threads than heads
+        dense += 4 * _THREAD_STATES * delta.heads * delta.key_dim * delta.value_dim
     mixture = config.mixture
     if mixture is None:
         return dense
@@ -147,17 +155,23 @@ def read_elements(config: ModelConfig, rows: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
-    """Return the bytes of keys and values of so many tokens, and the most of states.
+def cache_sizes(
+    config: ModelConfig, tokens: int, weight_format: WeightFormat, states: int = MOST_STATES
+) -> tuple[int, ...]:
+    """Return the bytes of each layer's keys and values of so many tokens, or the most of its states."""
 
-    If layers differ and there are fewer of them than the model has, each counts as a mean layer.
-    """
-    shapes = [shape for shape in config.cache_shapes if isinstance(shape, tuple)]
-    each = sum(heads * weight_format.cache_row_bytes(width) for heads, width in shapes)
-    states = state_bytes(config) * sum(map(config.convolves, range(config.layers))) if config.convolution else 0
-    return states + config.cache_parts * tokens * (
-        each * config.layers // len(config.shapes) if config.shapes else each
-    )
+    def size(layer: int, shape: tuple[int, int] | int | None) -> int:
+        if isinstance(shape, tuple):
+            heads, width = shape
+            return config.cache_parts * tokens * heads * weight_format.cache_row_bytes(width)
+        return state_bytes(config, states) if config.convolves(layer) else 0
+
+    return tuple(size(layer, shape) for layer, shape in enumerate(config.cache_shapes))
+
+
+def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
+    """Return the bytes of all layers' keys and values of so many tokens, and the most of states."""
+    return sum(cache_sizes(config, tokens, weight_format))
 
 
 def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:

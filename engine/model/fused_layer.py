@@ -174,6 +174,7 @@ class FusedLayer:
         self._held = weights, mixture, latents, memory  # the structure holds addresses only
         self._bring = None if mixture is None else mixture.bring
         hidden, head_dim = config.hidden_size, config.head_dim
+        end_epsilon = config.norm_epsilon if config.end_norm_epsilon is None else config.end_norm_epsilon
         self.structure = kernel.Layer(
             hidden=hidden,
             heads=config.heads,
@@ -200,6 +201,7 @@ class FusedLayer:
             keys=kernel.KEYS[config.keys_of is not None, config.values_are_keys],
             norm_floor=hidden * config.norm_epsilon,
             head_norm_floor=head_dim * config.norm_epsilon,
+            end_norm_floor=hidden * end_epsilon,
             scale=config.attention_scale,
             soft_cap=config.attention_soft_cap or 0.0,
             residual_scale=config.residual_scale,
@@ -244,7 +246,6 @@ def _fits(config: ModelConfig) -> bool:
         library.available() is not None
         and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
         and config.activation in kernel.ACTIVATIONS
-        and config.family.output_gate in (False, "queries")
         and (config.delta is None or (config.delta.key_dim | config.delta.value_dim) % kernel.HEAD_DIM_MULTIPLE == 0)
     )
 
@@ -371,7 +372,7 @@ def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
     remembers = weights.decay is not None
     for names, linear in (
         (("q", "k", "v")[: 1 if remembers else 3], weights.qkv),
-        (("k",), weights.attention_gate if remembers else None),
+        (("k",) if remembers else ("attention_gate",), weights.attention_gate),
         (("v", "more"), weights.memory_gates),
         (("output",), weights.output),
         (("gate", "up"), weights.gate_up),

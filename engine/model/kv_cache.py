@@ -429,10 +429,10 @@ class KVCache:
         self.length = length if self.states is None else self.states.restore(length)
         return self.length
 
-    def expect(self, prompt_length: int) -> None:
-        """Keep states from which other texts go on: where this one ends now, and near the end of its next prompt."""
+    def expect(self, ends: Sequence[int]) -> None:
+        """Keep states from which other texts go on: where this one ends now, and where its next prompt's parts end."""
         if self.states is not None:
-            self.states.expect(prompt_length)
+            self.states.expect(ends)
 
     def _forget_uncommitted(self) -> None:
         self._uncommitted = 0

@@ -349,10 +349,10 @@ def compare_tensors(
 
 @dataclass(frozen=True)
 class NextNames:
-    """Names of tensors of the layer that guesses a token further (MTP), as DeepSeek's and Qwen's files have them."""
+    """Names of tensors of the layer that guesses a token further (MTP), in DeepSeek's, Qwen's and Nemotron's files."""
 
     start: str  # beginning of all names
-    layer: str  # what follows it in those of the layer
+    layers: tuple[str, ...]  # what follows it in those of the layer, or of its halves: attention, and experts
     join: str  # map of embedding and hidden state, side by side, to the layer's input
     token_norm: str  # norm of the embedding
     feature_norm: str  # norm of the hidden state
@@ -364,9 +364,13 @@ class NextNames:
     def of(cls, names: Collection[str], config: ModelConfig) -> NextNames | None:
         """Return the names that a model's files have, or None if they have no such layer."""
         after = f"{config.tensor_prefix}layers.{config.layers}."
-        forms = [cls(after, "", "eh_proj", "enorm", "hnorm", "shared_head.norm")]
+        halves = 2 if config.networks else 1
+        forms = [cls(after, ("",) * halves, "eh_proj", "enorm", "hnorm", "shared_head.norm")]
         for start in _NEXT:
-            forms.append(cls(start, "layers.0.", "fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"))
+            forms.append(cls(start, ("layers.0.",), "fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"))
+        first, last = "layers.0.", "layers.1."
+        own = (f"{first}eh_proj", f"{first}enorm", f"{first}hnorm", f"{last}final_layernorm")
+        forms.append(cls("mtp.", (first, last), *own))
         return next((form for form in forms if f"{form.start}{form.join}.weight" in names), None)
 
 

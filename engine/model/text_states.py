@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import torch
 from torch import Tensor
@@ -26,9 +27,11 @@ from engine.model.delta import ChunkRows, NewRows, Sight, added, chain, solved
 CHUNK = kernel.MEMORY_CHUNK
 #: Rows of the widest draft; a longer chain is a piece of a prompt, of which all rows are committed or none.
 MOST_KEPT = 64
-# Most states of a text that are kept beside the present one, and tokens between two of a long text: those of
-# convolutions alone are small.
-_MOST_STATES, _MOST_INPUTS = 8, 64
+#: States of a text that are kept beside the present one: as many where memory has room, and at least these, for the
+#: ends of a prompt and of its reply. The inputs of convolutions alone are small.
+MOST_STATES, LEAST_STATES = 8, 2
+_MOST_INPUTS = 64
+# Tokens between two states of a long text
 _EVERY_STATES, _EVERY_INPUTS = 2048, 256
 # Tokens at the end of a prompt that the next one may lack: the head of a reply, and of a thought in it.
 _TAIL = 8
@@ -83,13 +86,20 @@ class _Sizes:
         return Frame(base, inputs, state, found)
 
 
-def state_bytes(config: ModelConfig) -> int:
-    """Return the most bytes that a layer with a convolution keeps of a text, apart from wider trees than a draft's."""
+def state_bytes(config: ModelConfig, states: int) -> int:
+    """Return the most bytes that a layer with a convolution keeps of a text, apart from wider trees than a draft's.
+
+    Args:
+        config: Config of the model.
+        states: States that are kept beside the present one; of convolutions alone there are always more.
+    """
     before, channels, delta = config.convolution - 1, config.channels, config.delta
     state = 0 if delta is None else delta.heads * delta.key_dim * delta.value_dim
     row = channels + (0 if delta is None else delta.keys + delta.values + delta.heads)
-    rows, kept = before + CHUNK + MOST_KEPT + 1, _MOST_INPUTS if delta is None else _MOST_STATES
-    return 4 * (rows * row + (1 + kept) * (state + before * channels) + state)
+    rows, kept = before + CHUNK + MOST_KEPT + 1, _MOST_INPUTS if delta is None else states
+    # While a piece of a prompt is read there are two for its end, with rows, and two for boundaries in it; a state is
+    # to spare.
+    return 4 * (3 * rows * row + (1 + kept + 4) * (state + before * channels) + state)
 
 
 @dataclass(frozen=True)
@@ -126,10 +136,15 @@ class TextStates:
         config: Config of the model.
         devices: Device of each layer.
         to_layer: Moves indices from the host's memory to the device of a layer.
+        most: States that are kept beside the present one, see `state_bytes`.
     """
 
     def __init__(
-        self, config: ModelConfig, devices: Sequence[torch.device], to_layer: Callable[[Tensor, int], Tensor]
+        self,
+        config: ModelConfig,
+        devices: Sequence[torch.device],
+        to_layer: Callable[[Tensor, int], Tensor],
+        most: int = MOST_STATES,
     ) -> None:
         self._to_layer = to_layer
         self._sizes = {
@@ -138,6 +153,7 @@ class TextStates:
             if config.convolves(layer)
         }
         self._width, self._delta = config.convolution - 1, config.delta
+        self._most = _MOST_INPUTS if config.delta is None else most
         self._snapshots: dict[int, dict[int, Frame]] = {}
         self._marks: frozenset[int] = frozenset()
         # For the library, once it has asked for a layer's; and whether frames have changed since
@@ -193,8 +209,7 @@ class TextStates:
         """Describe the frames for the library."""
         self._changed = self._long
         end = (self._length + self._count - 1) // CHUNK * CHUNK
-        marks = [mark for mark in range(self._base + CHUNK, end + 1, CHUNK) if self._keeps(mark)] if self._long else []
-        marks = marks[-kernel.MOST_MARKS :]
+        marks = self._marked(self._base, end) if self._long else []
         for layer, memory in self._memories.items():
             sizes = self._sizes[layer]
             memory.frames[0], memory.is_long, memory.marks = self._frames[layer].structure, self._long, len(marks)
@@ -284,8 +299,7 @@ class TextStates:
         target = sizes.frame((end - 1) // CHUNK * CHUNK, self._rows)
         marks = {
             mark: self._taken.setdefault(mark, {}).setdefault(layer, sizes.frame(mark, 0))
-            for mark in range(source.base + CHUNK, target.base + 1, CHUNK)
-            if self._keeps(mark)
+            for mark in self._marked(source.base, target.base)
         }
         self._pending[layer] = target
         return Span(sizes, source, target, self._length + uncommitted - source.base, count, None, marks)
@@ -349,7 +363,8 @@ class TextStates:
         found = torch.empty_like(state) if found is None else found
         sizes = kernel.Memory(delta.key_heads, delta.heads, delta.key_dim, delta.value_dim, tiled=delta.tiled)
         frame = self._frames[layer].structure
-        functions.tenon_add_chunk(ctypes.byref(sizes), ctypes.byref(frame), first, found.data_ptr())
+        threads = torch.get_num_threads()
+        functions.tenon_add_chunk(ctypes.byref(sizes), ctypes.byref(frame), first, found.data_ptr(), threads)
         if all(kept[layer].state is not state for kept in self._snapshots.values()):
             self._spare[layer] = state
         self._changed = True
@@ -412,11 +427,21 @@ class TextStates:
             self._length = self._go_to_last()
         return self._length
 
-    def expect(self, prompt_length: int) -> None:
-        """Keep states from which texts go on that begin like the present one, or like a prompt of so many tokens."""
-        self._marks = frozenset((max(prompt_length - _TAIL, 0) // CHUNK * CHUNK,))
+    def expect(self, ends: Sequence[int]) -> None:
+        """Keep states from which texts go on that begin like the present one, or like a prompt.
+
+        Args:
+            ends: Tokens of the prompt up to the end of each of its messages, and up to its own.
+        """
+        tail = max(ends[-1] - _TAIL, 0)
+        self._marks = frozenset(end // CHUNK * CHUNK for end in (*ends[:-1], tail))
         if self._base and self._base not in self._snapshots:
             self._keep(self._base, self._copied(0))
+
+    def _marked(self, base: int, end: int) -> list[int]:
+        """Return the boundaries in a piece of a prompt whose states are kept: few, as all have memory at once."""
+        marks = [mark for mark in range(base + CHUNK, end + 1, CHUNK) if self._keeps(mark)]
+        return [*marks[:1], *marks[1:][-1:]]
 
     def _keeps(self, position: int) -> bool:
         every = _EVERY_INPUTS if self._delta is None else _EVERY_STATES
@@ -430,12 +455,18 @@ class TextStates:
         }
 
     def _keep(self, position: int, frames: dict[int, Frame]) -> None:
-        """Keep states, and drop the one whose neighbours are nearest if there are too many."""
+        """Keep states, and drop the one that is missed least if there are too many.
+
+        The first and the last one stay: other chats begin alike, and the next turn goes on from the end. Of the others
+        there are more towards the end, where texts are edited most.
+        """
         self._snapshots[position] = frames
-        if len(self._snapshots) > (_MOST_INPUTS if self._delta is None else _MOST_STATES):
+        if len(self._snapshots) > self._most:
             each = sorted(self._snapshots)
-            gaps = {each[at]: each[at + 1] - each[at - 1] for at in range(1, len(each) - 1)}
-            del self._snapshots[min(gaps, key=gaps.__getitem__)]
+            worth = {
+                each[at]: (each[at + 1] - each[at - 1]) / sqrt(each[-1] - each[at]) for at in range(1, len(each) - 1)
+            }
+            del self._snapshots[min(worth, key=worth.__getitem__)]
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from engine.gguf.stored_tensor import BF16, F16, F32, MXFP4, PLAIN, TensorTypes,
 from engine.kernels import blocks, library
 from engine.kernels.layer import row_bytes_8_bits
 from engine.model.config import ModelConfig
-from engine.model.tensors import Slot, expected_tensors, layer_slots
+from engine.model.tensors import Slot, expected_tensors, head_slot, layer_slots
 
-Q4_1, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q8_0", "Q4_K", "Q6_K"))
+Q4_1, Q5_0, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q5_0", "Q8_0", "Q4_K", "Q6_K"))
 FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
 #: Name of the format of files of plain numbers, whatever their type.
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
@@ -138,14 +138,15 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     """Return the format that keeps a checkpoint as it is.
 
     Plain numbers become bf16, except float16 if the kernel library is there. A quantized file that is not
-    downloaded yet has the format of its name if that is one of Tenon's own, else 4 bits.
+    downloaded yet has the types of the published ones: 8 bits, those of gpt-oss, else Q4_K_M's.
     """
-    if not config.types and config.quantization == type_name(MXFP4):
-        # gpt-oss as it is published: experts in 4 bits, the rest in 16.
-        return stored_format(replace(config, types=_published_types(config)))
+    if not config.types and (config.quantization is None or config.quantization.startswith("Q8")):
+        return weight_format("q8_0" if config.quantization else "bf16")
     if not config.types:
-        wide = config.quantization is not None and config.quantization.startswith("Q8")
-        return weight_format("bf16" if config.quantization is None else "q8_0" if wide else "q4_k_m")
+        widths = {slot.shape[1] for slot in layer_slots(config, config.layers - 1) if len(slot.shape) == 2}
+        if config.quantization != type_name(MXFP4) and not any(width % 256 for width in widths):
+            return weight_format("q4_k_m")
+        return stored_format(replace(config, types=_published_types(config)))
     weights: Counter[int] = Counter()
     for name, shape in expected_tensors(config).items():
         if len(shape) == 2 and name in config.types:
@@ -158,6 +159,14 @@ def stored_format(config: ModelConfig) -> WeightFormat:
 
 
 def _published_types(config: ModelConfig) -> TensorTypes:
-    slots = [slot for index in range(config.layers) for slot in layer_slots(config, index)]
-    experts = {slot.name for slot in slots if slot.of_expert and len(slot.shape) == 2}
-    return TensorTypes({name: MXFP4 if name in experts else BF16 for name in expected_tensors(config)})
+    """Return the types of a quantized file: gpt-oss has experts in 4 bits and the rest in 16.
+
+    llama.cpp's Q4_K_M takes blocks of 32 where blocks of 256 do not fill a row: Q5_0 for Q4_K, and Q8_0 for Q6_K.
+    """
+    slots = [head_slot(config)] + [slot for index in range(config.layers) for slot in layer_slots(config, index)]
+    matrices = [slot for slot in slots if len(slot.shape) == 2]
+    if config.quantization == type_name(MXFP4):
+        experts = {slot.name for slot in matrices if slot.of_expert}
+        return TensorTypes({name: MXFP4 if name in experts else BF16 for name in expected_tensors(config)})
+    types = {(False, True): Q4_K, (True, True): Q6_K, (False, False): Q5_0, (True, False): Q8_0}
+    return TensorTypes({slot.name: types[slot.sensitive, slot.shape[1] % 256 == 0] for slot in matrices})

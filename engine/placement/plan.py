@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -13,13 +13,14 @@ import torch
 from engine.model.config import ModelConfig
 from engine.model.footprint import (
     activation_bytes,
-    cache_bytes,
+    cache_sizes,
     head_bytes,
     layer_sizes,
     stored_layer_bytes,
     weight_bytes,
 )
 from engine.model.linear import DEQUANTIZING_BYTES
+from engine.model.text_states import MOST_STATES
 from engine.model.weight_format import WeightFormat
 from engine.placement.source import Placed, TargetSource
 
@@ -59,6 +60,7 @@ class Sizes:
     config: ModelConfig  # config of the model
     weights: WeightFormat  # format of the weights on the host, which includes the format of keys and values
     context: int  # tokens
+    states: int = MOST_STATES  # states that are kept of a text, where the model has some
 
     @cached_property
     def layers(self) -> tuple[int, ...]:
@@ -98,13 +100,15 @@ class Sizes:
         rows = activation_bytes(self.config, min(_CHUNK_ROWS, self.context), 0)
         return rows + (DEQUANTIZING_BYTES if self.weights.packed else 0)
 
-    def cache(self, layers: int) -> int:
-        """Return the bytes of keys and values of so many layers on the host."""
-        return cache_bytes(replace(self.config, layers=layers), self.context, self.weights)
+    @cached_property
+    def caches(self) -> tuple[int, ...]:
+        """Bytes of each layer's keys and values, or states, on the host."""
+        return cache_sizes(self.config, self.context, self.weights, self.states)
 
-    def device_cache(self, layers: int) -> int:
-        """Return the bytes of keys and values of so many layers on a GPU."""
-        return cache_bytes(replace(self.config, layers=layers), self.context, device_format(self.weights))
+    @cached_property
+    def device_caches(self) -> tuple[int, ...]:
+        """Bytes of each layer's keys and values, or states, on a GPU."""
+        return cache_sizes(self.config, self.context, device_format(self.weights), self.states)
 
 
 def device_format(weights: WeightFormat) -> WeightFormat:
@@ -282,7 +286,7 @@ class PlacementPlan(ABC):
         return Footprint(
             baseline=baseline_bytes,
             weights=sizes.outer + _sum(sizes.layers, [place.host + place.copied for place in self.layers]),
-            cache=sizes.cache(len(self.layers) - self.computed_there),
+            cache=self.host_cache(sizes),
             activations=sizes.computing,
             draft=draft_bytes,
         )
@@ -293,10 +297,18 @@ class PlacementPlan(ABC):
             return Footprint(draft=draft_bytes)
         return Footprint(
             weights=_sum(sizes.device_layers, [place.device for place in self.layers]),
-            cache=sizes.device_cache(self.computed_there),
+            cache=self.device_cache(sizes),
             activations=sizes.device_computing,
             draft=draft_bytes,
         )
+
+    def host_cache(self, sizes: Sizes) -> int:
+        """Return the bytes of keys, values and states of the layers that compute on the host."""
+        return _sum(sizes.caches, [not self.computes_there(place) for place in self.layers])
+
+    def device_cache(self, sizes: Sizes) -> int:
+        """Return the bytes of keys, values and states of the layers that compute on a GPU."""
+        return _sum(sizes.device_caches, list(map(self.computes_there, self.layers)))
 
     def read_bytes(self, sizes: Sizes, width: int) -> int:
         """Return the bytes that a forward of so many rows reads from the disk: all weights that are only there."""
@@ -337,5 +349,5 @@ def spread(layers: int, count: int) -> frozenset[int]:
     return frozenset(index for index in range(layers) if (index + 1) * count // layers > index * count // layers)
 
 
-def _sum(sizes: tuple[int, ...], shares: list[float]) -> int:
+def _sum(sizes: tuple[int, ...], shares: Sequence[float]) -> int:
     return int(sum(size * share for size, share in zip(sizes, shares, strict=True)))

@@ -58,8 +58,8 @@ class SplitPlan(PlacementPlan):
         """Return the plan of the first layers, since these need no way back before the last of them."""
         left = room.device_bytes - sizes.device_computing
         count = 0
-        for size in sizes.device_layers[:most]:
-            left -= size + sizes.device_cache(1)
+        for size, cache in list(zip(sizes.device_layers, sizes.device_caches, strict=True))[:most]:
+            left -= size + cache
             if left < 0:
                 break
             count += 1

@@ -1,9 +1,9 @@
 """Plan of a load: format, context, placement and draft, decided once. Loading carries it out.
 
-If memory is short, keys and values first take 8 bits, if they may; then a context that was not asked for shrinks; then
-layers are streamed from the disk. If memory is left, a context that was not asked for grows to the model's own as far
-as half of what is left holds it, and changes nothing else in the plan. A mode that is about a GPU runs without one
-too, and says so: a reply matters more than the place that computes it.
+If memory is short, fewer states of a text are kept; then keys and values take 8 bits, if they may; then a context that
+was not asked for shrinks; then layers are streamed from the disk. If memory is left, a context that was not asked for
+grows to the model's own as far as half of what is left holds it, and changes nothing else in the plan. A mode that is
+about a GPU runs without one too, and says so: a reply matters more than the place that computes it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
 from engine.model.fused_layer import can_fuse
 from engine.model.tensors import expected_tensors
+from engine.model.text_states import LEAST_STATES
 from engine.model.weight_format import DENSE_BF16, FORMAT_NAMES, WeightFormat, stored_format, weight_format
 from engine.modes import Mode
 from engine.placement import (
@@ -104,22 +105,20 @@ def usual_context(config: ModelConfig) -> int:
     return min(USUAL_CONTEXT, config.context_length)
 
 
-def check_context(config: ModelConfig, context: int | None) -> None:
-    """Refuse a context that the model does not have.
+def check_context(config: ModelConfig, context: int | None) -> int | None:
+    """Return the context to plan with: the model's own in place of a longer one.
 
     Raises:
-        InvalidOption: The context is outside the model's range; the error names the nearest useful value.
+        InvalidOption: The context is too short to be of use; the error names the nearest useful value.
     """
-    if context is None or _LEAST <= context <= config.context_length:
-        return
-    nearest = config.context_length if context > config.context_length else usual_context(config)
+    if context is None or context >= _LEAST:
+        return context and min(context, config.context_length)
     raise InvalidOption(
-        "The context is {context} tokens, but this model takes {least} to {context_length}: "
-        "choose a length between these, or none for the model's own.",
+        "The context is {context} tokens, but it must be at least {least}: choose a longer one, or none for the "
+        "model's own.",
         context=figure(context, ","),
         least=_LEAST,
-        context_length=figure(config.context_length, ","),
-        allowed=Allowed("context", nearest),
+        allowed=Allowed("context", usual_context(config)),
     )
 
 
@@ -200,6 +199,8 @@ class LoadPlan:
     mode: str  # name of the mode, as in ``--mode``
     weights: WeightFormat  # format of the weights, which includes the format of keys and values
     context: int  # tokens of context
+    states: int  # states that are kept of a text, where the model has some
+    state_bytes: int  # bytes of all of them, and of those that a text goes on with
     placement: PlacementPlan  # places of the layers
     device: str  # GPU that is used, as torch calls it; empty for none
     host: Footprint  # bytes on the host
@@ -209,7 +210,7 @@ class LoadPlan:
 
     def sizes(self, config: ModelConfig) -> Sizes:
         """Return the bytes of the model's parts."""
-        return Sizes(config, self.weights, self.context)
+        return Sizes(config, self.weights, self.context, self.states)
 
     @property
     def summary(self) -> str:
@@ -252,7 +253,7 @@ class LoadPlanner:
         seconds: Times of products by format, if they are known better than from the report.
 
     Raises:
-        InvalidOption: the model has no such context, or the number of layers is negative.
+        InvalidOption: the context is too short, or the number of layers is negative.
     """
 
     def __init__(
@@ -263,7 +264,9 @@ class LoadPlanner:
         speed: Callable[[Mode, LoadPlan, Drafts], float],
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
-        check_context(config, options.context)
+        asked, context = options.context, check_context(config, options.context)
+        options = replace(options, context=context)
+        self._asked_beyond = asked if asked != context else None  # tokens of a context that is longer than the model's
         layers = config.layers if options.gpu_layers is None else options.gpu_layers
         if layers < 0:
             raise InvalidOption(
@@ -292,7 +295,7 @@ class LoadPlanner:
 
     def fits(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> bool:
         """Return whether the mode needs no streaming with the smallest context that would do."""
-        smallest = [Sizes(self._config, one, self._smallest) for one in self._formats(weights)]
+        smallest = [Sizes(self._config, one, self._smallest, LEAST_STATES) for one in self._formats(weights)]
         return any(self._fastest(mode, smallest, beside, drafts) for beside in self._places(drafts))
 
     def draft_format(self, draft: DraftKind) -> WeightFormat:
@@ -302,7 +305,7 @@ class LoadPlanner:
     def shortage(self, weights: WeightFormat, drafts: Drafts) -> OutOfMemory:
         """Return the error for a load for which nothing fits, with the least memory that would do."""
         weights, context = self._formats(weights)[-1], self._smallest
-        sizes, room = Sizes(self._config, weights, context), self.room
+        sizes, room = Sizes(self._config, weights, context, LEAST_STATES), self.room
         *_, beside = self._places(drafts)
         taken, _ = _taken(beside)
         resident = taken + ResidentPlan.of(self._config.layers).host(sizes).total
@@ -328,24 +331,24 @@ class LoadPlanner:
 
     def smallest(self, weights: WeightFormat) -> Sizes:
         """Return the sizes with the smallest context that would do."""
-        return Sizes(self._config, weights, self._smallest)
+        return Sizes(self._config, weights, self._smallest, LEAST_STATES)
 
     def least_bytes(self, weights: WeightFormat) -> int:
         """Return the least of the host's memory with which the model runs at all."""
         context = min(self._options.context or self._config.context_length, SMALLEST_CONTEXT)
-        return StreamedPlan.least_bytes(Sizes(self._config, weights, context))
+        return StreamedPlan.least_bytes(Sizes(self._config, weights, context, LEAST_STATES))
 
     def _formats(self, weights: WeightFormat) -> tuple[WeightFormat, ...]:
         return cache_formats(self._config, weights, self._options.kv_cache)
 
     def _sizes(self, weights: WeightFormat) -> list[Sizes]:
-        """Yield the formats with the whole context, then the last one with less and less."""
-        *_, last = formats = self._formats(weights)
-        context = self._wanted
-        sizes = [Sizes(self._config, one, context) for one in formats]
+        """Return the formats with the whole context and fewer states, then the last one with less and less context."""
+        formats, context = self._formats(weights), self._wanted
+        sizes = [Sizes(self._config, formats[0], context)] if self._config.delta else []
+        sizes += [Sizes(self._config, one, context, LEAST_STATES) for one in formats]
         while context > self._smallest:
             context = max(context // 2, self._smallest)
-            sizes.append(Sizes(self._config, last, context))
+            sizes.append(replace(sizes[-1], context=context))
         return sizes
 
     def _places(self, drafts: Drafts) -> Iterator[tuple[DraftPlan, ...]]:
@@ -447,8 +450,8 @@ class LoadPlanner:
 
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
         room = self.room.beside(*_taken(beside))
-        sizes = Sizes(self._config, self._formats(weights)[-1], self._wanted)
-        while sizes.context > self._smallest and (sizes.cache(self._config.layers) > room.host_bytes // _CACHE_SHARE):
+        sizes = Sizes(self._config, self._formats(weights)[-1], self._wanted, LEAST_STATES)
+        while sizes.context > self._smallest and sum(sizes.caches) > room.host_bytes // _CACHE_SHARE:
             sizes = replace(sizes, context=max(sizes.context // 2, self._smallest))
         for one in (sizes, replace(sizes, context=self._smallest)):
             for kind in (StreamedExpertsPlan, StreamedPlan):
@@ -464,6 +467,8 @@ class LoadPlanner:
             mode=mode.name,
             weights=sizes.weights,
             context=sizes.context,
+            states=sizes.states,
+            state_bytes=sum(replace(sizes, context=0).caches),
             placement=placement,
             device=self.room.device if device.total else "",
             host=placement.host(sizes, on_host, self._report.memory.process_bytes),
@@ -475,6 +480,12 @@ class LoadPlanner:
     def _notes(
         self, mode: Mode, placement: PlacementPlan, sizes: Sizes, beside: tuple[DraftPlan, ...]
     ) -> Iterator[str]:
+        if self._asked_beyond is not None:
+            yield say(
+                "The model was trained on texts of up to {most} tokens, so that is its context, and not {asked}.",
+                most=figure(self._config.context_length, ","),
+                asked=figure(self._asked_beyond, ","),
+            )
         if mode.needs_gpu:
             yield from self._gpu_notes(mode, placement, sizes)
         if sizes.weights.cache == torch.int8 and self._options.kv_cache == AUTO:
@@ -585,19 +596,22 @@ def memory_places(
     places = []
     placement = plan.placement
     layers, there = placement.layers, placement.computed_there
+    empty = replace(plan.sizes(config), context=0)
     # Layers whose experts lie elsewhere count where the rest of them lies.
     apart = bool(placement.part("host"))
     if gpu is not None:
         whole = there if apart else sum(place.device == 1.0 for place in layers)
         weights = MemoryShare("weights", plan.on_device.weights, whole, placement.part("device"))
         drafts = [draft for draft in plan.drafts if draft.on_gpu]
-        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, weights, drafts)))
+        states = placement.device_cache(empty)
+        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, states, weights, drafts)))
     here = replace(plan.host, baseline=memory.process_bytes)
     kept = len(layers) - there if apart else sum(place.host + place.copied == 1.0 for place in layers)
     weights = MemoryShare("weights", here.weights, kept, placement.part("host"))
     others = MemoryShare("others", memory.others_bytes)
     drafts = [draft for draft in plan.drafts if not draft.on_gpu]
-    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, weights, drafts), others)))
+    states = placement.host_cache(empty)
+    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, states, weights, drafts), others)))
     if placement.streams:
         read = sum(place.disk == 1.0 for place in layers)
         size_bytes = placement.read_bytes(plan.sizes(config), 1)
@@ -605,11 +619,15 @@ def memory_places(
     return tuple(places)
 
 
-def _shares(taken: Footprint, weights: MemoryShare, drafts: Sequence[DraftPlan]) -> tuple[MemoryShare, ...]:
+def _shares(
+    taken: Footprint, states: int, weights: MemoryShare, drafts: Sequence[DraftPlan]
+) -> tuple[MemoryShare, ...]:
+    rows = taken.cache - states
     shares = (
         MemoryShare("draft", taken.draft, drafts=len(drafts), text_bytes=sum(draft.text_bytes for draft in drafts)),
         weights,
-        MemoryShare("caches", taken.cache, text_bytes=taken.cache),
+        MemoryShare("caches", rows, text_bytes=rows),
+        MemoryShare("states", states, text_bytes=states),
         MemoryShare("buffers", taken.activations + taken.buffers),
         MemoryShare("engine", taken.baseline),
     )

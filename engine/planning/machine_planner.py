@@ -61,7 +61,7 @@ _NOT_TRIED = mark(
 _VOTES_ALONE = mark("It has one draft only, whose own mode does the same.")
 _HARDLY_FASTER = mark("It is not faster than the mode taken by more than speeds differ from one time to the next.")
 _LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that is faster than plain.")
-_GUESSED = mark("Its speed is a guess, because this machine was never measured.")
+_GUESSED = mark("Its speed is predicted from assumed speeds, because this machine was never measured.")
 _NOT_ASKED = mark("Another one was chosen, or is in memory already.")
 _NO_ROOM = mark("It needs {least} of memory even when its layers are read from the disk, and {free} are free.")
 _NO_ROOM_BESIDE_DRAFT = mark(
@@ -132,14 +132,22 @@ class MachinePlan(PlanReport):
         return {**vars(self), "chosen": self.chosen or None, "modes": modes}
 
 
-def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
-    """Return the reason why ``auto`` takes a mode."""
+def reason(chosen: ModePlan | None, plans: Sequence[ModePlan]) -> str:
+    """Return the reason why ``auto`` takes a mode.
+
+    Args:
+        chosen: The mode; None if none can run.
+        plans: All modes, plain decoding first.
+    """
+    plain = plans[0]
     if chosen is None:
         return plain.refusal or say("No mode that this version has can run this model here.")
     rate = chosen.tokens_per_second or 0.0
     speed = f"{figure(rate, '.0f' if rate >= 99.95 else '.1f' if rate >= 1 else '.2g')} tok/s"
     source = say("measured") if chosen.measured else say("predicted")
-    if chosen.mode == "plain":
+    if chosen is plain and max(plan.tokens_per_second or 0.0 for plan in plans) > rate:
+        return say("Auto: plain, {source} at {speed}; others are hardly faster here.", source=source, speed=speed)
+    if chosen is plain:
         return say("Auto: plain, {source} at {speed}; no other mode is faster here.", source=source, speed=speed)
     if plain.tokens_per_second is None:
         return say(
@@ -217,7 +225,7 @@ class MachinePlanner:
             if chosen is None or self._worth(plan) > _WORTH * self._worth(chosen):
                 chosen = plan
         weights = self._loaded_as(chosen or plans[0])
-        name, why, left = "" if chosen is None else chosen.mode, reason(chosen, plans[0]), _HARDLY_FASTER
+        name, why, left = "" if chosen is None else chosen.mode, reason(chosen, plans), _HARDLY_FASTER
         if chosen is not None and not self._speeds.measured and _simply_fits(plans[1]):
             name, why, left = plans[1].mode, say(_LOOKUP), _GUESSED
         ordered = sorted(plans, key=lambda plan: (bool(plan.refusal), -(plan.tokens_per_second or 0.0)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import UnsupportedModel
 from engine.model.config import ModelConfig
-from engine.model.footprint import layer_elements, weight_bytes
+from engine.model.footprint import weight_bytes
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
 from engine.model_file import OpenedModel
@@ -30,16 +30,6 @@ class TargetFacts:
         if mixture is None:
             return self
         return replace(self, config=replace(self.config, mixture=replace(mixture, reuse=reuse)))
-
-    @property
-    def layer_elements(self) -> int:
-        """Weights of a layer: each is multiplied once for each token."""
-        return layer_elements(self.config)
-
-    @property
-    def head_elements(self) -> int:
-        """Weights of the head."""
-        return self.config.vocabulary_size * self.config.hidden_size
 
 
 def target_facts(opened: OpenedModel) -> TargetFacts:

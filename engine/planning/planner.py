@@ -255,8 +255,6 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         opened = open_model(model.reference, lambda _: Path(model.place))
         target = target_facts(opened)
         opened.check_tokenizer()
-        if options.context:
-            options = replace(options, context=min(options.context, target.config.context_length))
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
     except TenonError as error:
         return replace(about, problem=error.message)

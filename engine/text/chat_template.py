@@ -18,7 +18,8 @@ from engine.text.tool_calls.format import ToolFormat
 
 #: What templates call the switch of thinking: Qwen3 and its kin, DeepSeek's and Granite's.
 _SWITCHES = ("enable_thinking", "thinking")
-_EFFORT = "reasoning_effort"
+#: What they call how much is thought: gpt-oss' and Muse-Glimmer's.
+_EFFORTS = ("reasoning_effort", "reasoning_strength")
 _UNSAID = Thinking()
 # A text is as long as the messages in it, and the words around them.
 _MOST_CHARACTERS = 1 << 20
@@ -113,7 +114,7 @@ class ChatTemplate:
             asked = frozenset(self._run(None)["asked"])
         except (TemplateRefused, RequestTooLarge, UnsupportedModel):  # which `render` tells of
             return ""
-        return "effort" if _EFFORT in asked else "switch" if asked.intersection(_SWITCHES) else ""
+        return "effort" if asked.intersection(_EFFORTS) else "switch" if asked.intersection(_SWITCHES) else ""
 
     @cached_property
     def reasoning(self) -> Reasoning:
@@ -226,5 +227,5 @@ def _variables(thinking: Thinking) -> dict[str, bool | str]:
     if thinking.on is not None:
         found |= dict.fromkeys(_SWITCHES, thinking.on)
     if thinking.effort is not None:
-        found[_EFFORT] = thinking.effort
+        found |= dict.fromkeys(_EFFORTS, thinking.effort)
     return found

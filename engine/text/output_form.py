@@ -178,10 +178,10 @@ class TokenMask:
         _, found, after = decoded.partition(self._marks[0])
         if not found:
             return
-        del self._marks[0]
+        mark = self._marks.pop(0)
         self._free.clear()
-        # The token that ends the mark may begin the form, too.
-        if not self._marks and after.strip():
+        # The token that ends the mark may begin the form, too; space after a thought is not of the form.
+        if not self._marks and (after if mark != CLOSE else after.strip()):
             self._ids = self._tokenizer.plain()[0].encode(after, add_special_tokens=False).ids
             self._bits = b""
             try:
@@ -368,11 +368,12 @@ def _call_grammar(tokenizer: Tokenizer, calls: ToolFormat, tools: ToolUse, form:
         return " ".join(filter(None, [x for pair in zip(parts, [*found, ""], strict=True) for x in pair])) or '""'
 
     usable = [tool for tool in tools.offered if tools.only in ("", tool.name)]
-    rules, more = calls.rules(usable, literal, tools.parallel), calls.between
-    again = f" ({literal(more + calls.opening)} call)*" if more is not None and tools.parallel else ""
+    rules = calls.rules(usable, literal, tools.parallel)
+    more = tools.parallel and calls.between is not None
+    again = f" ({calls.lead(literal, again=True)} {literal(calls.opening)} call)*" if more else ""
     if form is None and not tools.required:
         return "\n".join([f"start: call{again}", *rules])
-    start = f"{literal(calls.opening)} call{again}"
+    start = f"{calls.lead(literal, again=False)} {literal(calls.opening)} call{again}"
     if form is not None and not tools.required:
         start = f"{start} | form"
         rules.append(f"form: %json {form.text}")

@@ -7,22 +7,7 @@ from typing import Any
 
 from engine.errors import DraftMismatch
 from engine.gguf.tokenizer import Vocabulary
-from engine.sentences import mark
 from engine.text.tokenizer import Tokenizer
-
-_ANOTHER = mark(
-    "The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; "
-    "choose a draft of the same family."
-)
-_NOT_THE_MODELS = mark(
-    "The draft was made for another vocabulary: token {token_id} is missing in the model and {theirs} in the draft; "
-    "choose a draft of the same family."
-)
-_NOT_THE_DRAFTS = mark(
-    "The draft was made for another vocabulary: token {token_id} is {ours} in the model and missing in the draft; "
-    "choose a draft of the same family."
-)
-
 
 # Metadata of GGUF that names a vocabulary's tokens.
 _TOKENS = tuple(f"tokenizer.ggml.{name}" for name in ("model", "pre", "tokens", "token_type", "merges"))
@@ -46,14 +31,16 @@ def check_pair(target: Tokenizer | Vocabulary, draft: Tokenizer | Vocabulary) ->
     and some give two tokens one text, which says nothing of the second.
 
     Raises:
-        DraftMismatch: with the first id that differs.
+        DraftMismatch: They differ.
     """
     wanted, found = target.tokens(), draft.tokens()
     for token_id in sorted((wanted.keys() | found.keys()) - (target.spelled.keys() | draft.spelled.keys())):
         ours, theirs = wanted.get(token_id), found.get(token_id)
         if ours != theirs and (not ours or not theirs or _spelled(ours) != _spelled(theirs)):
-            sentence = _NOT_THE_MODELS if ours is None else _NOT_THE_DRAFTS if theirs is None else _ANOTHER
-            raise DraftMismatch(sentence, token_id=token_id, ours=repr(ours), theirs=repr(theirs))
+            raise DraftMismatch(
+                "The draft was made for another vocabulary: it cuts text into other pieces than the model; choose a "
+                "draft of the same family."
+            )
 
 
 def _spelled(token: str) -> str:

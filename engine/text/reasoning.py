@@ -15,6 +15,7 @@ from typing import Literal
 
 from engine.families import LINES
 from engine.text.detokenizer import overlap
+from engine.text.tool_calls.argument_calls import ATEM_MARKS
 from engine.text.tool_calls.harmony import CALL, CHANNEL, MARKS, MESSAGE, OPENING, START
 
 OPEN = "<think>"
@@ -218,18 +219,20 @@ class _MarkedReader(ReplyReader):
         return self._said(self._kind, held)
 
 
-class Harmony(Reasoning):
-    """gpt-oss: the analysis channel is the thought, the others are the answer, with calls among them.
+@dataclass(frozen=True, kw_only=True)
+class Channels(Reasoning):
+    """Messages of a reply to different receivers: thoughts, answers, and calls among them, each with a head."""
 
-    Source: https://github.com/openai/harmony.
-    """
-
-    marks = MARKS
-    answer = f"{CHANNEL}final{MESSAGE}"
+    marks: tuple[str, ...]
+    answer: str  # head of an answer
+    thought: str  # head of a thought
+    thinks: str  # text in the head of every thought
+    ends: tuple[str, ...]  # marks that end a message; the first ends a thought
+    calls: re.Pattern[str] | None = None  # finds the tool in the head of a call that has it there alone
 
     def reader(self, opening: str) -> ReplyReader:
         """Return a reader of a reply."""
-        return _HarmonyReader(opening)
+        return _ChannelsReader(self, opening)
 
     def continued(self, prompt: str, opening: str) -> str:
         """Return the prompt with the beginning of a reply."""
@@ -238,19 +241,19 @@ class Harmony(Reasoning):
         if not begins_with_thought(opening):
             return f"{prompt}{self.answer}{opening}"
         thought, closed, answer = opening.lstrip().removeprefix(OPEN).lstrip().partition(CLOSE)
-        begun = f"{prompt}{CHANNEL}analysis{MESSAGE}{thought.rstrip() if closed else thought}"
-        return begun + (f"<|end|>{START}assistant{self.answer}{answer.lstrip()}" if closed else "")
+        begun = f"{prompt}{self.thought}{thought.rstrip() if closed else thought}"
+        return begun + (f"{self.ends[0]}{START}assistant{self.answer}{answer.lstrip()}" if closed else "")
 
 
-_ENDS = (CALL, "<|end|>", "<|return|>", START, CHANNEL)
-_TO = re.compile(r"to=functions\.([^\s<]+)")
 #: Heads are short: what is longer is a text that some other program's model wrote without one.
 _LONGEST_HEAD = 200
 
 
-class _HarmonyReader(ReplyReader):
-    def __init__(self, opening: str) -> None:
+class _ChannelsReader(ReplyReader):
+    def __init__(self, words: Channels, opening: str) -> None:
         super().__init__(opening)
+        self._words = words
+        self._ends = (*words.ends, START, CHANNEL)
         self._head = not opening.strip()  # what comes is a message's head
         self._kind: Kind = "thought" if self._thinks else "answer"
         self._called = False
@@ -271,8 +274,9 @@ class _HarmonyReader(ReplyReader):
                     self._kind = "answer"
                     self._held = self._held.removeprefix(START).removeprefix(CHANNEL)
                 self._head = False
-            at, mark = min(((place, one) for one in _ENDS if (place := self._held.find(one)) >= 0), default=(-1, ""))
-            keep = max(overlap(self._held, one) for one in _ENDS)
+            found_ends = ((place, one) for one in self._ends if (place := self._held.find(one)) >= 0)
+            at, mark = min(found_ends, default=(-1, ""))
+            keep = max(overlap(self._held, one) for one in self._ends)
             inner = self._held[:at] if at >= 0 else self._held[: len(self._held) - keep]
             said += self._said(self._kind, inner)
             self._held = self._held[len(inner) :]
@@ -284,10 +288,10 @@ class _HarmonyReader(ReplyReader):
             self._called, self._head = False, True
 
     def _begin(self, head: str) -> str:
-        called = _TO.search(head)
+        called = self._words.calls.search(head) if self._words.calls else None
         self._called = called is not None
         again = self._thinks or self._answers  # another message follows
-        self._kind = "thought" if called is None and "analysis" in head else "answer"
+        self._kind = "thought" if called is None and self._words.thinks in head else "answer"
         self._blank = True
         if called is not None:
             self._blank = False
@@ -307,17 +311,34 @@ class _HarmonyReader(ReplyReader):
 
 def _is_head(text: str) -> bool:
     begun = text.lstrip()
-    marks = (CHANNEL, START, "to=", "<|constrain|>")
+    marks = (CHANNEL, START, MESSAGE, "to=", "<|constrain|>")
     return len(text) < _LONGEST_HEAD and any(begun.startswith(mark) or mark.startswith(begun) for mark in marks)
 
 
 _THINK = Marked()
-_HARMONY = Harmony()
+#: gpt-oss: the analysis channel is the thought. Source: https://github.com/openai/harmony.
+_HARMONY = Channels(
+    marks=MARKS,
+    answer=f"{CHANNEL}final{MESSAGE}",
+    thought=f"{CHANNEL}analysis{MESSAGE}",
+    thinks="analysis",
+    ends=("<|end|>", CALL, "<|return|>"),
+    calls=re.compile(r"to=functions\.([^\s<]+)"),
+)
+#: Muse-Glimmer: it tells its thoughts to itself. Source: its chat template.
+_MUSE = Channels(
+    marks=ATEM_MARKS,
+    answer=f" to=user{MESSAGE}",
+    thought=f" to=self{MESSAGE}",
+    thinks="to=self",
+    ends=("<|eom|>", "<|eot|>"),
+)
 _OWN = tuple(Marked(own.opened, own.closed, own.marks) for line in LINES if (own := line.thinking) is not None)
 
 
 def template_reasoning(source: str) -> Reasoning:
     """Return the words of a chat template."""
-    if CHANNEL in source and MESSAGE in source:
-        return _HARMONY
+    for words, mark in ((_HARMONY, CHANNEL), (_MUSE, _MUSE.thinks)):
+        if mark in source and MESSAGE in source:
+            return words
     return next((own for own in _OWN if all(mark in source for mark in own.marks)), _THINK)

@@ -410,12 +410,12 @@ def _calibrate_prompt_tokens(
     tokens, replies = load_prompt_tokens(opened.head), list(replies_in(examples))
     if not replies:
         raise InvalidOption(_NO_REPLY)
-    calibration, log = count_probes(decoder, tokens, replies)
+    calibration = count_probes(decoder, tokens, replies)
     if calibration is None:
         raise InvalidOption("None of what these prompt tokens guess ever held: train them for longer.")
     print(
         f"{len(replies)} replies, {calibration.places} places",
-        *probe_lines(calibration, log, tokens.members),
+        *probe_lines(calibration),
         sep="\n",
         file=out,
         flush=True,

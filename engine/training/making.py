@@ -223,7 +223,7 @@ def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example])
     kind = kind_of(opened)
     if kind is PromptTokenDraft:
         tokens, spoken = load_prompt_tokens(opened.head), list(replies_in(examples))
-        calibration = count_probes(decoder, tokens, spoken)[0] if spoken else None
+        calibration = count_probes(decoder, tokens, spoken) if spoken else None
         if calibration is not None:
             write_beside(folder, calibration)
     if kind is MedusaDraft:

@@ -8,7 +8,6 @@ probabilities are counted too.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,12 +23,9 @@ from engine.drafting.fixed_trees import (
     WIDTHS,
     PathCounts,
     RankLog,
-    full_tree,
     greedy_tree,
-    random_tree,
     replay,
     search_tree,
-    simulated_tokens,
     trees_by_rows,
 )
 from engine.drafting.medusa import (
@@ -115,12 +111,8 @@ def replies_of(decoder: Decoder, examples: Sequence[Example]) -> Iterator[tuple[
     """Yield hidden rows, (n - 1, h), and tokens, n, of each reply, as `ranks_of` takes them."""
     for example in examples:
         features = features_of(decoder, [example.ids])[0] if example.features is None else example.features
-        place = 0
-        for learned, run_ in groupby(example.learn):
-            count = len(list(run_))
-            if learned and place and count > 1:
-                yield features[place - 1 : place + count - 2].float(), example.ids[place : place + count]
-            place += count
+        for place, end in _learned(example):
+            yield features[place - 1 : end - 2].float(), example.ids[place:end]
 
 
 def grown_tokens(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> tuple[float, ...]:
@@ -153,12 +145,18 @@ def grown_tokens(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> 
 def replies_in(examples: Sequence[Example]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield each reply of some texts, and all tokens before it."""
     for example in examples:
-        place = 0
-        for learned, run in groupby(example.learn):
-            count = len(list(run))
-            if learned and place and count > 1:
-                yield example.ids[:place], example.ids[place : place + count]
-            place += count
+        for place, end in _learned(example):
+            yield example.ids[:place], example.ids[place:end]
+
+
+def _learned(example: Example) -> Iterator[tuple[int, int]]:
+    """Yield the place and the end of each reply of two tokens and more that something stands before."""
+    place = 0
+    for learned, run in groupby(example.learn):
+        count = len(list(run))
+        if learned and place and count > 1:
+            yield place, place + count
+        place += count
 
 
 def probe_ranks(
@@ -189,8 +187,8 @@ def probe_ranks(
 
 def count_probes(
     decoder: Decoder, tokens: PromptTokens, replies: Sequence[tuple[Sequence[int], Sequence[int]]]
-) -> tuple[PromptTokenCalibration | None, RankLog]:
-    """Return dynamic sparse trees for each of `WIDTHS`, or None if no guess holds, and the log they are counted from.
+) -> PromptTokenCalibration | None:
+    """Return dynamic sparse trees for each of `WIDTHS`, or None if no guess holds.
 
     Args:
         tokens: The prompt tokens.
@@ -199,37 +197,24 @@ def count_probes(
     log = RankLog(tuple(probe_ranks(decoder, tokens, before, reply) for before, reply in replies))
     trees = trees_by_rows(PathCounts(log), [width - 1 for width in WIDTHS], tokens.members)
     if not trees:
-        return None, log
+        return None
     within = log.accuracies.cumsum(1)
-    calibration = PromptTokenCalibration(
+    return PromptTokenCalibration(
         rows=tuple(trees),
         trees=tuple(trees.values()),
         accuracies=tuple(tuple(float(shares[top - 1]) for top in TOPS) for shares in within),
         places=sum(map(len, log.replies)),
     )
-    return calibration, log
 
 
-def probe_lines(calibration: PromptTokenCalibration, log: RankLog, members: int) -> list[str]:
-    """Return tables for users: accuracies by place; tokens of a round by rows, beside full and random trees."""
-    counts, chance = PathCounts(log), random.Random(1)
-    lines = [
+def probe_lines(calibration: PromptTokenCalibration) -> list[str]:
+    """Return tables for users: accuracies by place; tokens of a round by rows."""
+    return [
         "place" + "".join(f"{f'top {top}':>10}" for top in TOPS),
         *(
             f"{place:>5}" + "".join(f"{100 * share:>8.1f} %" for share in shares)
             for place, shares in enumerate(calibration.accuracies, 1)
         ),
-        " rows" + "".join(f"{name:>10}" for name in ("dynamic", "followed", "full", "random")),
+        " rows    tokens",
+        *(f"{rows + 1:>5}{tree.tokens:>10.2f}" for rows, tree in calibration.by_rows.items()),
     ]
-    for rows, tree in calibration.by_rows.items():
-        others = [
-            full_tree(counts, rows, members),
-            random_tree(counts, rows, chance) if members == 1 else None,
-        ]
-        figures = [
-            tree.tokens,
-            simulated_tokens(log, tree),
-            *(1.0 if one is None else one.tokens for one in others),
-        ]
-        lines.append(f"{rows + 1:>5}" + "".join(f"{each:>10.2f}" for each in figures))
-    return lines

@@ -140,7 +140,7 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     ("option", "value", "said", "corrected"),
     [
         ("ram_budget_bytes", 100_000_000, "The memory budget of 0.1 GB is too small", 300_000_000),
-        *chosen([("context", 1 << 24, "this model takes 16 to", 512)], ()),
+        *chosen([("context", 8, "it must be at least 16", 512)], ()),
     ],
 )
 def test_a_setting_that_cannot_be_says_what_would_do_and_its_button_sets_that(

@@ -23,7 +23,7 @@ from engine.messages import (
 )
 from engine.messages.pipe import receive, send
 from engine.model_file import open_draft, open_model
-from engine.modes import AUTO, MODES, in_mode
+from engine.modes import MODES, in_mode
 from engine.process import serve
 
 
@@ -86,10 +86,10 @@ class TenonChild:
     def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
         """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
         before_s = self._cpu_s()
-        drafts: tuple[str, ...] = ()
-        if mode != AUTO:  # of drafts that are there for several modes, those that it takes
-            model, kinds = open_model(self._options.model), MODES[mode].drafts
-            drafts = tuple(name for name in self._options.drafts if kind_of(open_draft(name, model)).kind in kinds)
+        drafts = self._options.drafts
+        if mode in MODES:  # of drafts that are there for several modes, those that it takes
+            model = open_model(self._options.model)
+            drafts = tuple(draft for draft in drafts if kind_of(open_draft(draft, model)).kind in MODES[mode].drafts)
             drafts = drafts if MODES[mode].takes_several else drafts[:1]
         send(
             self._connection,

@@ -42,8 +42,6 @@ from engine.drafting.fixed_trees import (
     PathCounts,
     RankLog,
     SparseTree,
-    full_tree,
-    random_tree,
     trees_by_rows,
 )
 from engine.drafting.medusa import MedusaDraft, ranks_of
@@ -72,6 +70,7 @@ from engine.training.trainer import train
 from engine.training.tree_counts import network_of, probe_ranks, replies_in, replies_of
 from engine.training.twin import Twin
 from tests.benchmarks.lookup_prompts import PROMPTS
+from tests.support.sparse_trees import full_tree, random_tree
 
 KINDS = ("chat", "code", "summary", "list")
 PLACES = 3

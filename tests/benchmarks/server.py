@@ -18,12 +18,10 @@ import asyncio
 import json
 import socket
 import statistics
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -33,6 +31,7 @@ import psutil
 from engine.messages import ChatMessage, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.modes import in_mode
 from engine.server.engine_link import EngineLink
+from tests.support.llama_server import llama_server
 from tests.support.model_server import KEY, scripted_server, serve_command
 from tests.support.real_models import real_model
 
@@ -199,34 +198,6 @@ def clients(addresses: dict[str, str]) -> None:
         print(f"{count:2} clients: {', '.join(told)}", flush=True)
 
 
-@contextmanager
-def llama_server(program: str, model: Path) -> Iterator[str]:
-    """llama.cpp's server with as many slots as Tenon's, each with as much context as a question and its answer take."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    slots = max(CLIENTS)
-    command = [program, "-m", str(model), "-t", "2", "-np", str(slots), "-c", str(slots * 512), "--port", str(port),
-               "--api-key", KEY, "--no-webui"]  # fmt: skip
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(600):
-            try:
-                connection = HTTPConnection("127.0.0.1", port, timeout=1)
-                connection.request("GET", "/health")
-                if connection.getresponse().status == 200:
-                    break
-            except OSError:
-                pass
-            assert running.poll() is None, "llama-server does not run"
-            time.sleep(0.1)
-        yield address
-    finally:
-        running.terminate()
-        running.wait(10)
-
-
 def rest(model: Path) -> None:
     """Memory of server and engine once 64 clients were answered or hung up."""
     with tempfile.TemporaryDirectory() as folder, serve_command(model, Path(folder)) as (running, program):
@@ -293,7 +264,9 @@ def main() -> None:
             running, _ = stack.enter_context(serve_command(model, Path(folder), *own))
             addresses = {"Tenon": running.address}
             if options.llama_server:
-                addresses["llama-server"] = stack.enter_context(llama_server(options.llama_server, model))
+                # As many slots as Tenon's, each with as much context as a question and its answer take.
+                slots = ("-t", "2", "-np", str(max(CLIENTS)), "-c", str(max(CLIENTS) * 512), "--api-key", KEY)
+                addresses["llama-server"] = stack.enter_context(llama_server(options.llama_server, model, *slots))
             clients(addresses)
     else:
         {"one": one, "idle": idle, "rest": rest}[options.part](model)

@@ -9,7 +9,8 @@ time, and the worst reply's.
 
 Cases: lookup on chats and on texts that repeat themselves; a head's chains with lookup beside; trees of the same
 guesses without chances, whose draft takes time as heads' do or a small model's; chains that hold with a fixed chance;
-four and eight texts whose forwards are shared.
+a model's own layer (MTP) whose guesses hold as often as published ones do, beside lookup, whose figure alone comes
+before; four and eight texts whose forwards are shared.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ from engine.decoding.costs import Costs
 from engine.decoding.sequence import AskedRows, TokenSequence
 from engine.decoding.worth import SharedForwards, Worth
 from engine.drafting.drafter import Drafter, NoDrafter
+from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
 from engine.drafting.lookup import MatchChances, PromptLookup
+from engine.drafting.mtp import NextLayerDraft
 from engine.messages import RoundRecord
 from engine.model.token_tree import Draft, DraftShape
 from tests.engine.decoding.test_worth_of_a_head import RECORDED as HEADS
-from tests.engine.decoding.test_worth_of_a_head import large, small
+from tests.engine.decoding.test_worth_of_a_head import RecordedHead, large, small
 from tests.support.fake_machine import FakeMachine
 from tests.support.replayed_text import Replayed, accepted_path, replay
 
@@ -207,6 +210,84 @@ def chains() -> Iterator[tuple[str, tuple[float, float]]]:
                 yield f"chain {acceptance}, row {row_s}, {name}", (sum(speeds) / len(speeds), min(speeds))
 
 
+# Chance of a layer's guess by its place, where those before it held: Qwen3.5-122B's as vllm-ascend's issue 9871 has it
+# with two versions, the lowest that a search for such figures found, and a layer that knows nothing.
+LAYERS = {"good": (0.87, 0.86, 0.83), "usual": (0.77, 0.72, 0.72), "poor": (0.6, 0.48, 0.45), "wrong": (0.01,)}
+# Time of a step, of a further row, and of what a forward takes longer behind a step, as shares of a plain round: a
+# model of 1 billion parameters with a large head, one of 27 billion, and one of 35 billion with 3 billion of experts
+# and others for a token.
+SIZES = {"1B": (0.3, 0.1, 0.05), "27B": (0.05, 0.04, 0.0), "A3B": (0.2, 0.35, 0.0)}
+
+
+class Layer(RecordedHead):
+    """Guesses what a reply says next with some chance by place; its shares are a little too sure."""
+
+    def __init__(self, text: dict[str, Any], holds: Sequence[float], step_s: float, seed: int) -> None:
+        super().__init__({"reply": text["reply"], "guesses": []})
+        self._holds, self._step_s, self._seed = holds, step_s, seed
+
+    def run_chain(
+        self, goes_on: Callable[[Tensor], int | None], known: Callable[[Tensor, Sequence[int]], None]
+    ) -> None:
+        """Run a chain, each step of which takes the same time."""
+        steps = 0
+
+        def counted(logits: Tensor) -> int | None:
+            nonlocal steps
+            steps += 1
+            return goes_on(logits)
+
+        waiting = self.waiting
+        super().run_chain(counted, known)
+        self.seconds = self._step_s * (steps + 0.01 * max(waiting - 4, 0))
+
+    def _logits(self, at: int, path: Sequence[int]) -> Tensor:
+        truth, place = self._reply[at + 1 : at + 2 + len(path)], len(path)
+        draws = random.Random(hash((self._seed, at, tuple(path))))
+        on_it = len(truth) > place and list(path) == truth[:place]
+        mean = self._holds[min(place, len(self._holds) - 1)] if on_it else 0.35
+        share = draws.betavariate(3 * mean, 3 * (1 - mean))
+        tokens = [-3 - draws.randrange(1000), -2]
+        if on_it and draws.random() < share:
+            tokens[0] = truth[place]
+        elif on_it and draws.random() < 0.4 * mean:
+            tokens[1] = truth[place]
+        self._guesses = [[]] * at + [[[0, 0, 0, 0]] * place + [[tokens[0], share**0.8, tokens[1], (1 - share) / 2]]]
+        return super()._logits(at, [0] * place)
+
+
+def layers() -> Iterator[tuple[str, tuple[float, float]]]:
+    """A model's own layer (MTP) beside lookup, and lookup alone."""
+    for (texts, replies), (size, (step, row, pushed)) in product(TEXTS.items(), SIZES.items()):
+
+        def forward_s(rows: int, row: float = row) -> float:
+            return 1.0 + row * (rows - 1)
+
+        cost, matches, replies = Costs(), MatchChances(), replies[:16]
+        alone = []
+        for text in replies:
+            alone.append(
+                replay(text["prompt"], text["reply"], PromptLookup(matches), Worth(PromptLookup(), 15, cost), forward_s)
+            )
+            matches.keep()
+        yield f"layer none, {size}, {texts}", told(alone)
+        for name, holds in LAYERS.items():
+            cost, matches, chances = Costs(step=step), MatchChances(), ShareChances(NextLayerDraft.usual)
+            found = []
+            for seed, text in enumerate(replies):
+                head = Layer(text, holds, step, seed)
+                chain = ChainDraft(cast(FeatureDraft, head), PromptLookup(matches), chances)
+                found.append(
+                    replay(
+                        *(text["prompt"], text["reply"], chain, Worth(chain, 15, cost), forward_s),
+                        draft_s=lambda draft, head=head: head.seconds if draft.steps else 0.0,  # type: ignore[misc]
+                        pushed_out_s=pushed,
+                    )
+                )
+                matches.keep()
+            yield f"layer {name}, {size}, {texts}", told(found)
+
+
 class OneOfSeveral:
     """A recorded chat whose forwards are shared."""
 
@@ -274,7 +355,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path)
     chosen = parser.parse_args()
     found: Figures = {}
-    for cases in (lookup, heads, trees, chains, shared):
+    for cases in (lookup, heads, trees, chains, layers, shared):
         found.update(cases())
     before: Figures = json.loads(chosen.against.read_text(encoding="utf-8")) if chosen.against else {}
     ratios = []

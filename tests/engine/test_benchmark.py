@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import queue
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -169,7 +169,11 @@ def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
 
 
 def test_bench_and_plan_on_the_command_line(
-    monkeypatch: pytest.MonkeyPatch, llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    llama_folder: Path,
+    checkpoint_of: Callable[[str], Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     model = ["--model", str(llama_folder)]
     assert main(["bench", *model, "--modes", "plain", "--max-tokens", "3", "--json"]) == 0
@@ -180,7 +184,11 @@ def test_bench_and_plan_on_the_command_line(
     assert "tok/s" in table
     assert "needs a draft" in table
     assert main(["plan", *model]) == 0
-    assert "Auto: " in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Auto: " in told
+    assert "states" not in told
+    assert main(["plan", "--model", str(checkpoint_of("qwen35"))]) == 0
+    assert "8 states of the text are kept: " in capsys.readouterr().out
     remote = write_outline(tmp_path / "remote", CONFIGS["llama-13b"], size_bytes=26_000_000_000)
     report = Path(__file__).parent / "planning" / "machines" / "laptop-8gb.json"
     draft = write_outline(tmp_path / "draft", CONFIGS["llama-1b"])

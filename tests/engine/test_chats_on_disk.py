@@ -15,12 +15,15 @@ from engine.engine import Engine
 from engine.engine_process import EngineProcess, run_engine
 from engine.loaded_model import LoadedModel
 from engine.messages import (
+    Cancel,
     ChatMessage,
+    CheckLoaded,
     Event,
     Failed,
     Finished,
     Generate,
     KeptChat,
+    LoadedChecked,
     LoadOptions,
     Notice,
     Reply,
@@ -28,7 +31,7 @@ from engine.messages import (
     Unload,
 )
 from tests.support.checkpoints import write_checkpoint
-from tests.support.engine_client import engine_client
+from tests.support.engine_client import EngineClient, engine_client
 from tests.support.heads import make_head
 from tests.support.stand_in import use_gpu
 
@@ -162,6 +165,35 @@ def test_a_chat_whose_folder_is_gone_is_answered_and_not_written(llama_folder: P
     Path(place.folder).rmdir()
     first_turn(llama_folder, place)
     assert not Path(place.folder).exists()
+
+
+@pytest.mark.parametrize("variant", ["llama", "qwen35"])
+def test_a_chat_is_brought_in_before_its_next_message(
+    checkpoint_of: Callable[[str], Path], place: KeptChat, variant: str
+) -> None:
+    model, values = checkpoint_of(variant), {"mode": "plain", "weights": "fp32"}
+    turns = first_turn(model, place, **values)
+    fresh = next_turn(turns, model, None, **values)
+
+    def bring_in(client: EngineClient, cancelled: bool = False) -> type[Event]:
+        options = client.request("", model, **values).options
+        client.engine.submit(CheckLoaded("look", options, place))
+        if cancelled:
+            client.engine.submit(Cancel("look"))
+        return type(client.wait_for((LoadedChecked, Failed)))
+
+    with engine_client() as client:
+        assert bring_in(client) is LoadedChecked  # another model, or none: nothing is read
+        client.answer("Hello", model, max_tokens=1, **values)
+        bring_in(client, cancelled=True)
+        assert bring_in(client) is LoadedChecked
+        files = {path.name: path.read_bytes() for path in Path(place.folder).iterdir()}
+        for path in Path(place.folder).iterdir():
+            path.unlink()
+        kept = client.answer(turns, model, max_tokens=16, kept=place, **values)
+    assert files
+    assert kept.timings.cache_n > len(fresh.prompt_ids) * 0.7
+    assert kept.token_ids == fresh.token_ids
 
 
 def test_a_full_disk_is_told_of_once(llama_folder: Path, place: KeptChat, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,13 @@ import torch
 from gguf import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 
-from engine.errors import WeightsNotFinite
+from engine.errors import TensorMismatch, WeightsNotFinite
 from engine.gguf.header import read_header
 from engine.messages import Notice, OutputForm
 from tests.support.checkpoints import reference_model
 from tests.support.engine_client import EngineClient
 from tests.support.fast_cases import covering
-from tests.support.gguf_files import write_gguf
+from tests.support.gguf_files import edit_gguf, write_gguf
 from tests.support.heads import make_head
 from tests.support.packed_models import load
 
@@ -62,6 +63,34 @@ def test_a_weight_that_is_no_number_is_found_at_the_load(
     assert failed.error.kind == "WeightsNotFinite"
     assert f"The weights in model.safetensors are damaged: {name} holds numbers" in failed.error.message
     assert client.answer(PROMPT, llama_folder, weights=weights, max_tokens=4).token_ids
+
+
+@pytest.mark.parametrize(
+    ("variant", "name"),
+    [
+        ("granite-hybrid", "model.layers.0.mamba.D"),
+        ("lfm3", "model.layers.0.conv.conv.weight"),
+        ("nemotron-h", "backbone.layers.0.mixer.dt_bias"),
+        ("qwen35", "model.layers.0.linear_attn.A_log"),
+    ],
+)
+@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+def test_a_number_of_a_layer_with_states_is_found(
+    weights: str, variant: str, name: str, client: EngineClient, checkpoint_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    model = damaged(checkpoint_of(variant), tmp_path / "model", name, math.nan)
+    failed = client.failure(PROMPT, model, weights=weights, max_tokens=4)
+    assert f"The weights in model.safetensors are damaged: {name} holds numbers" in failed.error.message
+
+
+@pytest.mark.parametrize("variant", ["granite-hybrid", "nemotron-h", "qwen35"])
+def test_a_gguf_file_without_a_tensor_of_such_a_layer_is_refused(variant: str, tmp_path: Path) -> None:
+    write_gguf(reference_model(variant), tmp_path / "model.gguf")
+    metadata = dict(read_header(tmp_path / "model.gguf").metadata)
+    for name in ("ssm_a", "ssm_conv1d.weight", "ssm_out.weight"):
+        place = edit_gguf(tmp_path / "model.gguf", tmp_path / f"{name}.gguf", metadata, left_out=(f"blk.0.{name}",))
+        with pytest.raises(TensorMismatch, match="do not match the GGUF file's metadata"):
+            load(place, "auto")
 
 
 @pytest.mark.parametrize("kind", [Kind.Q8_0, Kind.Q4_K, Kind.MXFP4, Kind.F16])

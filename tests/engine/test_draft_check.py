@@ -53,7 +53,7 @@ def test_each_draft_gets_its_own_sentence(client: EngineClient, tmp_path: Path) 
     problems = _problems(client, model, small, head, gone, TOY_DRAFT)
     assert problems[str(small)] == problems[str(head)] == ""
     assert "There is no model" in problems[str(gone)]
-    assert "The draft was made for another vocabulary: token " in problems[str(TOY_DRAFT)]
+    assert "The draft was made for another vocabulary: it cuts text" in problems[str(TOY_DRAFT)]
     assert "for a model with hidden size 64, and this model's is 32" in _problems(client, narrow, head)[str(head)]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterator
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,20 @@ from engine.messages import (
     TokensCounted,
     Unload,
 )
+from engine.model.text_states import CHUNK
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.fast_cases import chosen
+from tests.support.next_layers import HYBRIDS as WITH_STATES
+from tests.support.next_layers import write_with_next_layer
 
+#: Models whose layers keep a state, or a window and a convolution.
+HYBRIDS = ("granite-hybrid-moe", "lfm3", "nemotron-h-moe", "qwen3-next", "qwen35", "qwen35-moe")
+# The kernel library has no attention with LFM3's gate, and torch's rounds by the width of a forward.
+TRIED = chosen(
+    product(("fp32", "q8_0"), HYBRIDS), (("fp32", "lfm3"), *product(("q8_0",), ("nemotron-h-moe", "qwen35")))
+)
+TRIED = [case for case in TRIED if case.values != ("q8_0", "lfm3")]
 WORDS = "one two three four one two three four one two " * 3
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("The quick brown fox", {"mode": "plain", "max_tokens": 60}),
@@ -69,23 +80,47 @@ def tokens(event: Event) -> tuple[int, ...]:
     return event.reply.token_ids
 
 
-@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
-def test_replies_take_turns_and_are_what_each_is_alone(weights: str, client: EngineClient, llama_folder: Path) -> None:
-    requests = submit(client, llama_folder, weights)
+@pytest.mark.parametrize(("weights", "variant"), [("fp32", "llama"), ("q8_0", "llama"), *TRIED])
+def test_replies_take_turns_and_are_what_each_is_alone(
+    weights: str, variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
+) -> None:
+    folder = checkpoint_of(variant)
+    requests = submit(client, folder, weights)
     ended = wait(client, len(requests))
     added = client.seen(TokensAdded)
     turns = [request_id for request_id, _ in groupby(event.request_id for event in added)]
     assert len(turns) > len(added) / 2
     for request, (prompt, values) in zip(requests, ASKED, strict=True):
         client.engine.submit(Unload())
-        assert (
-            tokens(ended[request.request_id])
-            == client.answer(prompt, llama_folder, weights=weights, **values).token_ids
-        )
+        assert tokens(ended[request.request_id]) == client.answer(prompt, folder, weights=weights, **values).token_ids
 
 
-def test_a_cancel_ends_one_reply_alone(client: EngineClient, llama_folder: Path) -> None:
-    requests = submit(client, llama_folder)
+@pytest.mark.usefixtures("always_drafted")
+@pytest.mark.parametrize(
+    ("weights", "variant"), chosen(product(("fp32", "q8_0"), WITH_STATES), (("fp32", "qwen35"), ("q8_0", "qwen35-moe")))
+)
+def test_replies_with_the_layer_that_drafts_are_what_each_is_alone(
+    weights: str, variant: str, client: EngineClient, tmp_path: Path
+) -> None:
+    write_with_next_layer(tmp_path / "model", variant, "qwen", copies=True)
+    drafted = {"draft": "mtp", "weights": weights, "max_tokens": 40}
+    asked = [(WORDS, {}), (WORDS + "five", {"temperature": 0.8, "seed": 9}), ("abcdefgh", {"draft_width": 4})]
+    alone = [client.answer(prompt, tmp_path / "model", mode="dovetail", **drafted, **own) for prompt, own in asked]
+    assert all(reply.timings.draft_n > 0 for reply in alone)
+    requests = [client.request(prompt, tmp_path / "model", mode="dovetail", **drafted, **own) for prompt, own in asked]
+    for request in requests:
+        client.engine.submit(request)
+    ended = wait(client, len(requests))
+    for request, reply in zip(requests, alone, strict=True):
+        assert tokens(ended[request.request_id]) == reply.token_ids
+
+
+@pytest.mark.parametrize("variant", chosen(["llama", *HYBRIDS], ("llama", "qwen35")))
+def test_a_cancel_ends_one_reply_alone(
+    variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
+) -> None:
+    folder = checkpoint_of(variant)
+    requests = submit(client, folder)
     stopped = requests[0].request_id
     while sum(event.request_id == stopped for event in client.seen(TokensAdded)) < 5:
         client.wait_for(TokensAdded)
@@ -95,9 +130,12 @@ def test_a_cancel_ends_one_reply_alone(client: EngineClient, llama_folder: Path)
     assert isinstance(cut, Finished)
     assert cut.reply.stop_reason == "cancelled"
     assert all(event.reply.stop_reason != "cancelled" for event in last.values() if isinstance(event, Finished))
-    whole = client.answer(ASKED[0][0], llama_folder, weights="fp32", **ASKED[0][1])
+    whole = client.answer(ASKED[0][0], folder, weights="fp32", **ASKED[0][1])
     assert 5 <= len(cut.reply.token_ids) < len(whole.token_ids)
     assert whole.token_ids[: len(cut.reply.token_ids)] == cut.reply.token_ids
+    for request, (prompt, values) in list(zip(requests, ASKED, strict=True))[1:]:
+        alone = client.answer(prompt, folder, weights="fp32", **values)
+        assert tokens(last[request.request_id]) == alone.token_ids
 
 
 def test_a_request_larger_than_the_context_fails_alone(client: EngineClient, llama_folder: Path) -> None:
@@ -209,17 +247,23 @@ def test_the_engine_closes_with_replies_open(client: EngineClient, llama_folder:
     assert {"Cancelled"} >= {event.error.kind for event in ended if isinstance(event, Failed)}
 
 
-def test_conversations_that_take_turns_are_each_found_in_the_cache(client: EngineClient, llama_folder: Path) -> None:
-    texts = ("The quick brown fox jumps", "A language model guesses the next", "one two three four")
+@pytest.mark.parametrize("variant", chosen(["llama", *HYBRIDS], ("llama", "qwen35")))
+def test_conversations_that_take_turns_are_each_found_in_the_cache(
+    variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
+) -> None:
+    folder = checkpoint_of(variant)
+    texts = [4 * text for text in ("The quick brown fox jumps", "A language model guesses the next", "one two three")]
+    # A text with states goes on from one that was kept: within the last chunk, and before the head of a reply.
+    again_read = 5 if variant == "llama" else 5 + CHUNK + 8
     for text in texts:
-        client.answer(text, llama_folder, mode="plain", max_tokens=8)
+        client.answer(text, folder, mode="plain", max_tokens=8)
     for text in texts:
-        again = client.answer(text + " over", llama_folder, mode="plain", max_tokens=8)
-        assert again.timings.cache_n >= len(again.prompt_ids) - 5
+        again = client.answer(text + " over", folder, mode="plain", max_tokens=8)
+        assert again.timings.cache_n >= len(again.prompt_ids) - again_read > 0
         client.engine.submit(Unload())
-        assert again.token_ids == client.answer(text + " over", llama_folder, mode="plain", max_tokens=8).token_ids
+        assert again.token_ids == client.answer(text + " over", folder, mode="plain", max_tokens=8).token_ids
         for each in texts:
-            client.answer(each, llama_folder, mode="plain", max_tokens=8)
+            client.answer(each, folder, mode="plain", max_tokens=8)
 
 
 def test_without_room_the_text_that_was_used_longest_ago_gives_way(

@@ -210,6 +210,22 @@ def test_a_form_waits_for_the_channel_of_the_answer(harmony: Path) -> None:
     assert {tokenizer.decode([int(at)])[:1] for at in np.flatnonzero(allowed)} == {"a", "b", "c"}
 
 
+def test_the_token_that_ends_a_call_s_opening_begins_the_call(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "coder", "llama")
+    tokenizer = train_tokenizer(chat_template=False)
+    tokenizer.add_tokens([AddedToken(">\n", special=False)])
+    tokenizer.chat_template = "{{ tools }}{{ messages }}{{ '<tool_call>\\n<function=' }}"
+    tokenizer.save_pretrained(folder)
+    reader, tool = Tokenizer(folder), Tool("look")
+    mask = TokenMask(reader, (str(folder), str(tmp_path)), *form_grammar(reader, None, ToolUse((tool,))))
+    for token in reader.encode("So: <tool_call>\n"):
+        assert mask.allowed() is None
+        mask.take(token)
+    allowed = mask.allowed()
+    assert allowed is not None
+    assert {reader.decode([int(at)])[:1] for at in np.flatnonzero(allowed)} == {"<"}
+
+
 #: Texts of marks and special tokens where a schema prescribes them, and lengths that keep a random reply short.
 NASTY = Tool(
     "look",

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from engine.loaded_model import LoadedModel
 from engine.messages import (
     ChatMessage,
     CheckLoaded,
     Finished,
     LoadedChecked,
     LoadOptions,
+    LoadProgress,
+    MakePlan,
     ModelLoaded,
+    PlanMade,
     TokensAdded,
     Unload,
 )
@@ -66,6 +70,49 @@ def test_nothing_is_in_memory_without_a_model_nor_another_one(client: EngineClie
     assert not in_memory(client, replace(own, memory="no-such-memory"))
     client.engine.submit(Unload())
     assert not in_memory(client, own)
+
+
+def test_a_draft_that_auto_no_longer_takes_leaves_the_memory(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[str] = []
+    monkeypatch.setattr("engine.run._left", lambda options, planner: left[-1])
+    client.engine.submit(Unload())
+    request = client.request("abc", llama_folder, draft=llama_folder, max_tokens=5)
+    texts, drafts = [], []
+    for why in ("", "It gains nothing.", "It gains nothing."):
+        left.append(why)
+        client.events.clear()
+        finished = client.finish(request)
+        assert isinstance(finished, Finished)
+        model = client.engine._model
+        assert isinstance(model, LoadedModel)
+        texts.append(finished.reply.text)
+        drafts.append((len(model.drafts), len(model.plan.drafts), len(client.seen(ModelLoaded))))
+        assert all(len(sequence.drafts) == len(model.drafts) for sequence in model.sequences._kept)
+        model.settle_anew()
+    assert drafts == [(1, 1, 1), (0, 0, 1), (0, 0, 0)]
+    assert len(set(texts)) == 1
+    assert not client.seen(LoadProgress)
+
+
+def test_a_draft_of_a_mode_that_was_named_stays_in_memory(client: EngineClient, llama_folder: Path) -> None:
+    for mode in ("minions", "off"):
+        request = client.request("abc", llama_folder, draft=llama_folder, max_tokens=5)
+        chosen = replace(request.options, drafts=("off",)) if mode == "off" else in_mode(mode, request.options)
+        assert isinstance(client.finish(replace(request, options=chosen)), Finished)
+        model = client.engine._model
+        assert isinstance(model, LoadedModel)
+        assert len(model.drafts) == 1
+
+
+def test_plans_do_not_wait_for_a_reply(client: EngineClient, llama_folder: Path) -> None:
+    request = client.request("abc", llama_folder, max_tokens=400)
+    client.engine.submit(request)
+    client.wait_for(TokensAdded)
+    client.engine.submit(MakePlan("plan", request.options))
+    assert isinstance(client.wait_for((PlanMade, Finished)), PlanMade)
+    client.wait_for(Finished)
 
 
 def test_it_is_said_while_a_reply_runs(client: EngineClient, llama_folder: Path) -> None:

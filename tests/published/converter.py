@@ -1,6 +1,7 @@
 """Run llama.cpp's own converter on several checkpoints: ``python converter.py LLAMA_CPP JOBS``.
 
-JOBS is a JSON file with a list of objects: ``folder``, ``out``, ``pre``, and the converter's ``options``. The converter
+JOBS is a JSON file with a list of objects: ``folder``, ``out``, ``pre``, the converter's ``options``, and ``raw`` for a
+config that its own transformers does not know, which then adds no values. The converter
 tells a vocabulary by a digest of how it splits a text, so one that stands in for a family's own is told by ``pre``. It
 reads SentencePiece's files with a package that is not here, so ``tokenizer.model`` is a JSON list of pieces, each with
 its score and its kind.
@@ -52,21 +53,19 @@ def main(llama_cpp: str, jobs: str) -> None:
     sys.modules["sentencepiece"] = stand_in
     sys.path.insert(0, llama_cpp)
     import convert_hf_to_gguf
+    from conversion import base
     from conversion.base import TextModel
 
     failed = []
+    known = base.AutoConfig
     by_digest = TextModel.get_vocab_base_pre
     for job in json.loads(Path(jobs).read_text(encoding="utf-8")):
 
         def name(self: Any, tokenizer: Any, job: Any = job) -> str:
-            try:
-                return str(by_digest(self, tokenizer))
-            except NotImplementedError:
-                if job["pre"] is None:
-                    raise
-                return str(job["pre"])
+            return str(job["pre"] or by_digest(self, tokenizer))
 
         TextModel.get_vocab_base_pre = name
+        base.AutoConfig = None if job.get("raw") else known
         sys.argv = ["convert_hf_to_gguf.py", job["folder"], "--outfile", job["out"], "--outtype", "bf16"]
         sys.argv += job.get("options", ())
         try:

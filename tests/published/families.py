@@ -53,6 +53,10 @@ _GPT_OSS = (
     *("<|startoftext|>", "<|endoftext|>", "<|return|>", "<|constrain|>", "<|channel|>", "<|start|>"),
     *("<|end|>", "<|message|>", "<|call|>"),
 )
+_MUSE = (
+    *("<|begin_of_text|>", "<|end_of_text|>", "<|start|>", "<|message|>", "<|eom|>", "<|eot|>"),
+    *("<|patch|>", "<|video|>"),
+)
 _DEEPSEEK_V2_TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}"
     "{{ 'User: ' + message['content'] + '\n\n' }}{% elif message['role'] == 'assistant' %}"
@@ -67,7 +71,7 @@ class Family:
     """A family as it is published.
 
     Attributes:
-        variant: Its tiny checkpoint, a key of `tests.support.checkpoints.VARIANTS`.
+        variant: Its tiny checkpoint, a key of `tests.support.checkpoints.VARIANTS`, or Muse-Glimmer's.
         vocabulary: Name of a vocabulary in llama.cpp's archive (``ggml-vocab-NAME.gguf``), or ``smollm2``.
         pre: llama.cpp's name of how a text is split, where the vocabulary is a stand-in.
         special: Special tokens beside the vocabulary's.
@@ -81,6 +85,7 @@ class Family:
         whole: True for all tokens of the vocabulary. One family of each vocabulary has them; no fast test asks for it.
         says: The form in which a reply of some words is written.
         calls: A call of `get_weather` as the model writes it; empty for what the template writes.
+        next_layer: True for one whose files bring the layer that guesses a token further (MTP).
     """
 
     variant: str
@@ -97,6 +102,7 @@ class Family:
     whole: bool = False
     says: str = "{}"
     calls: str = ""
+    next_layer: bool = False
 
 
 _QWEN2 = Family(
@@ -114,6 +120,17 @@ def _like(family: Family, **changes: Any) -> Family:
     return Family(**{**vars(family), **changes})
 
 
+_QWEN35 = _like(
+    _QWEN2,
+    variant="qwen35",
+    vocabulary="qwen35",
+    template="Qwen3.5-4B.jinja",
+    pre="qwen35",
+    says="They greet me.\n</think>\n\n{}",
+    calls="They ask.\n</think>\n\n<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n"
+    "</function>\n</tool_call><|im_end|>",
+    next_layer=True,
+)
 _LLAMA3 = Family(
     "llama3-rope",
     "llama-bpe",
@@ -211,6 +228,9 @@ FAMILIES = {
     "qwen3": _like(_QWEN2, variant="qwen3", template="Qwen-Qwen3-0.6B.jinja"),
     "qwen3-moe": _like(_QWEN2, variant="qwen3-moe", template="Qwen-Qwen3-0.6B.jinja", changes={"mlp_only_layers": []}),
     "qwen3-coder": _like(_QWEN2, variant="qwen3-moe", template="Qwen3-Coder.jinja", changes={"mlp_only_layers": []}),
+    "qwen3.5": _like(_QWEN35, whole=True),
+    "qwen3.5-moe": _like(_QWEN35, variant="qwen35-moe"),
+    "qwen3-coder-next": _like(_QWEN2, variant="qwen3-next", template="Qwen3-Coder.jinja", next_layer=True),
     "granite": _GRANITE_FAMILY,
     "granite-moe": _like(_GRANITE_FAMILY, variant="granite-moe", template="ibm-granite-granite-4.0.jinja", whole=True),
     "lfm2.5": _LFM2_FAMILY,
@@ -254,6 +274,19 @@ FAMILIES = {
         special=_GPT_OSS,
         says="<|channel|>analysis<|message|>They greet me.<|end|><|start|>assistant<|channel|>final<|message|>{}",
         calls='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
+    ),
+    "muse-glimmer": Family(
+        "muse-glimmer",
+        "gpt-2",
+        "muse-glimmer.jinja",
+        "<|eot|>",
+        ("<|eot|>",),
+        pre="llama4",
+        special=_MUSE,
+        start="<|begin_of_text|>",
+        says=" to=self<|message|>They greet me.<|eom|><|start|>assistant to=user<|message|>{}",
+        calls=' to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n'
+        '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eot|>',
     ),
     "phi-3": Family(
         "phi3",

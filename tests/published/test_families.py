@@ -74,8 +74,8 @@ def _published(is_fast: Callable[[str, str], bool]) -> list[Any]:
 
 #: One family for each way to call a tool, and one without tools.
 _CALLING = (
-    *("llama-3", "mistral", "ministral-3", "qwen3", "qwen3-coder", "granite", "lfm2.5", "deepseek-v3"),
-    *("glm-4.7-flash", "gpt-oss", "gemma-2"),
+    *("llama-3", "mistral", "ministral-3", "qwen3", "qwen3-coder", "qwen3.5", "granite", "lfm2.5", "deepseek-v3"),
+    *("glm-4.7-flash", "gpt-oss", "muse-glimmer", "gemma-2"),
 )
 # A family whose template begins the thought.
 _LONG_THOUGHT = "glm-4.7-flash"

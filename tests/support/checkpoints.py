@@ -416,6 +416,22 @@ def reference_model(variant: str, seed: int = 0, **changes: Any) -> Any:
     return model
 
 
+def muse_glimmer(**changes: Any) -> Any:
+    """Muse-Glimmer of six layers, the second and the last of which see all positions, beside an image encoder.
+
+    Args:
+        **changes: Values of the text part's config.
+    """
+    vision = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    text = {**SIZES, "num_hidden_layers": 6, "head_dim": 32, "sliding_window": 24, **changes}
+    config = transformers.MuseGlimmerConfig(
+        text_config=text, vision_config=vision, out_hidden_size=64, projector_hidden_size=16
+    )
+    model = transformers.MuseGlimmerForConditionalGeneration._from_config(config, attn_implementation="eager").eval()
+    randomize(model, 0)
+    return model
+
+
 def randomize(model: Any, seed: int) -> None:
     """Give every parameter random values of a size that keeps activations near one."""
     generator = torch.Generator().manual_seed(seed)

@@ -27,7 +27,9 @@ def load_decoder(folder: Path, dtype: torch.dtype = torch.float32) -> Decoder:
 def load_reference(folder: Path, dtype: torch.dtype = torch.float32) -> Any:
     """The same checkpoint in transformers, with its plain attention."""
     transformers.utils.logging.disable_progress_bar()
-    return transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
+    config = transformers.AutoConfig.from_pretrained(folder)
+    of = transformers.AutoModelForImageTextToText if "vision_config" in config else transformers.AutoModelForCausalLM
+    return of.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
 
 
 def reference_greedy(model: Any, prompt: Sequence[int], count: int) -> list[int]:

@@ -242,6 +242,16 @@ def write_gguf(
     return kept
 
 
+def _write(
+    writer: gguf.GGUFWriter, name: str, values: Tensor, kind: Kind | Callable[[str], Kind], exact: bool = False
+) -> Tensor:
+    """A tensor, of floats if it is exact; the values that it stands for."""
+    stored = Kind.F32 if exact else kind(name) if callable(kind) else kind
+    numbers = np.ascontiguousarray(values.numpy())
+    writer.add_tensor(name, quantized(numbers, stored), raw_dtype=stored)
+    return torch.from_numpy(dequantized(numbers, stored))
+
+
 def _write_experts(
     writer: gguf.GGUFWriter, name: str, tensor: Tensor, kind: Kind | Callable[[str], Kind], architecture: str
 ) -> Tensor:
@@ -257,10 +267,7 @@ def _write_experts(
     for part, own in zip(parts, names, strict=True):
         layer = _renamed(name, architecture).split(".")[1]
         renamed = f"blk.{layer}.{own}.{'bias' if bias else 'weight'}"
-        stored = Kind.F32 if bias else kind(renamed) if callable(kind) else kind
-        values = np.ascontiguousarray(part.numpy())
-        writer.add_tensor(renamed, quantized(values, stored), raw_dtype=stored)
-        kept.append(torch.from_numpy(dequantized(values, stored)))
+        kept.append(_write(writer, renamed, part, kind, exact=bias))
     if not gpt_oss:
         return torch.cat(kept, 1)
     found = torch.stack(kept, 2).flatten(1, 2) if both else kept[0]
@@ -276,11 +283,7 @@ def _write_heads(
     keys, values = heads.split((config.qk_nope_head_dim, config.v_head_dim), 1)
     kept = []
     for part, own in ((keys.transpose(1, 2), "attn_k_b"), (values, "attn_v_b")):
-        renamed = f"blk.{layer}.{own}.weight"
-        stored = kind(renamed) if callable(kind) else kind
-        numbers = np.ascontiguousarray(part.numpy())
-        writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
-        kept.append(torch.from_numpy(dequantized(numbers, stored)))
+        kept.append(_write(writer, f"blk.{layer}.{own}.weight", part, kind))
     return torch.cat((kept[0].transpose(1, 2), kept[1]), 1).reshape(tensor.shape)
 
 
@@ -297,10 +300,7 @@ def _write_shared(
     kept = []
     for part, own in zip(tensor.float().chunk(1 + both), ("gate", "up") if both else ("down",), strict=True):
         renamed = f"blk.{_renamed(name, architecture).split('.')[1]}.ffn_{own}{end}.weight"
-        stored = kind(renamed) if callable(kind) else kind
-        values = np.ascontiguousarray(part.numpy())
-        writer.add_tensor(renamed, quantized(values, stored), raw_dtype=stored)
-        kept.append(torch.from_numpy(dequantized(values, stored)))
+        kept.append(_write(writer, renamed, part, kind))
     return torch.cat(kept)
 
 
@@ -326,12 +326,10 @@ def _write_recurrent(
 
     def write(part: Tensor, target: str, before: int = 0, columns: bool = False) -> Tensor:
         """Write a part, of which the rows after the first ones, or the columns, are those of value heads."""
-        stored = Kind.F32 if part.ndim < 2 or "conv1d" in target else kind(target) if callable(kind) else kind
         rows = part.t() if columns else part
         turned = torch.cat((rows[:before], _by_place(rows[before:], heads, each, architecture)))
-        numbers = np.ascontiguousarray((turned.t() if columns else turned).numpy())
-        writer.add_tensor(target, quantized(numbers, stored), raw_dtype=stored)
-        kept = torch.from_numpy(dequantized(numbers, stored))
+        turned = turned.t() if columns else turned
+        kept = _write(writer, target, turned, kind, exact=part.ndim < 2 or "conv1d" in target)
         kept = kept.t() if columns else kept
         kept = torch.cat((kept[:before], _by_place(kept[before:], each, heads, architecture)))
         return kept.t() if columns else kept
@@ -347,10 +345,7 @@ def _write_recurrent(
     if "in_proj_qkv." in name or "conv1d" in name:
         return write(values.squeeze(1), renamed, 2 * keys).view(tensor.shape)
     if name.endswith(("in_proj_ba.weight", "linear_attn.norm.weight")):
-        numbers = values.numpy()
-        stored = Kind.F32 if values.ndim < 2 else kind(renamed) if callable(kind) else kind
-        writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
-        return torch.from_numpy(dequantized(numbers, stored))
+        return _write(writer, renamed, values, kind, exact=values.ndim < 2)
     return write(values, renamed, columns="out_proj" in name)
 
 
@@ -395,7 +390,9 @@ def edit_gguf(
         if isinstance(value, (list, Strings)):
             writer.add_array(key, list(value))
         elif key != "general.architecture":
-            writer.add_key_value(key, value, gguf.GGUFValueType.get_type(value))
+            whole = type(value) is int and value >= 0  # llama.cpp reads these as unsigned alone
+            kind = gguf.GGUFValueType.UINT32 if whole else gguf.GGUFValueType.get_type(value)
+            writer.add_key_value(key, value, kind)
     for tensor in header.tensors.values():
         if tensor.name not in left_out:
             raw = np.fromfile(source, np.uint8, tensor.size_bytes, offset=tensor.start)
@@ -514,6 +511,8 @@ def _add_latents(writer: gguf.GGUFWriter, config: Any, rope: dict[str, Any]) -> 
 
 
 def _add_shared_experts(writer: gguf.GGUFWriter, config: Any) -> None:
+    kinds = getattr(config, "mlp_layer_types", ())
+    writer.add_leading_dense_block_count(kinds.count("dense") if kinds else config.first_k_dense_replace)
     writer.add_expert_count(config.n_routed_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_expert_feed_forward_length(config.moe_intermediate_size)
@@ -525,6 +524,12 @@ def _add_shared_experts(writer: gguf.GGUFWriter, config: Any) -> None:
     writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID if sigmoid else gguf.ExpertGatingFuncType.SOFTMAX)
     writer.add_expert_group_count(config.n_group)
     writer.add_expert_group_used_count(config.topk_group)
+
+
+def _add_experts(writer: gguf.GGUFWriter, config: Any) -> None:
+    writer.add_expert_count(config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
 
 
 def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None:
@@ -605,9 +610,7 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
         writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
     elif architecture in ("qwen2moe", "qwen3moe"):
-        writer.add_expert_count(config.num_experts)
-        writer.add_expert_used_count(config.num_experts_per_tok)
-        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        _add_experts(writer, config)
         if architecture == "qwen2moe":  # whose files do not say whether weights are divided by their sum
             writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
         else:
@@ -622,17 +625,14 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         if architecture != "qwen3next":
             writer.add_rope_dimension_sections([11, 11, 10, 0])
         if architecture != "qwen35":
-            writer.add_expert_count(config.num_experts)
-            writer.add_expert_used_count(config.num_experts_per_tok)
-            writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+            _add_experts(writer, config)
             writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     elif architecture == "glm4moe":
         _add_shared_experts(writer, config)
     elif architecture == "lfm2moe":
-        writer.add_expert_count(config.num_experts)
-        writer.add_expert_used_count(config.num_experts_per_tok)
-        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        _add_experts(writer, config)
         writer.add_leading_dense_block_count(config.num_dense_layers)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
     elif architecture == "gpt-oss":
         writer.add_sliding_window(config.sliding_window)
         writer.add_expert_count(config.num_local_experts)
@@ -647,6 +647,7 @@ def _add_nemotron(writer: gguf.GGUFWriter, config: Any, architecture: str) -> No
     width = config.moe_intermediate_size if experts else config.intermediate_size
     writer.add_feed_forward_length([width if kind in ("moe", "mlp") else 0 for kind in kinds])
     writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds])
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
     writer.add_key_length(config.head_dim)
     writer.add_value_length(config.head_dim)
     writer.add_rope_scaling_finetuned(False)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-from types import ModuleType
-
 from PySide6.QtCore import QObject
 
 from app.bridge.typesetter import Typesetter
@@ -23,13 +20,8 @@ class InstantTypesetter(Typesetter):
     def ask(self, formula: Formula) -> None:
         self.asked.append(formula)
         if not self.waits:
-            self.answered.emit(formula, typeset(_library(), formula))
+            self.answered.emit(formula, typeset(load(), formula))
 
     def answer_all(self) -> None:
         for formula in self.asked:
-            self.answered.emit(formula, typeset(_library(), formula))
-
-
-@cache
-def _library() -> ModuleType:
-    return load()
+            self.answered.emit(formula, typeset(load(), formula))

@@ -32,7 +32,10 @@ from tests.support.gguf_files import edit_gguf, write_gguf
 WITH_NEXT_LAYER = ("glm4-moe", "glm4-moe-lite", "deepseek-v3")
 #: The same with layers that keep a state, whose layer has keys and values.
 HYBRIDS = ("qwen3-next", "qwen35", "qwen35-moe")
-#: Names of what joins the inputs, and of the last norm, in DeepSeek's and in Qwen's files.
+#: The same of whose layers each is one half.
+HALVES = ("nemotron-h-moe", "nemotron-h-latent")
+#: Names of what joins the inputs, and of the last norm, in DeepSeek's, Qwen's and Nemotron's files.
+NEMOTRON = ("layers.0.eh_proj", "layers.0.enorm", "layers.0.hnorm", "layers.1.final_layernorm")
 FORMS = {
     "deepseek": ("eh_proj", "enorm", "hnorm", "shared_head.norm"),
     "qwen": ("fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"),
@@ -48,17 +51,18 @@ class NextLayer:
     model: Any
     parts: list[Tensor]  # the map, the norms of embedding and hidden state, and the last norm
     offset: float = 0.0  # added to the weights of norms
+    own: int = 1  # layers of transformers that it is made of
 
     @property
     def layers(self) -> int:
-        return len(self.model.model.layers) - 1
+        return len(self.model.model.layers) - self.own
 
     @torch.no_grad()
     def hidden(self, tokens: list[int]) -> Tensor:
         """The model's hidden states after its final norm, (n, h)."""
         inner = self.model.model
         layers = inner.layers
-        inner.layers = layers[:-1]
+        inner.layers = layers[: self.layers]
         try:
             return inner(torch.tensor([tokens]), use_cache=False).last_hidden_state[0]
         finally:
@@ -68,7 +72,7 @@ class NextLayer:
     def guesses(self, tokens: list[int], features: Tensor) -> tuple[Tensor, Tensor]:
         """Logits and hidden states of rows that join a hidden state, (n, h), with the token after it."""
         join, token_norm, feature_norm, last_norm = self.parts
-        embedded = self._normed(self.model.model.embed_tokens(torch.tensor(tokens)), token_norm)
+        embedded = self._normed(self.model.get_input_embeddings()(torch.tensor(tokens)), token_norm)
         rows = torch.cat((embedded, self._normed(features, feature_norm)), -1) @ join.T
         made = self._normed(self._through(rows[None])[0], last_norm)
         return self.model.lm_head(made), made
@@ -83,16 +87,20 @@ class NextLayer:
         return found
 
     def _through(self, rows: Tensor) -> Tensor:
-        layer = self.model.model.layers[-1]
-        count = rows.shape[1]
+        layer, count = self.model.model.layers[-1], rows.shape[1]
         mask = torch.full((count, count), -torch.inf).triu(1)[None, None]
         positions = torch.arange(count)[None]
+        if self.own > 1:
+            for half in self.model.model.layers[self.layers :]:
+                rows = half(rows, attention_mask=mask, position_ids=positions)
+            return rows
         rotation = self.model.model.rotary_emb(rows, positions)
         made = layer(rows, attention_mask=mask, position_ids=positions, position_embeddings=rotation)
         return made[0] if isinstance(made, tuple) else made
 
     def _normed(self, rows: Tensor, weight: Tensor) -> Tensor:
-        epsilon = self.model.config.rms_norm_eps
+        config = self.model.config
+        epsilon = config.layer_norm_epsilon if self.own > 1 else config.rms_norm_eps
         return rows * (rows.square().mean(-1, keepdim=True) + epsilon).rsqrt() * (weight + self.offset)
 
 
@@ -102,6 +110,10 @@ def _made(variant: str, copies: bool, **changes: Any) -> NextLayer:
         kinds = VARIANTS[variant][1].get(key)
         if kinds:
             values |= {key: [*kinds, kind], "num_hidden_layers": len(kinds) + 1}
+    if variant in HALVES:
+        kinds = [*VARIANTS[variant][1]["layers_block_type"], "full_attention", "moe"]
+        # GGUF knows one width of networks
+        values |= {"layers_block_type": kinds, "num_hidden_layers": len(kinds), "intermediate_size": 64}
     if variant in HYBRIDS:
         kinds = [*["linear_attention"] * 3, "full_attention"]
         values |= {"layer_types": [*kinds, "full_attention"], "num_hidden_layers": len(kinds) + 1}
@@ -120,11 +132,11 @@ def _made(variant: str, copies: bool, **changes: Any) -> NextLayer:
             torch.eye(hidden, 2 * hidden),
             torch.ones(hidden),
             torch.ones(hidden),
-            model.model.norm.weight.detach(),
+            (model.model.norm_f if variant in HALVES else model.model.norm).weight.detach(),
         ]
     if copies:
         parts[1:3] = [part - offset for part in parts[1:3]]
-    return NextLayer(model, parts, offset)
+    return NextLayer(model, parts, offset, 2 if variant in HALVES else 1)
 
 
 def write_with_next_layer(
@@ -143,7 +155,17 @@ def write_with_next_layer(
     save(layer.model, folder)
     tensors = load_file(folder / "model.safetensors")
     start = own = f"model.layers.{layer.layers}."
-    if form == "qwen":
+    names = FORMS[form]
+    if variant in HALVES:
+        start, names = "mtp.", NEMOTRON
+        first = next(iter(tensors)).partition(".")[0]
+        for half in range(2):
+            own = f"{first}.layers.{layer.layers + half}."
+            tensors = {
+                (f"mtp.layers.{half}.{name.removeprefix(own)}" if name.startswith(own) else name): value
+                for name, value in tensors.items()
+            }
+    elif form == "qwen":
         start = "mtp."
         tensors = {
             (f"mtp.layers.0.{name.removeprefix(own)}" if name.startswith(own) else name): value
@@ -152,11 +174,11 @@ def write_with_next_layer(
     else:  # the files repeat what the layer shares with the model
         tensors[f"{start}embed_tokens.weight"] = tensors["model.embed_tokens.weight"].clone()
         tensors[f"{start}shared_head.head.weight"] = tensors["lm_head.weight"].clone()
-    tensors |= {f"{start}{name}.weight": part for name, part in zip(FORMS[form], layer.parts, strict=True)}
+    tensors |= {f"{start}{name}.weight": part for name, part in zip(names, layer.parts, strict=True)}
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     config["num_hidden_layers"] = layer.layers
-    for key in ("mlp_layer_types", "layer_types"):
+    for key in ("mlp_layer_types", "layer_types", "layers_block_type"):
         if config.get(key):
             config[key] = config[key][: layer.layers]
     if form == "deepseek":  # Qwen's may say nothing
@@ -164,6 +186,10 @@ def write_with_next_layer(
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     train_tokenizer().save_pretrained(folder)
     return layer
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def write_gguf_with_next_layer(
@@ -175,12 +201,22 @@ def write_gguf_with_next_layer(
     raw, path, last = folder.parent / "raw.gguf", folder / "model-Q8_0.gguf", f"blk.{layer.layers}."
     layer.model.load_state_dict(write_gguf(layer.model, raw, kind, train_tokenizer()))
     metadata = dict(read_header(raw).metadata)
+    prefix = metadata["general.architecture"]
+    if layer.own > 1:  # both halves are one block
+
+        def joined(name: str) -> str:
+            behind = name.removeprefix(f"blk.{layer.layers + 1}.")
+            moved = behind.replace("attn_norm", "post_attention_norm")
+            return name if behind == name else f"{last}{moved}"
+
+        lists = {key: value[:-1] for key, value in metadata.items() if len(_list(value)) == layer.layers + layer.own}
+        metadata |= {**lists, f"{prefix}.block_count": layer.layers + 1}
+        raw = edit_gguf(raw, folder.parent / "joined.gguf", metadata, joined)
     names = [name for name in read_header(raw).tensors if name.startswith("blk.")]
     own = {
         f"{last}nextn.{name}.weight": (part + layer.offset if name.endswith("norm") else part).numpy()
         for name, part in zip(("eh_proj", "enorm", "hnorm", "shared_head_norm"), layer.parts, strict=True)
     }
-    prefix = metadata["general.architecture"]
     whole = {**metadata, f"{prefix}.nextn_predict_layers": 1}
     if beside:
         inner = tuple(name for name in names if not name.startswith(last))

@@ -29,6 +29,7 @@ from engine.messages import (
     Event,
     Failed,
     Finished,
+    KeptChat,
     Load,
     LoadOptions,
     Memory,
@@ -154,7 +155,7 @@ class ScriptedWorkspace(Workspace):
         self.set_engine(state)
         self.engine.sent.clear()
 
-    def _check(self, options: LoadOptions, then: Callable[[bool], None]) -> None:
+    def _check(self, options: LoadOptions, then: Callable[[bool], None], kept: KeptChat | None = None) -> None:
         """The engine's answer, at once: drafts that are not loaded need a load, and every other number of it."""
         held = self.model.options
         if held is None:

@@ -18,9 +18,8 @@ from app.chat.model_entries import DraftOffer, InstalledEntry, ListedModel, Miss
 from app.settings.settings import Settings
 from engine.errors import EngineStopped, TenonError
 from engine.hub import hub_endpoint
-from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, catalogue_model, search_catalogue
+from engine.hub.catalogue import CatalogueModel, catalogue, catalogue_model, search_catalogue
 from engine.hub.model_folders import models_folder
-from engine.hub.repository import DEFAULT_QUANTIZATION
 from engine.hub.titles import names_base, title_of_model
 from engine.messages import (
     DownloadStatus,
@@ -295,15 +294,16 @@ def listed(model: CatalogueModel) -> ListedModel:
         title=model.title,
         owner=model.safetensors_repo.partition("/")[0],
         licence=model.licence,
-        type="MXFP4" if "quantization_config" in model.config else DEFAULT_QUANTIZATION,
+        type=model.type,
         context=model.context_length,
-        size_bytes=model.typical_bytes(Q4_K_M_BITS),
+        size_bytes=model.typical_bytes(),
         parameters=model.parameters,
         active_parameters=model.active_parameters,
         # The original weights may be; what is fetched are the quantized ones.
         gated=False,
         drafts=model.drafts,
         heads=model.heads,
+        own_head=model.own_head,
         about=model.about,
         catalogued=True,
         older=model.older,
@@ -367,7 +367,7 @@ def draft_offer(reference: str) -> DraftOffer:
     model = catalogue_model(reference)
     if model is None:
         return DraftOffer(reference, title_of_model(reference), is_head=True)
-    return DraftOffer(reference, model.title, size_bytes=model.typical_bytes(Q4_K_M_BITS))
+    return DraftOffer(reference, model.title, size_bytes=model.typical_bytes())
 
 
 class Forecasts(QObject):

@@ -164,7 +164,7 @@ class MessageCommands(QObject):
         reply = self._in_hand(_has_code)
         if isinstance(reply, ReplyView):
             viewport = self._page.transcript.viewport()
-            code = reply.blocks.code_above(reply.blocks.mapFrom(viewport, viewport.rect().bottomLeft()).y())
+            code = reply.blocks.split.code_above(reply.blocks.mapFrom(viewport, viewport.rect().bottomLeft()).y())
             QGuiApplication.clipboard().setText(code or "")
             self._page.said.emit(tr("The code is copied."), False)
 
@@ -221,7 +221,7 @@ def _can_copy(view: MessageView) -> bool:
 
 
 def _has_code(view: MessageView) -> bool:
-    return isinstance(view, ReplyView) and view.blocks.has_code
+    return isinstance(view, ReplyView) and view.blocks.split.has_code
 
 
 def messages_in_hand(column: MessageColumn) -> list[MessageView]:

@@ -25,7 +25,6 @@ from app.ui.transcript.transcript import Transcript
 from app.words import mark, tr
 from engine.errors import TenonError
 from engine.messages import Attachment
-from engine.modes import named_drafts
 
 _FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matters.")
 _TO_SERVER = mark("What you write goes to {server}, {address}. Replies can be wrong, so check what matters.")
@@ -132,6 +131,7 @@ class ChatPage(QWidget):
         self._workspace = workspace
         self.current: int | None = None  # the conversation that is shown; None for a blank one
         self._empty = True
+        self._model_ref = ""  # the model that figures are shown of
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         theme.formulas.use(workspace.typesetter)
@@ -249,8 +249,8 @@ class ChatPage(QWidget):
         workspace.turns.conversation_replaced.connect(self._conversation_replaced)
         workspace.turns.branched.connect(self.open)
         workspace.model.changed.connect(self._engine_changed)
-        workspace.model.loaded.connect(self._ask_what_drafts_gain)
-        workspace.plans.answered.connect(self._show_header)
+        workspace.model.loaded.connect(workspace.plans.ask_for_chosen)
+        workspace.plans.answered.connect(self._show_plan)
         workspace.model.loaded.connect(self._show_last_replies)
         workspace.model.changed.connect(self.show_draft)
         self.composer.send_requested.connect(self._send)
@@ -305,6 +305,7 @@ class ChatPage(QWidget):
         self.composer.draft_button.set_running("")
         self.composer.set_busy(False)
         self._show_last_replies()
+        self._show_plan()
 
     @Slot()
     def _show_last_replies(self) -> None:
@@ -330,14 +331,12 @@ class ChatPage(QWidget):
         self.composer.draft_button.show_choice(self._workspace.draft(), self._workspace.memory())
 
     @Slot()
-    def _ask_what_drafts_gain(self) -> None:
-        if named_drafts(self._workspace.draft()):
-            self._workspace.plans.ask_for_chosen()
-
-    @Slot()
-    def _show_header(self) -> None:
-        workspace = self._workspace
-        self.header.set_engine(workspace.model.state, draft_words(workspace.plans.chosen, workspace.draft()))
+    def _show_plan(self) -> None:
+        """Show what the plan says of the chosen draft, and the mode of Auto until a reply tells it."""
+        plan = self._workspace.plans.chosen
+        self.header.set_engine(self._workspace.model.state, draft_words(plan, self._workspace.draft()))
+        if plan is not None and not self.composer.draft_button.running:
+            self.composer.draft_button.set_running(plan.chosen)
 
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty
@@ -361,9 +360,10 @@ class ChatPage(QWidget):
     def _show_last_reply(self, reply: Message) -> None:
         self.composer.set_busy(reply.state.unfinished)
         if reply.statistics is not None:
-            # The model may have been loaded with another context since.
+            # The model may have been loaded with another context since; another model counts other tokens.
             limit = self._workspace.model.context_of(reply.model) or reply.statistics.context_limit
-            self.composer.meter.set_usage(reply.statistics.context_used, limit)
+            goes_on = reply.state.unfinished or reply.model == self._workspace.model.state.model_ref
+            self.composer.meter.set_usage(reply.statistics.context_used, limit if goes_on else 0)
             if reply.state.unfinished:  # one that is done may have been asked for in another mode
                 self.composer.draft_button.set_running(reply.statistics.mode)
 
@@ -492,7 +492,11 @@ class ChatPage(QWidget):
         if state.sentence and self._workspace.replies.active_conversation is None:
             # Once everybody has heard of it: the reply that was cut may say the same, and once is enough.
             QTimer.singleShot(0, self, self._say_engine_sentence)
-        self._show_header()
+        if state.model_ref != self._model_ref:
+            self._model_ref = state.model_ref
+            self.composer.draft_button.set_running("")
+            self._show_last_replies()
+        self._show_plan()
         self.refresh_options()
         self._say_where(state)
         self.transcript.message_views.set_engine(state)

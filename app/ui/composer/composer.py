@@ -88,7 +88,7 @@ class DraftButton(QAbstractButton):
         self._theme = theme
         self._drafts: tuple[str, ...] = ()
         self._memory = AUTO
-        self._running = ""
+        self.running: str = ""  # the mode that ran, or would run; empty while that is not known
         self._lists_memories = False
         self.popup: ChoicePopup | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -106,8 +106,8 @@ class DraftButton(QAbstractButton):
     def words(self) -> str:
         """The draft, the mode that ran if it was left to Tenon, and the memory if that was chosen."""
         words = draft_words(self._drafts)
-        if self._running and not self._drafts:
-            words = f"{words}: {mode_title(self._running)}"
+        if self.running and not self._drafts:
+            words = f"{words}: {mode_title(self.running)}"
         if self._memory != AUTO:
             words = tr("{draft}, {memory}", draft=words, memory=tr(MEMORY_TITLES[self._memory]))
         return words
@@ -115,13 +115,13 @@ class DraftButton(QAbstractButton):
     def show_choice(self, drafts: tuple[str, ...], memory: str) -> None:
         """Show what was chosen."""
         if (drafts, memory) != (self._drafts, self._memory):
-            self._drafts, self._memory, self._running = drafts, memory, ""
+            self._drafts, self._memory, self.running = drafts, memory, ""
             self._describe()
 
     def set_running(self, mode: str) -> None:
         """Say which mode runs."""
-        if mode != self._running:
-            self._running = mode
+        if mode != self.running:
+            self.running = mode
             self._describe()
 
     def sizeHint(self) -> QSize:

@@ -40,6 +40,7 @@ _COLORS: dict[MemoryUse, str] = {
     "draft": "map",
     "weights": "acc",
     "caches": "g2",
+    "states": "g2",
     "buffers": "g3",
     "engine": "g3",
     "others": HATCHED,
@@ -49,6 +50,7 @@ _USES: dict[MemoryUse, str] = {
     "weights": mark("weights"),
     "draft": mark("draft"),
     "caches": mark("caches when full"),
+    "states": mark("states when all are kept"),
     "buffers": mark("buffers"),
     "engine": mark("the engine itself"),
     "others": mark("others"),
@@ -274,7 +276,7 @@ def share_words(share: MemoryShare) -> str:
         name = tr("%n layer(s)", share.layers)
     elif share.drafts > 1:
         name = tr("%n draft(s)", share.drafts)
-    least = share.size_bytes - (share.text_bytes if share.use != "caches" else 0)
+    least = share.size_bytes - (share.text_bytes if share.use not in ("caches", "states") else 0)
     return f"{name} {gigabytes_from(least, share.size_bytes)}"
 
 

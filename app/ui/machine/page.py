@@ -32,7 +32,7 @@ from app.ui.machine.words import (
     power_words,
     result_words,
     source_words,
-    speed_figure,
+    speed_and_source,
     speed_words,
 )
 from app.ui.models.wording import joined
@@ -194,7 +194,7 @@ def _plan_lines(plan: PlanReport) -> list[str]:
 def _prediction(mode: ModePrediction) -> str:
     if mode.refusal or mode.tokens_per_second is None:
         return mode.refusal
-    words = [tr("about {speed} tok/s", speed=speed_figure(mode.tokens_per_second))]
+    words = [speed_and_source(mode)]
     if mode.first_token_s is not None:
         words.append(tr("first token {time}", time=figures.duration(1e3 * mode.first_token_s)))
     for device, taken in mode.memory_bytes.items():

@@ -22,7 +22,7 @@ from app.chat.modes import Choice, mode_title
 from app.ui import figures
 from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes_from
-from app.ui.machine.words import plan_notes, source_words, speed_figure
+from app.ui.machine.words import plan_notes, source_words, speed_and_source, speed_figure
 from app.ui.painting import mirrored, paint_icon, paint_words, painted
 from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.theme.theme import TextStyle, Theme
@@ -323,7 +323,7 @@ class PlanTable(QWidget):
     def _describe(self) -> None:
         said = []
         for row in self.rows:
-            words = row.refusal or tr("about {speed} tok/s", speed=speed_figure(row.tokens_per_second or 0.0))
+            words = row.refusal or speed_and_source(row)
             parts = (f"{mode_title(row.mode)}: {words}", _summary(row), self._reason(row))
             said.append(". ".join(part for part in parts if part))
         self.setAccessibleName(tr("Plan"))

@@ -189,9 +189,7 @@ class ModelCard(QFrame):
         number, _, unit = figures.speed(tokens_per_second).rpartition(" ")
         ranged = content.plainly and not installed and tokens_per_second >= 1
         self._speed.setText(speed_range(prediction) if ranged else number)
-        self._unit.setText(
-            tr("{unit}, a guess", unit=unit) if prediction.basis == "guess" else tr("{unit} predicted", unit=unit)
-        )
+        self._unit.setText(tr("{speed} predicted", speed=unit))
         self._about.setText(tr(model.about) if model.about else "")
         self._about.setVisible(bool(model.about))
         self._pace.setText(pace_in_words(tokens_per_second))

@@ -109,9 +109,8 @@ class _Row:
         self.licence.setText(licence)
         self.speed.setText(speed)
         self.mode.setText(best_mode(prediction) if runs and prediction is not None else "")
-        self.draft.setText(
-            tr("Paired") if model.drafts else tr("Heads") if model.heads else tr("None yet") if not problem else ""
-        )
+        kinds = ((model.own_head, tr("Its own")), (model.drafts, tr("Paired")), (model.heads, tr("Heads")))
+        self.draft.setText(next((words for has, words in kinds if has), "" if problem else tr("None yet")))
         set_kind(self.draft, "" if model.has_draft else "sub")
         tone, icon = ("bad", "x") if problem else ("quiet", "")
         words = tr("Cannot run") if problem else ""

@@ -230,7 +230,8 @@ class ModelShelf:
     def details(self, model: ListedModel) -> ModelDetails:
         """Return what there is to know of a model that can be fetched."""
         copy, prediction = self._copy_of(model), self._known(model)
-        drafts = [draft_offer(reference) for reference in (*model.drafts, *model.heads)]
+        own = (OWN_HEAD,) if model.own_head else ()
+        drafts = [draft_offer(reference) for reference in (*own, *model.drafts, *model.heads)]
         size_bytes = self._store.forecasts.sizes.get(model.reference, model.size_bytes)
         parameters = ""
         if model.parameters:

@@ -19,11 +19,12 @@ _WORDS_PER_TOKEN = 0.75
 # 238 words a minute: Brysbaert 2019, "How many words do we read per minute?", silent reading of English non-fiction.
 _READING_WORDS_PER_S = 238 / 60
 _SOURCES: dict[Basis, str] = {
-    "guess": mark("a guess, because this machine is not measured yet"),
+    "guess": mark("predicted, since this machine is not measured yet"),
     "busy": mark("predicted from measurements made while other programs were busy"),
     "rest": mark("predicted from measurements made here"),
 }
-# Half the width of the range around a predicted speed, as a share of it: chosen, not measured.
+# Half the width of the range around a predicted speed, as a share of it. Chosen: predictions and measurements were
+# recorded together on too few machines to derive a width, so it tells no more than which source is to be trusted less.
 _ERRORS: dict[Basis, float] = {"guess": 0.5, "busy": 0.3, "rest": 0.2}
 # 50 Mbit/s, in bytes.
 _USUAL_BYTES_PER_S = 6_250_000
@@ -93,7 +94,7 @@ def pace_in_words(tokens_per_second: float) -> str:
 
 
 def speed_range(prediction: Prediction) -> str:
-    """Return the speeds to expect as a range without the unit: "12 to 17"; a guess is a wider one."""
+    """Return the speeds to expect as a range without the unit: "12 to 17"."""
     speed, error = prediction.tokens_per_second or 0.0, _ERRORS[prediction.basis]
     least, most = (figures.digits(speed * share, 2) for share in (1 - error, 1 + error))
     return least if least == most else tr("{least} to {most}", least=least, most=most)

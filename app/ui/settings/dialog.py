@@ -23,7 +23,7 @@ from app.ui.parts import PlainQuestion
 from app.ui.settings.fields import ChoiceField, Fields
 from app.ui.settings.layout import Arrangement, Foot, Head, PageList
 from app.ui.settings.pages import PageStack, PageView
-from app.ui.settings.rows import FieldChoices, RowStates, SettingRow, TokenRow
+from app.ui.settings.rows import ActionRow, FieldChoices, RowStates, SettingRow, TokenRow
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -314,11 +314,13 @@ class DeskActions(QObject):
         self._desk = desk
         self._access = access
         self._token: TokenRow | None = None
+        self._readings: ActionRow | None = None
         dialog.stack.made.connect(self._page_made)
         for page in dialog.stack.pages():
             self._page_made(page)
         desk.exported.connect(self._exported)
         desk.imported.connect(self._imported)
+        desk.readings_measured.connect(self._readings_measured)
         access.told.connect(self._token_told)
 
     @Slot(object)
@@ -327,6 +329,9 @@ class DeskActions(QObject):
         for name, row in page.action_rows.items():
             if name in _FOLDERS:
                 row.show_detail(str(self._desk.folder(_FOLDERS[name])))
+            elif name == "erase_readings":
+                self._readings = row
+                self._desk.measure_readings()
             elif isinstance(row, TokenRow):
                 self._token = row
                 row.kept.connect(self._access.keep)
@@ -345,6 +350,8 @@ class DeskActions(QObject):
             self._export()
         elif name == "import_settings":
             self._import()
+        elif name == "erase_readings":
+            self._desk.measure_readings(erase=True)
         elif name == "erase_everything":
             self.erase_wanted.emit()
 
@@ -387,6 +394,12 @@ class DeskActions(QObject):
             )
         elif not self._dialog.pending.changes():
             self._dialog.say(tr("The file has the settings that are already in use."))
+
+    @Slot(float)
+    def _readings_measured(self, size_bytes: float) -> None:
+        if self._readings is not None:
+            self._readings.show_detail(figures.size(int(size_bytes)) if size_bytes else tr("Nothing"))
+            self._dialog.stack.arrange()
 
     @Slot(str)
     def _token_told(self, problem: str) -> None:

@@ -129,19 +129,30 @@ class CodeHighlighter(QSyntaxHighlighter):
         if self._lexer is None:
             theme.lexers.came.connect(self._lexer_came)
         self._code: str | None = None
+        self._final = False
+        self._reader = QTimer(self, singleShot=True, interval=0)
+        self._reader.timeout.connect(self._read)
         self._whole: list[list[Span]] = []  # of the first lines
         self._shown: dict[int, list[Span]] = {}
 
     def read(self, code: str, final: bool) -> None:
-        """Lex the code and recolour what differs, if more of it has come than lexing again costs, or it is final."""
+        """Lex the code if more of it has come than lexing again costs, or it is final; that takes a turn of its own."""
         read = len(self._code or "")
         if code == self._code or (not final and _SHARE * (len(code) - read) < len(self._before) + len(code)):
             return
-        self._code = code
-        if self._lexer is None:
+        first, self._code, self._final = self._code is None, code, final
+        if first or not final:
+            self._read()
+        else:
+            self._reader.start()
+
+    @Slot()
+    def _read(self) -> None:
+        """Lex the code and recolour what differs."""
+        if self._lexer is None or self._code is None:
             return
-        lines = spans_by_line(self._before + code, self._lexer)[self._before.count("\n") :]
-        self._whole = lines if final else lines[:-1]
+        lines = spans_by_line(self._before + self._code, self._lexer)[self._before.count("\n") :]
+        self._whole = lines if self._final else lines[:-1]
         others = [number for number, spans in self._shown.items() if spans != self._spans(number, "")]
         if len(others) > _MOST_LINES_ALONE:  # Qt lays out all that follows each of them
             self.rehighlight()
@@ -155,11 +166,8 @@ class CodeHighlighter(QSyntaxHighlighter):
             return
         self._theme.lexers.came.disconnect(self._lexer_came)
         self._lexer = self._theme.lexers.lexer(language)
-        if self._code is None:
-            self.rehighlight()
-        else:
-            code, self._code = self._code, None
-            self.read(code, final=True)
+        self._final = True
+        self._reader.start()
 
     def highlightBlock(self, text: str) -> None:
         number = self.currentBlock().blockNumber()

@@ -204,7 +204,7 @@ def style_markdown(
         cursor.setPosition(block.position() + block.length() - 1, QTextCursor.MoveMode.KeepAnchor)
         level = block.blockFormat().headingLevel()
         style = _HEADINGS.get(level, TextStyle.HEADING_3) if level else None
-        _space_block(cursor, block, previous, theme.type.line_height(style) if style else height)
+        space_block(cursor, block, previous, theme.type.line_height(style) if style else height)
         if muted:
             quiet = QTextCharFormat()
             quiet.setForeground(theme.color("sub"))
@@ -222,7 +222,8 @@ def leading_px(theme: Theme, style: TextStyle) -> int:
     return round((theme.type.line_height(style) - QFontMetricsF(theme.font(style)).height()) / 2)
 
 
-def _space_block(cursor: QTextCursor, block: QTextBlock, previous: QTextBlock | None, height: int) -> None:
+def space_block(cursor: QTextCursor, block: QTextBlock, previous: QTextBlock | None, height: int) -> None:
+    """Give a block its line height in px, and the space above it: less between items of a list."""
     shape = QTextBlockFormat()
     shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
     in_list = block.textList() is not None

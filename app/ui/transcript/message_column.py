@@ -17,7 +17,7 @@ from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.message_views import MessageView, MessageViews, TranscriptSelection
-from app.ui.transcript.reply_blocks import Piece, Section
+from app.ui.transcript.sections import Piece, Section
 from app.words import tr
 
 _MARGIN_PX = 12

@@ -1,18 +1,12 @@
-"""The blocks of one message while it streams in and after: parsed and made of widgets near the view, heights elsewhere.
-
-A text is split once, in pieces, into sections. A section far from the view keeps no blocks: where it begins, what the
-splitter knew there, and about how high it is. Near the view it is split again, and its blocks become widgets.
-"""
+"""The blocks of one message while it streams in and after: widgets near the view, heights elsewhere."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import islice, pairwise, takewhile
+from collections.abc import Callable, Iterator
+from itertools import islice, takewhile
 from operator import attrgetter
-from sys import maxsize
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, QUrl, Signal, Slot
@@ -21,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.chat.conversation import Stretches
-from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, PlainSplitter
+from app.chat.markdown_blocks import Block, BlockKind
 from app.chat.search import places, visible_text
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.block_widgets import (
@@ -35,6 +29,7 @@ from app.ui.transcript.block_widgets import (
 )
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.prose import ProseBlock, ThoughtBlock
+from app.ui.transcript.sections import FENCE, SECTION, Piece, Section, Size, SplitText, size_of
 from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.text_marks import Stretch, clipped, stretches_of_blocks
 
@@ -45,60 +40,12 @@ _WIDGET, _PARSED = 250, 2
 _CELL = 12  # a character in a table
 _WORK = 2_500  # in one turn of the event loop
 _AT_ONCE = 12_000  # work of a short text, which is all widgets before it is seen, so that its height is right
-_SECTION, _MOST_BLOCKS = 8_000, 500  # characters and blocks of a section
-_FED, _FED_EACH = 8_000, 1_000  # characters that are parsed at once, and in pieces after these
+_FED = 8_000  # characters that are split at once; more come in pieces
 _READ_BEFORE = 2_000  # characters of a code that its highlighter reads before a further part of it
-_FENCE = re.compile(r"^ *(?:```|~~~).*\n", re.MULTILINE)
 _SLICE_MS = 8.0
 _KEPT = 2.0  # heights of the view from it, within which widgets are kept
-_LETTER_PX, _GAP_PX, _HALF_LINE = 7.4, 10, 50  # of an estimate; half a line in characters
+_LETTER_PX = 7.4  # of an estimate
 _TALLEST_PX = 4_000_000  # Qt's widgets end at 16 million; heights of what is far from the view share these
-
-
-# What the height of some blocks depends on: px of what is not running text, at the usual size; lines of running text;
-# characters of these that may need more lines.
-Size = tuple[int, int, int]
-
-
-@dataclass(slots=True, eq=False)
-class Piece:
-    """A block near the view: a widget, or a height before that is made."""
-
-    section: Section
-    block: Block
-    widget: BlockWidget | None = None
-    found: int = -1  # places that a search found while it is no widget; -1 where they are not counted
-    thought: int = -1  # number of the thought that it is a part of
-    width: int = -1  # that the height is of; -1 where it is to be found again
-    height: int = 0
-    top: int = maxsize  # until it is placed
-
-    def forget_height(self) -> None:
-        """Let it be laid out again."""
-        self.width = self.section.width = -1
-
-
-@dataclass(slots=True, eq=False)
-class Section:
-    """A part of the text: pieces near the view, a height elsewhere."""
-
-    splitter: BlockSplitter  # what has been read before it
-    fed: int = 0  # characters that the splitter has read
-    thoughts: int = 0  # number of thoughts that begin before it
-    pieces: list[Piece] = field(default_factory=list)
-    last: BlockKind | None = None  # kind of its last block that is shown
-    code: bool = False  # True if a code begins or ends in it
-    size: Size = (0, 0, 0)
-    thought: int = -1  # number of the thought that all of it is a part of
-    found: int = -1  # places that a search found; -1 where they are not counted
-    width: int = -1  # that the height and the places of its pieces are of; -1 where they are to be found again
-    height: int = 0
-    top: int = maxsize  # until it is placed
-
-    @property
-    def begin(self) -> int:
-        """Place in the text where its first block begins."""
-        return self.splitter.begin
 
 
 class ReplyBlocks(QWidget):
@@ -120,15 +67,12 @@ class ReplyBlocks(QWidget):
         self.theme = theme
         theme.changing.connect(self._drop_widgets)
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
-        self._unread = PlainSplitter() if plain else BlockSplitter()
-        self._splitter = self._unread.copy()
-        self.sections: list[Section] = [Section(self._unread, top=0)]  # the last one is still written
+        self.split = SplitText(plain, self._end_section)
+        self.sections = self.split.sections  # the last one is still written
         self._near: list[Section] = []  # those that have pieces
         self._final = 0  # number of pieces of the last section that no more text changes
         self._unfolded: set[int] = set()  # numbers of thoughts
         self.unfolding = False  # True while the height changes because the user shows or hides something
-        self.text: str = ""  # the Markdown so far
-        self._fed = 0  # characters of it that are parsed
         self._complete = False
         self._caret: bool | None = None
         self._caret_in: ProseBlock | CodeBlock | None = None
@@ -136,7 +80,6 @@ class ReplyBlocks(QWidget):
         self._width = -1
         self._seen: tuple[int, int] | None = None  # from where to where it is in view, in px
         self._spent = 0  # work of this turn of the event loop
-        self._telling = False  # True while the height changes
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted: list[Stretch] = []
@@ -155,6 +98,11 @@ class ReplyBlocks(QWidget):
         self._builder.timeout.connect(self._build_more)
 
     @property
+    def text(self) -> str:
+        """The Markdown so far."""
+        return self.split.text
+
+    @property
     def widgets(self) -> list[BlockWidget]:
         """The blocks that are widgets now, in their order."""
         return [piece.widget for piece in self._pieces() if piece.widget is not None]
@@ -162,47 +110,7 @@ class ReplyBlocks(QWidget):
     @property
     def settled(self) -> bool:
         """True if all of the text is parsed and what is near the view is made of widgets."""
-        return self._fed == len(self.text) and not self._builder.isActive()
-
-    @property
-    def has_code(self) -> bool:
-        """True if a block is code."""
-        return any(section.code for section in self.sections) or any(map(_begins_code, self.sections[-1].pieces))
-
-    def code_above(self, bottom: int) -> str | None:
-        """Return the last code that begins above a place in px, else the first, or None without any."""
-        coded = [at for at, section in enumerate(self.sections) if section.code]
-        if any(map(_begins_code, self.sections[-1].pieces)):
-            coded.append(len(self.sections) - 1)
-        above = bisect_left(coded, bottom, key=lambda at: self.sections[at].top)
-        for number in range(max(above, 1) - 1, -1, -1):
-            at = coded[number]
-            pieces = self._pieces_of(self.sections[at])
-            begun = [place for place, piece in enumerate(pieces) if _begins_code(piece)]
-            begun = [place for place in begun if pieces[place].top < bottom] or (begun[:1] if not number else [])
-            if begun:
-                return self._code_from(at, pieces, begun[-1])
-        return None
-
-    def _code_from(self, at: int, pieces: list[Piece], place: int) -> str:
-        """Return the code that begins with a piece of a section, and goes on in others."""
-        words = [pieces[place].block.text]
-        rest = pieces[place + 1 :]
-        while True:
-            further = list(takewhile(_goes_on_with_code, rest))
-            words += [f"{piece.block.joined}{piece.block.text}" for piece in further]
-            if len(further) < len(rest):
-                return "".join(words)
-            at, rest = at + 1, []
-            for section, after in pairwise(islice(self.sections, at, None)):
-                if section.code or not section.splitter.in_code or not after.splitter.in_code:
-                    break
-                words += [section.splitter.joined or "", self._markdown(section)]  # all of it
-                at += 1
-            if at < len(self.sections):
-                rest = self._pieces_of(self.sections[at])
-            if not rest:
-                return "".join(words)
+        return self.split.whole and not self._builder.isActive()
 
     def change_text(self, text: str) -> None:
         """More has come: shown at once when the last time is long enough ago."""
@@ -221,58 +129,26 @@ class ReplyBlocks(QWidget):
             for piece in self._pieces():
                 if piece not in first:
                     _discard(piece)
-            self._splitter, self._fed, self._final = self._unread.copy(), 0, 0
-            self.sections = [Section(self._unread, top=0)]
-            self.sections[0].pieces = first
+            self.split.restart()
+            self.sections[0].pieces, self._final = first, 0
             for piece in first:
                 piece.section = self.sections[0]
             self._near = self.sections[:]
             self._unfolded.clear()
             self._counted, self._chosen = 0, None
-        self.text = text
-        if len(text) - self._fed <= _FED:
-            self._split(_FED)
+        self.split.text = text
+        if len(text) - self.split.fed <= _FED:
+            self.split.read(_FED)
         else:
             self._feeder.start()
 
-    def _split(self, most: int) -> None:
-        """Split some more of the text, in characters."""
-        end = min(len(self.text), self._fed + most)
-        while self._fed < end:
-            step = self.text[self._fed : min(end, self._fed + _FED_EACH)]
-            self._splitter.feed(step)
-            self._fed += len(step)
-            blocks = self._splitter.frozen
-            if blocks and (self._fed - self.sections[-1].fed >= _SECTION or len(blocks) >= _MOST_BLOCKS):
-                self._seal(blocks)
-
-    def _skip(self) -> bool:
-        """Let the last section end where a block surely begins, without splitting up to there."""
-        lines = self.text.count("\n", self._fed, self._fed + _SECTION)
-        length = _SECTION * _MOST_BLOCKS // max(lines, _MOST_BLOCKS)
-        end = self._splitter.skip(self.text, self._fed + length, self._fed + 2 * length)
-        if end:
-            _drop(self.sections[-1].pieces, 0)
-            self._fed = end
-            self._seal(self._splitter.frozen)
-        return end > 0
-
-    def _seal(self, blocks: list[Block]) -> None:
-        """Let the last section end with these blocks and what was skipped, and begin another one."""
-        last = self.sections[-1]
-        text = self.text[last.begin : self._splitter.begin]
-        gaps = text.count("\n\n")
-        lines = text.count("\n") - gaps
-        last.size = (_GAP_PX * gaps, lines, max(0, len(text) - _HALF_LINE * lines))
-        last.code = _FENCE.search(text) is not None
-        last.thought = last.thoughts if last.splitter.in_thought and self._splitter.in_thought else -1
-        last.last, last.width = BlockKind.PARAGRAPH, -1
-        self._splitter.frozen = []
+    def _end_section(self, last: Section, blocks: list[Block], skipped: bool) -> None:
+        """Share the pieces of the section that has ended with the one that begins."""
         final, self._final = self._final, 0
-        thoughts = last.thoughts + sum(block.kind is BlockKind.THINK and block.joined is None for block in blocks)
-        after = Section(self._splitter.copy(), self._fed, thoughts)
-        self.sections.append(after)
+        if skipped:
+            _drop(last.pieces, 0)
         if last.pieces:
+            after = self.sections[-1]
             after.pieces = last.pieces[len(blocks) :]
             del last.pieces[len(blocks) :]
             for piece in after.pieces:
@@ -285,10 +161,9 @@ class ReplyBlocks(QWidget):
     def _feed(self) -> None:
         """Split some more of the text."""
         begun = perf_counter()
-        while self._fed < len(self.text) and (perf_counter() - begun) * 1000 < _SLICE_MS:
-            if self._fed > self.sections[-1].fed or not self._skip():
-                self._split(_FED_EACH)
-        if self._fed == len(self.text):
+        while not self.split.whole and (perf_counter() - begun) * 1000 < _SLICE_MS:
+            self.split.read_on()
+        if self.split.whole:
             self._feeder.stop()
             self.refresh()
 
@@ -348,7 +223,7 @@ class ReplyBlocks(QWidget):
         self._forget_heights()
 
     def _show_drafted(self, section: Section) -> None:
-        start, end = self._range_of(section)
+        start, end = self.split.range_of(section)
         first = max(0, bisect_left(self._drafted, (start, start)) - 1)
         parts = clipped(takewhile(lambda stretch: stretch[0] < end, islice(self._drafted, first, None)), start, end)
         texts = [piece.block.text for piece in section.pieces]
@@ -378,12 +253,12 @@ class ReplyBlocks(QWidget):
         """Count the places in one more section; return the work in characters, or 0 if all are counted."""
         if self._pattern is None or self._counted == len(self.sections):
             return 0
-        if self._fed < len(self.text) and self._counted == len(self.sections) - 1:
-            return _SECTION  # comes as soon as it is split
+        if not self.split.whole and self._counted == len(self.sections) - 1:
+            return SECTION  # comes as soon as it is split
         section = self.sections[self._counted]
         self._found_in(section)
         self._counted += 1
-        start, end = self._range_of(section)
+        start, end = self.split.range_of(section)
         return max(end - start, 1)
 
     def _found_in(self, section: Section) -> int:
@@ -391,7 +266,7 @@ class ReplyBlocks(QWidget):
         if section.pieces:
             return sum(map(self._found_at, section.pieces))
         if section.found < 0:
-            section.found = self._places_in("<think>" * section.splitter.in_thought + self._markdown(section))
+            section.found = self._places_in("<think>" * section.splitter.in_thought + self.split.markdown(section))
         return section.found
 
     def _found_at(self, piece: Piece) -> int:
@@ -456,7 +331,7 @@ class ReplyBlocks(QWidget):
             seen: True without the texts between them that are no widgets.
         """
         for section in self._near if seen else self.sections:
-            if not section.pieces and (text := self._markdown(section)):
+            if not section.pieces and (text := self.split.markdown(section)):
                 yield text, section.splitter.joined
             for piece in section.pieces:
                 if piece.widget is not None:
@@ -464,30 +339,12 @@ class ReplyBlocks(QWidget):
                 elif not seen:
                     yield piece.block.source, piece.block.joined
 
-    def _range_of(self, section: Section) -> tuple[int, int]:
-        at = bisect_right(self.sections, section.fed, key=attrgetter("fed"))
-        return section.begin, self.sections[at].begin if at < len(self.sections) else len(self.text)
-
-    def _markdown(self, section: Section) -> str:
-        """Return a section's Markdown without what parts it from the next one."""
-        at = bisect_right(self.sections, section.fed, key=attrgetter("fed"))
-        start, end = self._range_of(section)
-        joined = self.sections[at].splitter.joined if at < len(self.sections) else None
-        text = self.text[start:end]
-        return text.rstrip("\n") if joined is None else text.removesuffix(joined)
-
     # --- what is seen -----------------------------------------------------------------------------------------
 
     def see(self, top: int, bottom: int) -> None:
         """Make widgets of what is from here to there or near it, in px, and give up those that are far away."""
-        elsewhere = self._seen is None or abs(top - self._seen[0]) > bottom - top
         self._seen = (top, bottom)
-        if not self._telling and (elsewhere or not self._builder.isActive()):
-            self._build_more()
-        elif self._telling and self._spent < _WORK:
-            self._build_seen()
-        else:
-            self._builder.start()
+        self._build_seen()
 
     def place_of(self, character: int) -> int:
         """Return where a block begins that a character of the text is in, in px."""
@@ -507,13 +364,18 @@ class ReplyBlocks(QWidget):
         found = section.pieces[at] if at >= 0 else section
         return found, y - found.top
 
+    def _spend(self, work: int) -> None:
+        """Count work of this turn of the event loop; what does not fit into it is left to the next one."""
+        self._spent += work
+        self._builder.start()
+
     @Slot()
     def _build_more(self) -> None:
         self._spent = 0
         self._build_seen()
 
     def _build_seen(self) -> None:
-        if self._seen is None or self._fed < len(self.text):
+        if self._seen is None or not self.split.whole:
             return
         top, bottom = self._seen
         room = bottom - top
@@ -536,7 +398,7 @@ class ReplyBlocks(QWidget):
         while missing and self._spent < _WORK:
             self._build(missing.pop(0))
             changed = True
-        if missing or unparsed or changed:
+        if missing or unparsed:
             self._builder.start()
         if changed:
             self._show_caret()
@@ -582,28 +444,10 @@ class ReplyBlocks(QWidget):
     def _pieces(self) -> Iterator[Piece]:
         return (piece for section in self._near for piece in section.pieces)
 
-    def _pieces_of(self, section: Section) -> list[Piece]:
-        """Return a section's pieces, which are made for the moment if it has none."""
-        if section.pieces or section is self.sections[-1]:
-            return section.pieces
-        found = [Piece(section, block) for block in self._blocks_of(section)]
-        for piece in found:
-            piece.top = section.top
-        return found
-
-    def _blocks_of(self, section: Section) -> list[Block]:
-        splitter = section.splitter.copy()
-        after = self.sections[bisect_right(self.sections, section.fed, key=attrgetter("fed"))]
-        for start in range(section.fed, after.fed, _FED_EACH):
-            splitter.feed(self.text[start : min(start + _FED_EACH, after.fed)])
-        if after.begin == after.fed:
-            splitter.finish()
-        return splitter.frozen
-
     def _parse(self, section: Section) -> None:
         """Make the pieces of a section that has none."""
-        blocks = self._blocks_of(section)
-        self._spent += _WIDGET + _PARSED * len(blocks)
+        blocks = self.split.blocks_of(section)
+        self._spend(_WIDGET + _PARSED * len(blocks))
         self._give(section, blocks or [_EMPTY], 0)
 
     def _give(self, section: Section, blocks: list[Block], first: int) -> None:
@@ -617,10 +461,11 @@ class ReplyBlocks(QWidget):
             piece.block = block
             piece.found = -1
             piece.forget_height()
-            self._spent += 0 if piece.widget is None else _work(block)
-            if piece.widget is not None and not show_in_place(piece.widget, block, self._complete):
-                _discard(piece)
-                self._build(piece)
+            if piece.widget is not None:
+                self._spend(_work(block))
+                if not show_in_place(piece.widget, block, self._complete):
+                    _discard(piece)
+                    self._build(piece)
         _drop(pieces, len(blocks))
         pieces += [Piece(section, block) for block in islice(blocks, len(pieces), None)]
         section.width = -1
@@ -657,13 +502,13 @@ class ReplyBlocks(QWidget):
             return self._fitted[1]
         if self._width not in (-1, width):
             self._drop_far(0)
-            self._least_height = self._spent = 0
+            self._least_height = 0
         self._width = width
-        far = 0
+        far, estimate = 0, self._estimates(width)
         for section in self.sections:
             if not section.pieces:
                 if section.width != width:
-                    section.height = 0 if self._hides(section.thought) else self._estimate(section.size, width)
+                    section.height = 0 if self._hides(section.thought) else estimate(section.size)
                     section.width = width
                 far += section.height
         squeezed = min(1.0, _TALLEST_PX / max(far, 1))
@@ -686,6 +531,7 @@ class ReplyBlocks(QWidget):
 
     def _place(self, section: Section, top: int, before: BlockKind | None, width: int) -> tuple[int, BlockKind | None]:
         """Place a section's pieces; return where they end, and the kind of the last one."""
+        estimate = self._estimates(width)
         for piece in section.pieces:
             hidden = self._folds(piece)
             if not hidden:
@@ -700,19 +546,18 @@ class ReplyBlocks(QWidget):
                 elif piece.widget is not None:
                     piece.height = piece.widget.fit(width)
                 else:
-                    piece.height = self._estimate(_size(block), width)
+                    piece.height = estimate(size_of(block))
             if piece.widget is not None and (moved or piece.width != width):
                 piece.widget.setGeometry(0, top, width, piece.height)
             piece.width = width
             top += piece.height
         return top, before
 
-    def _estimate(self, size: Size, width: int) -> int:
-        """Height in px, at a width, of what has never been laid out."""
-        scale = self.theme.type.px(1000) / 1000
-        px, lines, wrapped = size
-        needed = lines + wrapped * _LETTER_PX * scale / max(width, 1)
-        return round(px * scale + needed * self.theme.type.line_height(TextStyle.READING))
+    def _estimates(self, width: int) -> Callable[[Size], int]:
+        """Return what estimates heights in px, at a width, of what has never been laid out."""
+        scale, line = self.theme.type.px(1000) / 1000, self.theme.type.line_height(TextStyle.READING)
+        wraps = _LETTER_PX * scale / max(width, 1)
+        return lambda size: round(size[0] * scale + (size[1] + size[2] * wraps) * line)
 
     def _fit_unconfirmed(self, unconfirmed: UnconfirmedText, width: int, bottom: int) -> int:
         """Place the guess from where the text ends, or on a line of its own below; return where it ends."""
@@ -735,19 +580,18 @@ class ReplyBlocks(QWidget):
         self._timer.stop()
         self._show_guess()
         last = self.sections[-1]
-        whole = self._fed == len(self.text)
-        blocks = [*self._splitter.frozen, *(self._splitter.tail() if whole else ())]
+        whole, splitter = self.split.whole, self.split.splitter
+        blocks = [*splitter.frozen, *(splitter.tail() if whole else ())]
         if not blocks and self._caret is not None and len(self.sections) == 1:
             blocks = [_EMPTY]  # for the caret to stand in
         self._give(last, blocks, self._final)
-        self._final = len(self._splitter.frozen)
+        self._final = len(splitter.frozen)
         unseen = self._seen is None
         most = _AT_ONCE if unseen and len(self.sections) <= 2 else _WORK
         if whole and (self._seen is None or self.height() <= 2 * self._seen[1] - self._seen[0]):
             for piece in reversed(last.pieces if unseen else last.pieces[-2:]):  # before the reader's eyes
                 if self._spent < most:
                     self._build(piece)
-        self._spent = 0
         self._show_caret()
         self._tell_height()
         self._refreshed_at = perf_counter()
@@ -758,7 +602,7 @@ class ReplyBlocks(QWidget):
         if piece.widget is not None or self._folds(piece):
             return
         block = piece.block
-        self._spent += _work(block)
+        self._spend(_work(block))
         before = self._code_before(piece) if block.kind is BlockKind.CODE and block.joined == "\n" else ""
         piece.widget = widget = make_block_widget(self.theme, block, self, before)
         piece.forget_height()
@@ -794,12 +638,12 @@ class ReplyBlocks(QWidget):
             if one.block.joined is None or sum(map(len, words)) > _READ_BEFORE:
                 return "".join(reversed(words))
         start = self.text.find("\n", max(0, section.begin - _READ_BEFORE)) + 1
-        fence = [match.end() for match in _FENCE.finditer(self.text, start, section.begin)]
+        fence = [match.end() for match in FENCE.finditer(self.text, start, section.begin)]
         return "".join((self.text[fence[-1] if fence else start : section.begin], *reversed(words)))
 
     @Slot()
     def _copy_code(self) -> None:
-        code = self.code_above(self.sender().y() + 1)  # type: ignore[attr-defined]
+        code = self.split.code_above(self.sender().y() + 1)  # type: ignore[attr-defined]
         QGuiApplication.clipboard().setText(code or "")
 
     def _show_caret(self) -> None:
@@ -827,34 +671,11 @@ class ReplyBlocks(QWidget):
 
     def _tell_height(self) -> None:
         self._fitted = None
-        telling, self._telling = self._telling, True
         self.height_changed.emit()
-        self._telling = telling
-
-
-def _begins_code(piece: Piece) -> bool:
-    return piece.block.kind is BlockKind.CODE and piece.block.joined is None
-
-
-def _goes_on_with_code(piece: Piece) -> bool:
-    return piece.block.kind is BlockKind.CODE and piece.block.joined is not None
 
 
 def _work(block: Block) -> int:
     return _WIDGET + len(block.text) * (_CELL if block.kind is BlockKind.TABLE else 1)
-
-
-def _size(block: Block) -> Size:
-    lines = block.text.count("\n") + 1
-    if block.kind is BlockKind.CODE:
-        return (20 * lines + (56 if block.joined is None else 24), 0, 0)
-    if block.kind is BlockKind.TABLE:
-        return (31 * lines, 0, 0)
-    if block.kind is BlockKind.RULE:
-        return (9, 0, 0)
-    if block.kind is BlockKind.THINK and block.joined is None:
-        return (30, 0, 0)
-    return (0, lines, max(0, len(block.text) - _HALF_LINE * lines))
 
 
 def _drop(pieces: list[Piece], first: int) -> None:

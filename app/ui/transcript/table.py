@@ -40,6 +40,7 @@ from app.ui.transcript.markdown_style import (
     leading_px,
     paint_ornaments,
     prose_text,
+    space_block,
     style_markdown,
 )
 from app.ui.transcript.selectable import Selectable, SelectableWhole
@@ -54,6 +55,8 @@ from app.ui.transcript.text_marks import (
 )
 from app.words import tr
 
+# A cell in which nothing is Markdown, as most are: that takes three times as long.
+_PLAIN = re.compile(r"(?!\d+\))(?:[^\W_](?:[^\W_]|(?<! )[ ]|[,%()/+]|[.](?=\d)|[:-](?=[^\W_]))*)?")
 _STEPS = 40  # halvings, after which a width is right to far less than a pixel
 _PAD_X_PX = 12
 _PAD_Y_PX = 4
@@ -111,10 +114,15 @@ class TableCell:
         self._wrap(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self._cut = len(markdown) > _LONGEST_CELL
         shown = f"{markdown[:_LONGEST_CELL]}…" if self._cut else markdown
-        formulas = set_markdown(self.document, shown, NO_HTML_MARKDOWN)
-        style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
+        height, formulas = theme.type.line_height(TextStyle.TABLE), []
+        if _PLAIN.fullmatch(shown):
+            self.document.setPlainText(shown)
+            space_block(QTextCursor(self.document), self.document.firstBlock(), None, height)
+        else:
+            formulas = set_markdown(self.document, shown, NO_HTML_MARKDOWN)
+            style_markdown(self.document, theme, font, line_height=height)
+            mark_inline_code(self.document, theme)
         self.awaited = place_formulas(self.document, formulas, theme)
-        mark_inline_code(self.document, theme)
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1  # width in px when nothing in it is wrapped
         self._has_formulas = bool(formulas)

@@ -27,7 +27,6 @@ INLINE ivec byte_pairs(const uint8_t *at)
     BLOCK_CLASS(1, 0, 4) BLOCK_CLASS(1, 0, 5) BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 4)          \
     BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 1, 2)
 #define BF16_COLUMNS 4
-#define BF16_X float
 
 /* As many steps as 16 bits hold, where they are summed there: a step adds two products of at most 127 * (2^bits - 1). */
 #define RUN_STEPS(bits, steps) \
@@ -73,19 +72,8 @@ INLINE ivec run_end(ivec sum, ivec run, const int bits)
     return _mm256_add_epi32(sum, bits == 8 ? run : _mm256_madd_epi16(run, _mm256_set1_epi16(1)));
 }
 
-struct bf16_weights { fvec even, odd; };
-
-INLINE struct bf16_weights bf16_prepare(ivec w)
-{
-    return (struct bf16_weights){as_float(even_bfloat16(w)), as_float(odd_bfloat16(w))};
-}
-
-INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
-{
-    return fused(w.odd, broadcast_float(x[1]), fused(w.even, broadcast_float(x[0]), sum));
-}
-
-#include "bf16_tile.h"
+#define SUMS_IN_MEMORY(sums) __asm__ volatile("" : "+m"(sums))
+#include "shifted_bf16.h"
 #include "block_tile.h"
 #include "f16_tile.h"
 

@@ -10,19 +10,13 @@
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
 #include "spread.h"
+#include "whole_sums.h"
 
 /* Twice as many columns' sums of both kinds would take all 32 registers, and went to the stack. */
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 4
-#define BLOCK_CLASSES BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 8) BLOCK_CLASS(2, 1, 8)
 #define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 8
-#define BF16_X float
-
-INLINE ivec run_begin(ivec sum)
-{
-    return sum;
-}
 
 INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
 {
@@ -30,25 +24,7 @@ INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
     return _mm512_dpbusd_epi32(run, w, x);
 }
 
-INLINE ivec run_end(ivec sum, ivec run, const int bits)
-{
-    (void)sum, (void)bits;
-    return run;
-}
-
-struct bf16_weights { fvec even, odd; };
-
-INLINE struct bf16_weights bf16_prepare(ivec w)
-{
-    return (struct bf16_weights){as_float(even_bfloat16(w)), as_float(odd_bfloat16(w))};
-}
-
-INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
-{
-    return fused(w.odd, broadcast_float(x[1]), fused(w.even, broadcast_float(x[0]), sum));
-}
-
-#include "bf16_tile.h"
+#include "shifted_bf16.h"
 #include "block_tile.h"
 #include "f16_tile.h"
 

@@ -10,10 +10,10 @@
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
 #include "spread.h"
+#include "whole_sums.h"
 
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
-#define BLOCK_CLASSES BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 8) BLOCK_CLASS(2, 1, 8)
 #define RUN_STEPS(bits, steps) (steps)
 
 /* The same instruction exists for AVX-512, by whose encoding this file can be tested where there is no AVX-VNNI. */
@@ -21,22 +21,11 @@
 #define VPDPBUSD "%{vex%} vpdpbusd"
 #endif
 
-INLINE ivec run_begin(ivec sum)
-{
-    return sum;
-}
-
 /* By the intrinsic GCC 12 copies most sums before it adds to them. */
 INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
 {
     (void)bits, (void)first;
     __asm__(VPDPBUSD " %2, %1, %0" : "+x"(run) : "x"(w), "x"(x));
-    return run;
-}
-
-INLINE ivec run_end(ivec sum, ivec run, const int bits)
-{
-    (void)sum, (void)bits;
     return run;
 }
 

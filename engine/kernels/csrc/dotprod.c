@@ -9,18 +9,12 @@
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
 #include "spread.h"
+#include "whole_sums.h"
 
 #define BLOCK_COLUMNS 6
 #define NARROW_COLUMNS 1
-#define BLOCK_CLASSES BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 8) BLOCK_CLASS(2, 1, 8)
 #define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 4
-#define BF16_X float
-
-INLINE ivec run_begin(ivec sum)
-{
-    return sum;
-}
 
 INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
 {
@@ -28,25 +22,7 @@ INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
     return vdotq_s32(run, vreinterpretq_s8_s32(w), vreinterpretq_s8_s32(x));
 }
 
-INLINE ivec run_end(ivec sum, ivec run, const int bits)
-{
-    (void)sum, (void)bits;
-    return run;
-}
-
-struct bf16_weights { fvec even, odd; };
-
-INLINE struct bf16_weights bf16_prepare(ivec w)
-{
-    return (struct bf16_weights){as_float(even_bfloat16(w)), as_float(odd_bfloat16(w))};
-}
-
-INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
-{
-    return fused(w.odd, broadcast_float(x[1]), fused(w.even, broadcast_float(x[0]), sum));
-}
-
-#include "bf16_tile.h"
+#include "shifted_bf16.h"
 #include "block_tile.h"
 #include "f16_tile.h"
 

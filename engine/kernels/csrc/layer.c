@@ -245,6 +245,22 @@ static void take_values(const struct layer_run *r, int64_t token)
     latents_take(&r->latents, r->mixed + token * r->layer->heads * r->layer->head_dim, token);
 }
 
+/* By the gates that are mapped beside queries, keys and values. */
+static void multiply_gates(const struct layer_run *r, int64_t token, float *mixed)
+{
+    const struct tenon_layer *l = r->layer;
+    const float *gates = r->qkv + token * r->qkv_width + r->row_heads * l->head_dim;
+    if (l->attention_gate.n != l->heads) {
+        r->rows->multiply_sigmoid(mixed, gates, l->attention_gate.n);
+        return;
+    }
+    for (int64_t h = 0; h < l->heads; h++, mixed += l->head_dim) {
+        const float factor = 1.0f / (1.0f + expf(-gates[h]));
+        for (int64_t i = 0; i < l->head_dim; i++)
+            mixed[i] *= factor;
+    }
+}
+
 static void prepare_output(const struct layer_run *r, int64_t token)
 {
     float *mixed = r->mixed;
@@ -259,6 +275,8 @@ static void prepare_output(const struct layer_run *r, int64_t token)
     mixed += token * r->layer->output.k;
     if (r->layer->gated)
         r->rows->multiply_sigmoid(mixed, r->gates + token * r->layer->output.k, r->layer->output.k);
+    if (r->layer->attention_gate.n)
+        multiply_gates(r, token, mixed);
     products_prepare(&r->output_product, mixed, token);
 }
 
@@ -268,7 +286,7 @@ static void add_residual(const struct layer_run *r, int64_t token, const float *
     const struct tenon_layer *l = r->layer;
     float *mapped = r->mapped + token * l->hidden;
     if (end_norm)
-        r->rows->norm(mapped, end_norm, l->norm_floor, l->hidden, mapped);
+        r->rows->norm(mapped, end_norm, l->end_norm_floor, l->hidden, mapped);
     r->rows->add_scaled(r->hidden + token * l->hidden, mapped, l->residual_scale, l->hidden);
 }
 
@@ -521,14 +539,14 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     r->attention = dispatch_highest()->attention;
     r->turning = l->heads + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
     r->row_heads = r->turning + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
-    r->qkv_width = l->latents ? l->q.n + l->k.n : (r->row_heads + (l->gated ? l->heads : 0)) * l->head_dim;
+    r->qkv_width = l->latents ? l->q.n + l->k.n : (r->row_heads + (l->gated ? l->heads : 0)) * l->head_dim + l->attention_gate.n;
     if (l->memory)
         r->qkv_width = l->q.n + l->k.n + l->v.n + l->memory->more.n;
     r->query_stride = l->latents ? l->heads * l->head_dim : r->qkv_width;
     plan_texts(r, threads, (struct text_run *)scratch);
     r->qkv_products = products_of(
-        r->product + 12, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v, l->memory ? &l->memory->more : NULL},
-        l->memory ? 4 : 3, m);
+        r->product + 12,
+        (const struct tenon_matrix *[]){&l->q, &l->k, &l->v, l->memory ? &l->memory->more : &l->attention_gate}, 4, m);
     r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
     const struct tenon_mixture *x = l->mixture;
     r->gate_up_products = products_of(

@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include "dispatch.h"
+#include "pool.h"
 
 #include <math.h>
 #include <string.h>
@@ -303,6 +304,11 @@ static void solve(const struct head *w, const struct chunk *c, const float *key,
         rows->add_scaled(result, value, x->skip[w->head], n);
 }
 
+static int64_t key_head_of(const struct tenon_memory *x, int64_t head)
+{
+    return x->tiled ? head % x->key_heads : head / (x->heads / x->key_heads);
+}
+
 static const float *key_of(const struct head *w, const struct tenon_frame *f, int64_t place)
 {
     const struct tenon_memory *x = w->run->memory;
@@ -457,7 +463,7 @@ void memory_head(const struct memory_run *r, int64_t head, int32_t thread)
     const struct tenon_memory *x = r->memory;
     uint8_t *workspace = r->workspace + thread * memory_workspace_bytes(r);
     struct head w = {.run = r, .head = head, .states = (float *)(void *)workspace};
-    w.key_head = x->tiled ? head % x->key_heads : head / (x->heads / x->key_heads);
+    w.key_head = key_head_of(x, head);
     w.projected = (float *)(void *)(workspace + float_bytes(KEPT_STATES * state_floats(x)));
     w.values = w.projected + 2 * CHUNK_TOKENS * x->value_dim;
     int64_t first = 0;
@@ -491,15 +497,33 @@ void memory_end(const struct memory_run *r)
     }
 }
 
-void tenon_add_chunk(const struct tenon_memory *memory, const struct tenon_frame *frame, int64_t first, float *state)
+struct chunk_run {
+    struct memory_run run;
+    struct text_frames frames;
+    int64_t first;
+    float *state;
+    struct shares shares;
+};
+
+static void add_heads(void *context, int32_t thread)
+{
+    struct chunk_run *r = context;
+    const struct tenon_memory *x = r->run.memory;
+    for (int64_t head; (head = shares_take(&r->shares, thread)) >= 0; shares_finish(&r->shares)) {
+        const struct head w = {.run = &r->run, .head = head, .key_head = key_head_of(x, head)};
+        const struct chunk c = chunk_of(&w, &r->frames, 0, r->first, r->first + CHUNK_TOKENS);
+        advance(&w, r->frames.source->state + head * state_floats(x), &c, r->state + head * state_floats(x));
+    }
+    shares_wait(&r->shares);
+}
+
+void tenon_add_chunk(const struct tenon_memory *memory, const struct tenon_frame *frame, int64_t first, float *state,
+                     int32_t threads)
 {
     const struct tenon_layer layer = {.memory = memory};
-    const struct memory_run run = memory_of(&layer, NULL, dispatch_highest()->rows);
-    for (int64_t head = 0; head < memory->heads; head++) {
-        struct head w = {.run = &run, .head = head};
-        w.key_head = memory->tiled ? head % memory->key_heads : head / (memory->heads / memory->key_heads);
-        const struct text_frames f = {.source = frame, .committed = first + CHUNK_TOKENS};
-        const struct chunk c = chunk_of(&w, &f, 0, first, first + CHUNK_TOKENS);
-        advance(&w, frame->state + head * state_floats(memory), &c, state + head * state_floats(memory));
-    }
+    struct chunk_run r = {.run = memory_of(&layer, NULL, dispatch_highest()->rows), .first = first, .state = state,
+                          .frames = {.source = frame, .committed = first + CHUNK_TOKENS}};
+    threads = pool_team(threads);
+    shares_init(&r.shares, memory->heads, threads);
+    pool_run(add_heads, &r, threads);
 }

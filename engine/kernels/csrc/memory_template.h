@@ -3,12 +3,14 @@
 
 static void convolve(const float *const *x, const float *taps, const float *bias, int64_t count, int64_t n, float *out)
 {
-    for (int64_t i = 0; i < n; i++) {
-        float sum = bias[i];
+    for (int64_t at = 0; at < n; at += LANES) {
+        fvec sum = load(bias + at);
         for (int64_t j = 0; j < count; j++)
-            sum += x[j][i] * taps[j * n + i];
-        out[i] = sum / (1.0f + exponential(sum < -80.0f ? 80.0f : -sum));
+            sum += load(x[j] + at) * load(taps + j * n + at);
+        store(out + at, sum);
     }
+    for (int64_t i = 0; i < n; i++)
+        out[i] /= 1.0f + exponential(out[i] < -80.0f ? 80.0f : -out[i]);
 }
 
 static float dot(const float *x, const float *y, int64_t n)

@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 20, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 21, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -189,7 +189,7 @@ struct tenon_text_memory {
 
 /* The state (heads, key_dim, value_dim) behind a chunk of a frame's rows; it may be the frame's own. */
 TENON_API void tenon_add_chunk(const struct tenon_memory *memory, const struct tenon_frame *frame, int64_t first,
-                               float *state);
+                               float *state, int32_t threads);
 
 /* Keys and values: a layer's own; values that are what keys were mapped to; another layer's, whose cache it is given. */
 enum { TENON_OWN_KEYS = 0, TENON_KEYS_ARE_VALUES = 1, TENON_SHARED_KEYS = 2 };
@@ -210,10 +210,12 @@ struct tenon_layer {
     struct tenon_matrix q, k, v, output, gate, up, down;
     /* What a layer's own input adds: projection of activation(gate of the hidden state) * input; n is 0: there is none. */
     struct tenon_matrix input_gate, input_projection;
+    struct tenon_matrix attention_gate;     /* to what multiplies, as a sigmoid, each channel or each head of attention's
+                                             * result: n is heads * head_dim, heads, or 0 for none */
     const struct tenon_mixture *mixture;    /* or NULL */
     const struct tenon_latents *latents;    /* or NULL */
     const struct tenon_memory *memory;      /* in attention's place, or NULL */
-    float norm_floor, head_norm_floor;
+    float norm_floor, head_norm_floor, end_norm_floor;
     float scale;                /* of the scores */
     float soft_cap;             /* of the scores; 0: none */
     float residual_scale;       /* of what attention and the network add */

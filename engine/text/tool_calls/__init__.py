@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.text.tool_calls.argument_calls import Coder, Glm, GlmLines
+from engine.text.tool_calls.argument_calls import Atem, Coder, Glm, GlmLines
 from engine.text.tool_calls.format import ToolFormat
 from engine.text.tool_calls.harmony import Harmony
 from engine.text.tool_calls.json_calls import Hermes, ListBehindMark, ListInMarks, Llama3, Mistral, MistralList
@@ -13,7 +13,7 @@ DESCRIBED = Hermes()
 FORMATS: dict[str, ToolFormat] = {
     one.name: one
     for one in (
-        Harmony(), Gemma4(), Mistral(), MistralList(), Coder(), Glm(), GlmLines(), DESCRIBED,
+        Harmony(), Gemma4(), Mistral(), MistralList(), Atem(), Coder(), Glm(), GlmLines(), DESCRIBED,
         ListBehindMark(), ListInMarks(), Lfm2(), Llama3()
     )
 }  # fmt: skip

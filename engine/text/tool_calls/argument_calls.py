@@ -1,4 +1,7 @@
-"""Tool calls that write each argument between marks, a text as it is and all else as JSON: Qwen3-Coder's and GLM's."""
+"""Tool calls that write each argument between marks, a text as it is and all else as JSON.
+
+Qwen3-Coder, Qwen3.5, GLM and Muse-Glimmer are taught so.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,17 @@ from engine.text.tool_calls.format import (
     text_rule,
     value_rule,
 )
+from engine.text.tool_calls.harmony import MESSAGE, START
 
 _CLOSE = "</tool_call>"
+ATEM_MARKS = (START, MESSAGE, "<|eom|>", "<|eot|>")
 
 
 class _ArgumentFormat(ToolFormat):
     """A call with its arguments one after the other."""
 
     opening = "<tool_call>"
+    close = _CLOSE  # what stands behind the calls
     head: ClassVar[str]  # what stands between the opening and the arguments, with ``{name}``
     key: ClassVar[str]  # what stands before a value, with ``{key}``
     end: ClassVar[str]  # what stands behind a value
@@ -132,6 +138,42 @@ class GlmLines(Glm):
         return "<tool_call>" in source and follows(source, "</arg_key>", "<arg_value>")
 
 
+class Atem(_ArgumentFormat):
+    """``<atem:function_calls><atem:invoke name="name"><atem:parameter name="key">value...``: Muse-Glimmer.
+
+    A call is a message of its own to the tool.
+    """
+
+    name = "atem"
+    opening = "<atem:function_calls>"
+    marks = ATEM_MARKS
+    close = "</atem:function_calls>"
+    head = '\n<atem:invoke name="{name}">\n'
+    key = '<atem:parameter name="{key}">'
+    end = "</atem:parameter>\n"
+    tail = f"</atem:invoke>\n{close}"
+    between = "\n"
+    name_pattern = re.compile(r'\s*<atem:invoke name="([^"\n]*)">')
+    begun_pattern = re.compile(r'<?|<[a-z:]*|<atem:invoke n?a?m?e?=?"?|<atem:invoke name="[^"\n]*"?')
+    key_pattern = re.compile(r'\s*<atem:parameter name="([^"\n]*)">(?!$)')
+    end_pattern = re.compile(r"</atem:parameter>(?=\s*<(?:atem:parameter|/atem:invoke>))")
+    tail_pattern = re.compile(r"\s*</atem:invoke>")
+
+    def lead(self, literal: Callable[[str], str], again: bool) -> str:
+        """Return the head of the message."""
+        begun = f"<|eom|>{START}assistant to=" if again else " to="
+        return f"{literal(begun)} receiver {literal(MESSAGE)}"
+
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
+        """Rules of a grammar, with one for the receiver."""
+        names = " | ".join(json.dumps(tool.name) for tool in tools)
+        return [*super().rules(tools, literal, several), f"receiver: {names}"]
+
+    def is_of(self, source: str) -> bool:
+        """Return whether a template is of this format."""
+        return "<atem:invoke" in source
+
+
 class _Reader(CallReader):
     def __init__(self, form: _ArgumentFormat, tools: Sequence[Tool]) -> None:
         super().__init__()
@@ -158,8 +200,8 @@ class _Reader(CallReader):
 
     def _between(self) -> bool:
         held = self._held.lstrip()
-        if held.startswith(_CLOSE):
-            return self._over(held.removeprefix(_CLOSE))
+        if held.startswith(self._form.close):
+            return self._over(held.removeprefix(self._form.close))
         found = self._form.name_pattern.match(self._held)
         if found is None:
             return False if self._may_be_name(held) else self._over(self._held)
@@ -170,7 +212,7 @@ class _Reader(CallReader):
 
     def _may_be_name(self, held: str) -> bool:
         """Return whether a name, or the end of the calls, may still come of this."""
-        return _CLOSE.startswith(held) or self._form.begun_pattern.fullmatch(held) is not None
+        return self._form.close.startswith(held) or self._form.begun_pattern.fullmatch(held) is not None
 
     def _in_call(self) -> bool:
         found = self._form.key_pattern.match(self._held)

@@ -87,6 +87,10 @@ class ToolFormat(ABC):
     def _written(self, call: ToolCall) -> str:
         """Write one of them."""
 
+    def lead(self, literal: Callable[[str], str], again: bool) -> str:
+        """Return what stands before the opening of a call, or of another one, in the words of a grammar."""
+        return literal(self.between or "") if again else ""
+
     @abstractmethod
     def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
         """Rules of a grammar for calls of these tools.

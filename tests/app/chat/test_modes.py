@@ -38,9 +38,9 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
     rows = draft_choices(refs, (), (), problems, plans, {})
     assert [row.key for row in rows] == ["", "off", "lookup", "small", UNUSABLE]
     assert [figure_words(row) for row in rows] == [
-        "about 8.9 tok/s, 1.5 times the usual speed",
-        "about 5.9 tok/s",
-        "about 8.9 tok/s, 1.5 times the usual speed",
+        "8.9 tok/s predicted, 1.5 times the usual speed",
+        "5.9 tok/s predicted",
+        "8.9 tok/s predicted, 1.5 times the usual speed",
         "5.0 tok/s, 0.8 times the usual speed",
         "",
     ]

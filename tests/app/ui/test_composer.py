@@ -117,11 +117,12 @@ def test_what_is_typed_stays_with_its_chat(window: MainWindow, workspace: Script
 
 def test_the_meter_shows_the_context(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("One", 0, "a", "b")
-    workspace.change(chat, statistics=statistics(context_used=500, context_limit=1000))
+    used = statistics(context_used=500, context_limit=1000)
+    workspace.change(chat, statistics=used, model=workspace.settings.model)
     window.page.open(chat)
     meter = window.page.composer.meter
     assert meter.isVisible()
-    assert meter.words.text() == "500 of 1,000 tokens"
+    assert meter.words.text() == "500 of 8,192 tokens"
     meter.set_usage(1025, 1024)
     assert meter.words.text().startswith("1,024")
     window.shelf.new_chat()
@@ -141,7 +142,7 @@ def test_the_meter_says_the_context_of_the_model_that_answers_next(
     workspace.load(replace(workspace.model.report, context=2048))
     assert meter.words.text() == "146 of 2,048 tokens"
     workspace.change(chat, statistics=figures, model="another")
-    assert meter.words.text() == "146 of 1,024 tokens"
+    assert not meter.isVisible()  # it counts other tokens
 
 
 def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -211,6 +212,16 @@ def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: Scr
     assert window.page.composer.draft_button.words == "Automatic: Lookup"
     workspace.finish(chat, statistics())
     assert window.page.composer.draft_button.words == "Automatic: Lookup"
+
+
+def test_the_mode_of_auto_is_said_before_any_reply(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    """As after a restart."""
+    workspace.plans.ask_for_chosen()
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
+    button = window.page.composer.draft_button
+    assert button.words == "Automatic: Dovetail"
+    window.page.open(workspace.add_conversation("One", 0, "a", "b"))
+    assert button.words == "Automatic: Dovetail"
 
 
 def test_auto_did_not_take_what_an_earlier_reply_was_asked_for(

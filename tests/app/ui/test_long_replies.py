@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.chat.markdown_blocks import BlockKind, BlockSplitter, joined_text, split_blocks
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, joined_text, split_blocks
 from app.chat.search import phrase_pattern
 from app.ui.chat_page import find
 from app.ui.main_window import MainWindow
@@ -181,7 +181,7 @@ def test_what_is_far_from_the_view_keeps_no_blocks(qtbot: QtBot, theme: Theme, k
     qtbot.addWidget(blocks)
     text = KINDS[kind](400_000)
     blocks.set_text(text)
-    while blocks._fed < len(text):
+    while blocks.split.fed < len(text):
         blocks._feed()
     assert blocks.fit(700) <= reply_blocks._TALLEST_PX + 30_000
     for top in (0, blocks.fit(700) // 2):
@@ -193,8 +193,8 @@ def test_what_is_far_from_the_view_keeps_no_blocks(qtbot: QtBot, theme: Theme, k
         assert 0 < len(near) < 8
         assert 0 < len(blocks.widgets) < _MOST
     assert len(blocks.sections) < text.count("\n") / 250
-    whole = [block for section in blocks.sections[:-1] for block in blocks._blocks_of(section)]
-    assert whole == split_blocks(text)[: len(whole)]
+    whole = whole_blocks([block for section in blocks.sections[:-1] for block in blocks.split.blocks_of(section)])
+    assert whole[:-1] == whole_blocks(split_blocks(text))[: len(whole) - 1]
 
 
 def test_thoughts_of_any_length_unfold_in_parts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -311,26 +311,53 @@ def test_what_is_skipped_has_the_same_blocks(qtbot: QtBot, theme: Theme, kind: s
     mixed = "# Head\n\nProse `code`\n\n- item\n\n  more\n\n```py\nx = 1\n\n# y\n```\n\n> quote\n\n1. one\n\n2. two\n\n"
     text = (mixed * 50 + KINDS[kind](30_000) + "\n\n" + mixed * 50) * 2
     blocks.set_text(text)
-    while blocks._fed < len(text):
+    while blocks.split.fed < len(text):
         blocks._feed()
-    found = [block for section in blocks.sections[:-1] for block in blocks._blocks_of(section)]
-    found += [*blocks._splitter.frozen, *blocks._splitter.tail()]
+    found = [block for section in blocks.sections[:-1] for block in blocks.split.blocks_of(section)]
+    found += [*blocks.split.splitter.frozen, *blocks.split.splitter.tail()]
     if plain:
         assert joined_text((block.text, block.joined) for block in found).rstrip("\n") == text.rstrip("\n")
     else:
-        assert found == split_blocks(text)
+        assert whole_blocks(found) == whole_blocks(split_blocks(text))
+
+
+def whole_blocks(blocks: list[Block]) -> list[tuple[BlockKind, str, str]]:
+    """The blocks with their parts put together, which may be cut in other places."""
+    found: list[tuple[BlockKind, str, str]] = []
+    for block in blocks:
+        text = block.text
+        if block.joined is None:
+            found.append((block.kind, block.language, text))
+            continue
+        if block.kind is BlockKind.TABLE:
+            text = text.split("\n", 2)[2]  # without the head
+        kind, language, before = found.pop()
+        assert (kind, language) == (block.kind, block.language)
+        found.append((kind, language, f"{before}{block.joined}{text}"))
+    return found
 
 
 def test_a_long_text_is_seldom_split(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     fed: list[int] = []
     feed = BlockSplitter.feed
     monkeypatch.setattr(BlockSplitter, "feed", lambda splitter, text: (fed.append(len(text)), feed(splitter, text))[1])
-    for plain, kind in ((False, "short paragraphs"), (False, "headings"), (False, "code blocks"), (True, "lines")):
+    kinds = [
+        "short paragraphs",
+        "headings",
+        "code blocks",
+        "rules",
+        "list",
+        "quote",
+        "thoughts",
+        "rows of a table",
+        "lines",
+    ]
+    for plain, kind in (*((False, kind) for kind in kinds), (True, "lines")):
         fed.clear()
         blocks = ReplyBlocks(theme, None, plain=plain)  # type: ignore[arg-type]
         qtbot.addWidget(blocks)
         blocks.set_text(KINDS[kind](400_000))
-        while blocks._fed < len(blocks.text):
+        while blocks.split.fed < len(blocks.text):
             blocks._feed()
         assert sum(fed) < 20_000
 

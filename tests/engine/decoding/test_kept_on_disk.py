@@ -78,13 +78,11 @@ def go_on() -> None:
     """Stop nothing."""
 
 
-def said(
-    decoder: Decoder, prompt: list[int], place: KeptChat | None, source: str = "model"
-) -> tuple[int, list[int], TokenSequence]:
+def said(decoder: Decoder, prompt: list[int], place: KeptChat | None) -> tuple[int, list[int], TokenSequence]:
     """Return the tokens that a new process need not read, its greedy reply, and its text."""
     sequence = TokenSequence(Target(decoder), CONTEXT)
     if place is not None:
-        for _ in ChatOnDisk(place, source, "kind").read(sequence, prompt):
+        for _ in ChatOnDisk(place, "model", "kind").read(sequence, prompt):
             pass
     kept = sequence.reuse(prompt)
     logits, reply = sequence.prefill(prompt, go_on), []
@@ -121,6 +119,38 @@ def test_a_text_goes_on_from_the_disk_bit_for_bit(decoder: Decoder, place: KeptC
     kept, reply, _ = said(decoder, edited, place)
     assert kept == (90 if sequence.cache.states is None else kept)
     assert reply == said(decoder, edited, None)[1]
+
+
+def test_a_chat_goes_on_from_another_that_begins_alike(decoder: Decoder, place: KeptChat) -> None:
+    before = written(decoder, place)
+    prompt = [*before.token_ids[:LENGTH], *tokens_of(30, 1)]
+    fresh = said(decoder, prompt, None)
+    second = Path(place.folder).with_name("8")
+    second.mkdir()
+    least = LENGTH if before.cache.states is None else LENGTH - CHUNK
+    from_disk = said(decoder, prompt, KeptChat(str(second), _MOST))
+    sequence = TokenSequence(before.target, CONTEXT)
+    sequence.take_rows(before, prompt)
+    from_memory = len(sequence.token_ids)
+    assert from_disk[0] >= least
+    assert from_memory == from_disk[0]
+    for ours, theirs in zip(sequence.cache.rows(0, from_memory), before.cache.rows(0, from_memory), strict=True):
+        assert torch.equal(ours, theirs)
+    assert from_disk[1] == fresh[1]
+    assert sequence.reuse(prompt) == from_memory
+    assert int(sequence.prefill(prompt, go_on).argmax()) == fresh[1][0]
+    assert not list(second.iterdir())
+
+
+def test_rows_of_a_short_text_do_not_serve_a_long_one(checkpoint_of: Callable[[str], Path]) -> None:
+    decoder = load_decoder(checkpoint_of("phi3-longrope"))  # which turns keys otherwise beyond 64 tokens
+    _, _, short = said(decoder, tokens_of(40), None)
+    prompt = [*short.token_ids, *tokens_of(60, 1)]
+    sequence = TokenSequence(short.target, CONTEXT)
+    sequence.take_rows(short, prompt)
+    assert not sequence.token_ids
+    sequence.take_rows(short, prompt[:50])
+    assert len(sequence.token_ids) == 49
 
 
 def test_a_chat_that_grows_has_only_its_end_written_again(decoder: Decoder, place: KeptChat) -> None:
@@ -169,12 +199,17 @@ def test_files_that_are_cut_or_changed_are_read_by_the_model(
     torch.testing.assert_close(logits, _prefill(decoder, tuple(prompt)), atol=1e-4, rtol=1e-4)
 
 
-def test_what_another_model_has_read_is_dropped(chat: tuple[Decoder, Path, list[int]], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("source", "kind"), [("another model", "kind"), ("model", "another version")])
+def test_what_another_model_or_version_has_read_is_dropped(
+    chat: tuple[Decoder, Path, list[int]], tmp_path: Path, source: str, kind: str
+) -> None:
     decoder, folder, text = chat
     copy = tmp_path / "7"
     shutil.copytree(folder, copy)
-    kept, _, _ = said(decoder, [*text, 9], KeptChat(str(copy), _MOST), "another model")
-    assert kept == 0
+    sequence = TokenSequence(Target(decoder), CONTEXT)
+    for _ in ChatOnDisk(KeptChat(str(copy), _MOST), source, kind).read(sequence, [*text, 9]):
+        pass
+    assert not sequence.token_ids
     assert not list(copy.iterdir())
 
 
@@ -192,15 +227,16 @@ def test_the_chats_that_were_used_longest_ago_give_way(chat: tuple[Decoder, Path
     assert sum(path.stat().st_size for path in tmp_path.glob("*/*")) <= size // 2
 
 
+@pytest.mark.parametrize("last", [".rows", ".state"])
 def test_a_disk_that_is_full_ends_in_one_sentence(
-    chat: tuple[Decoder, Path, list[int]], place: KeptChat, monkeypatch: pytest.MonkeyPatch
+    chat: tuple[Decoder, Path, list[int]], place: KeptChat, monkeypatch: pytest.MonkeyPatch, last: str
 ) -> None:
     decoder, *_ = chat
     real, files = kept_on_disk.write_packed_file, []
 
     def fill(path: Path, *rest: object, **named: object) -> None:
         files.append(path)
-        if len(files) > 1:
+        if len(files) > 1 and path.suffix == last:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         real(path, *rest, **named)  # type: ignore[arg-type]
 

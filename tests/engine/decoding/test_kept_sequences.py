@@ -19,6 +19,10 @@ class Text:
 
     token_ids: list[int] = field(default_factory=list)
     cache_bytes: int = 1
+    took: list[Text] = field(default_factory=list)  # texts that it has taken rows of
+
+    def take_rows(self, other: Text, prompt: list[int]) -> None:
+        self.took.append(other)
 
 
 class Shelf:
@@ -93,6 +97,16 @@ def _shared(text: list[int], prompt: list[int]) -> int:
     while count < min(len(text), len(prompt)) and text[count] == prompt[count]:
         count += 1
     return count
+
+
+def test_a_new_text_takes_rows_of_the_one_that_shares_most() -> None:
+    shelf = Shelf()
+    some, most = shelf.read(1, 2, 8, 8, 8), shelf.read(1, 2, 3, 9, 9, 9, 9)
+    in_use = cast(Text, shelf.kept.open((1, 2, 3, 4)))
+    assert in_use.took == [most]
+    in_use.token_ids = [1, 2, 3, 4, 5]
+    assert cast(Text, shelf.kept.open((1, 2, 3, 4))).took == [in_use]
+    assert cast(Text, shelf.kept.open((7,))).took == some.took == []
 
 
 def test_of_texts_that_share_too_little_the_one_used_longest_ago_gives_way() -> None:

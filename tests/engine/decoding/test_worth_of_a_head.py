@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.decoding.costs import Costs
 from engine.decoding.worth import Worth
 from engine.drafting.drafter import Drafter
-from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
+from engine.drafting.eagle import ChainDraft, FeatureDraft, HeadDraft, ShareChances
 from engine.drafting.lookup import MatchChances, PromptLookup
 from engine.model.next_rows import MOST_ROWS
 from tests.support.replayed_text import Replayed, replay
@@ -66,16 +66,18 @@ class RecordedHead:
         ms = FIRST + ROW * few + (BEGIN + FURTHER_ROW * more if more else 0.0)
         seen = range(max(self._at - few + 1, 0), self._at)
         if seen:
-            known(torch.stack([self._logits(at, 0) for at in seen]), self._reply[seen[0] + 1 : self._at + 1])
-        step = 0
-        while goes_on(self._logits(self._at, step)[None]) is not None:
-            step += 1
+            known(torch.stack([self._logits(at, ()) for at in seen]), self._reply[seen[0] + 1 : self._at + 1])
+        path: list[int] = []
+        while (token := goes_on(self._logits(self._at, path)[None])) is not None:
+            path.append(token)
             ms += STEP
         self.seconds = ms / 1e3
 
-    def _logits(self, at: int, step: int) -> Tensor:
-        steps = self._guesses[at] if at < len(self._guesses) else []
-        first, share, second, other = steps[step] if step < len(steps) else (-1, 0.05, -2, 0.01)
+    def _logits(self, at: int, path: Sequence[int]) -> Tensor:
+        """Logits behind a path from a place: what was recorded where the path is the head's own."""
+        steps, step = self._guesses[at] if at < len(self._guesses) else [], len(path)
+        known = step < len(steps) and all(int(one[0]) == token for one, token in zip(steps, path, strict=False))
+        first, share, second, other = steps[step] if known else (-1, 0.05, -2, 0.01)
         logits = torch.full((OTHERS,), log(max(1 - share - other, 1e-3) / OTHERS))
         for token, its in ((first, share), (second, other)):
             logits[len(self._tokens)] = log(max(its, 2 / OTHERS))
@@ -88,7 +90,7 @@ class Machine:
 
     def __init__(self, forward_ms: dict[str, float], step: float) -> None:
         self._ms = {int(rows): ms for rows, ms in forward_ms.items()}
-        self._cost, self._chances, self._matches = Costs(step=step), ShareChances(), MatchChances()
+        self._cost, self._chances, self._matches = Costs(step=step), ShareChances(HeadDraft.usual), MatchChances()
         self.asked = 0.0
 
     def decoded(self, recorded: dict[str, Any], wrong: bool = False) -> Replayed:

@@ -52,18 +52,13 @@ def head(network: FeatureNetwork) -> FeatureDraft:
     return FeatureDraft(network, TreeShape(1, 4, 4), CONTEXT, Link(torch.device("cpu")), lambda: None)
 
 
-class OnlyHead(PromptLookup):
-    def propose(self, shape: DraftShape) -> Draft:
-        return Draft()
-
-
 class Compared(ChainDraft):
     """Compares each chain with the tree of width 1 of another drafter that has seen the same."""
 
     compared = beside = 0
 
     def __init__(self, network: FeatureNetwork) -> None:
-        super().__init__(head(network), OnlyHead(), ShareChances())
+        super().__init__(head(network), None, ShareChances(0.25))
         self._trees = head(network)
 
     def reset(self, prompt: list[int]) -> int:  # type: ignore[override]
@@ -130,7 +125,7 @@ def test_rows_that_waited_for_long_are_taken_in_by_the_short_way(target: Decoder
 
 
 def test_a_share_is_worth_what_it_was_seen_to_be() -> None:
-    chances = ShareChances()
+    chances = ShareChances(0.25)
     assert chances.of_share(0.95) == pytest.approx(0.95)
     for held in (True, False) * 100:
         chances.learn_from([(5, 0.97), (6, 0.02)], 5 if held else 7)

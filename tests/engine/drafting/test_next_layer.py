@@ -12,19 +12,26 @@ import torch
 from gguf import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 
+from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.worth import Worth
-from engine.drafting.eagle import ChainDraft
+from engine.drafting.drafter import NoDrafter
+from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
 from engine.drafting.kinds import read_draft
+from engine.drafting.lookup import PromptLookup
+from engine.drafting.trees import TreeShape
 from engine.errors import DraftMismatch, TensorMismatch, UnsupportedModel
-from engine.model.token_tree import DraftShape
+from engine.model.sampling import Sampler
+from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
 from engine.model_file import OpenedModel, open_draft
+from engine.placement.device import Link
 from engine.planning.planner import own_drafts
 from tests.support.checkpoints import all_experts, write_checkpoint
-from tests.support.decoders import load_reference, reference_greedy
+from tests.support.decoders import load_decoder, load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
 from tests.support.next_layers import (
     FORMS,
+    HALVES,
     HYBRIDS,
     WITH_NEXT_LAYER,
     next_layer_drafter,
@@ -32,6 +39,7 @@ from tests.support.next_layers import (
     write_gguf_with_next_layer,
     write_with_next_layer,
 )
+from tests.support.replies import run_reply
 
 PROMPT = torch.randint(3, 300, (23,), generator=torch.Generator().manual_seed(4)).tolist()
 ROOT = 17
@@ -39,7 +47,12 @@ TEXT = "one two three four one two three four one two " * 3
 
 
 @pytest.mark.parametrize(
-    ("variant", "form"), [*product(WITH_NEXT_LAYER, FORMS), *((variant, "qwen") for variant in HYBRIDS)]
+    ("variant", "form"),
+    [
+        *product(WITH_NEXT_LAYER, FORMS),
+        *((variant, "qwen") for variant in HYBRIDS),
+        *((one, "deepseek") for one in HALVES),
+    ],
 )
 def test_a_chain_is_that_of_the_description(tmp_path: Path, variant: str, form: str) -> None:
     reference = write_with_next_layer(tmp_path / "model", variant, form)
@@ -52,7 +65,7 @@ def test_a_chain_is_that_of_the_description(tmp_path: Path, variant: str, form: 
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
-@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS, *HALVES])
 def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: str, beside: bool) -> None:
     reference, path = write_gguf_with_next_layer(tmp_path / "model", variant, beside=beside)
     rows = reference.hidden(PROMPT)
@@ -66,13 +79,18 @@ def test_a_chain_from_gguf_is_that_of_the_description(tmp_path: Path, variant: s
 def always_drafts(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
     """Draft so many nodes however busy the machine is: the schedule goes by measured times, and might draft nothing."""
     propose = ChainDraft.propose
+
+    def free(chain: ChainDraft, shape: DraftShape) -> Draft:
+        return propose(chain, replace(shape, step_worth=0.0) if shape.step_worth <= 1.0 else shape)
+
     monkeypatch.setattr(Worth, "_choose", lambda schedule: nodes)
+    monkeypatch.setattr(Worth, "_overdrawn", lambda schedule, **asked: False)
     monkeypatch.setattr(ChainDraft, "_pays", lambda chain, worth: True)
-    monkeypatch.setattr(ChainDraft, "propose", lambda chain, shape: propose(chain, replace(shape, step_worth=0.0)))
+    monkeypatch.setattr(ChainDraft, "propose", free)
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS, HALVES[1]])
 def test_a_reply_is_the_models_own(
     client: EngineClient, tmp_path: Path, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +102,7 @@ def test_a_reply_is_the_models_own(
     reply = client.answer(TEXT, target, draft="mtp", mode="dovetail", **settings)
     assert reply.token_ids == plain.token_ids
     assert list(reply.token_ids) == reference_greedy(load_reference(target), reply.prompt_ids, 40)
+    assert client.answer(TEXT, target, mode="lookup", **settings).token_ids == plain.token_ids
     trees = client.answer(TEXT, target, draft="mtp", mode="dovetail", draft_width=4, **settings)
     assert trees.token_ids == plain.token_ids
     assert trees.timings.draft_n > 0
@@ -91,13 +110,48 @@ def test_a_reply_is_the_models_own(
     assert following.timings.cache_n > 0
 
 
+class Both(ChainDraft):
+    """Counts the trees of a chain of the layer in which a match stands too."""
+
+    both = 0
+
+    def propose(self, shape: DraftShape) -> Draft:
+        assert self._lookup is not None
+        match = self._lookup.propose(shape)
+        tree = super().propose(shape)
+        self.both += bool(match) and tree.steps > 0 and match.tokens[0] in tree.children[0]
+        return tree
+
+
+@pytest.mark.parametrize(
+    ("variant", "copies"), [*product((*HYBRIDS, HALVES[1]), (False, True)), *product(WITH_NEXT_LAYER, (True,))]
+)
+def test_one_tree_of_guesses_and_matches_changes_no_token(tmp_path: Path, variant: str, copies: bool) -> None:
+    """Greedily those of transformers, else what sampling draws without it; by a layer that knows all or nothing."""
+    form = "qwen" if variant in HYBRIDS else "deepseek"
+    write_with_next_layer(tmp_path / "model", variant, form, copies=copies, **all_experts(variant))
+    network, decoder = next_layer_network(tmp_path / "model", weight_format("fp32")), load_decoder(tmp_path / "model")
+    reference, chances, both, accepted = load_reference(tmp_path / "model"), ShareChances(0.7), 0, 0
+    prompt = [*PROMPT, *reference_greedy(reference, PROMPT, 20), *PROMPT]
+    greedy = reference_greedy(reference, prompt, 24)
+    for sampler in (Sampler(), Sampler(temperature=0.7, top_k=3, seed=1), Sampler(temperature=0.3, seed=2)):
+        plain, _ = run_reply(TokenSequence(Target(decoder), 200), NoDrafter(), prompt, 24, 0, sampler)
+        head = FeatureDraft(network, TreeShape(), 200, Link(torch.device("cpu")), lambda: None, chains=True)
+        drafter = Both(head, PromptLookup(), chances)
+        drafted, timings = run_reply(TokenSequence(Target(decoder), 200), drafter, prompt, 24, 15, sampler)
+        assert drafted == plain
+        assert sampler.temperature or plain == greedy
+        both, accepted = both + drafter.both, accepted + timings.draft_n_accepted
+    assert not copies or (both > 0 and accepted > 20)
+
+
 @pytest.mark.usefixtures("no_gpu")
 @pytest.mark.parametrize(
     ("weights", "options", "share"),
-    [("fp32", {"draft_width": 1}, 1.0), ("fp32", {}, 0.5), ("q8_0", {}, 0.5)],
+    [("fp32", {"draft_width": 1}, 1.0), ("fp32", {}, 0.4), ("q8_0", {}, 0.4)],
     ids=["tree", "chain", "short way"],
 )
-@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS])
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, *HYBRIDS, HALVES[1]])
 def test_guesses_of_a_model_that_it_knows_hold(
     client: EngineClient,
     tmp_path: Path,
@@ -107,7 +161,7 @@ def test_guesses_of_a_model_that_it_knows_hold(
     share: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All of them in a tree of one branch; in a chain each has another one beside it that does not."""
+    """All of them in a tree of one branch; in a chain others stand beside them that do not, the text's among them."""
     always_drafts(monkeypatch, 4)
     write_with_next_layer(tmp_path / "target", variant, "qwen" if variant in HYBRIDS else "deepseek", copies=True)
     settings = {"mode": "dovetail", "weights": weights, "max_tokens": 41, **options}
@@ -168,7 +222,7 @@ def test_a_layer_of_another_model_beside_it_is_refused(tmp_path: Path) -> None:
         _ = OpenedModel("model", beside.rename(tmp_path / "renamed.gguf")).checkpoint
 
 
-@pytest.mark.parametrize("variant", WITH_NEXT_LAYER)
+@pytest.mark.parametrize("variant", [*WITH_NEXT_LAYER, HALVES[1]])
 def test_its_bytes_are_counted(tmp_path: Path, variant: str) -> None:
     _, path = write_gguf_with_next_layer(tmp_path / "model", variant, Kind.Q8_0)
     model = OpenedModel("model", path)

@@ -16,14 +16,12 @@ from engine.drafting.fixed_trees import (
     RankLog,
     StateTree,
     dynamic_tree,
-    full_tree,
     in_the_long_run,
     kept_reaches,
-    random_tree,
-    simulated_tokens,
     trees_by_rows,
 )
 from tests.support.fast_cases import chosen
+from tests.support.sparse_trees import full_tree, random_tree, simulated_tokens
 
 ROWS = (3, 7, 15, 31, 63)
 

@@ -129,6 +129,7 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
             UnsupportedModel,
             "reads images or sound, and no text model; choose the model's own file",
         ),
+        ("dflash", {}, UnsupportedModel, "holds a draft for a model, in a form of llama.cpp's own"),
         ("llama", {"expert_count": 8}, UnsupportedModel, r"no expert_count \(8\)"),
         ("llama", {"block_count": None}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"embedding_length": "wide"}, ConfigInvalid, "missing or of the wrong kind"),

@@ -1,106 +1,105 @@
-"""Logits of llama.cpp itself from the same files, where the package llama-cpp-python is installed."""
+"""Probabilities and token ids of llama.cpp's own server from the same files; `TENON_LLAMA_SERVER` names its program."""
 
 from __future__ import annotations
 
+import json
 import random
 import unicodedata
+import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from gguf import GGMLQuantizationType as Kind
+from torch import Tensor
 
+from engine.gguf.header import read_header
 from engine.text.tokenizer import Tokenizer
 from tests.engine.gguf.test_gguf_families import CHANGES
 from tests.engine.gguf.test_gguf_tokenizer import TEXTS, sentence_piece
+from tests.engine.model.test_muse_glimmer import MuseGlimmerForCausalLM, written
 from tests.support.checkpoints import VOCABULARY_SIZE, reference_model, train_tokenizer
-from tests.support.decoders import greedy, load_decoder
-from tests.support.gguf_files import write_gguf
+from tests.support.decoders import load_decoder
+from tests.support.gguf_files import edit_gguf, write_gguf
+from tests.support.llama_server import PROGRAM, llama_server
 
-llama_cpp: Any = pytest.importorskip("llama_cpp")
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PROGRAM, reason="TENON_LLAMA_SERVER names no llama-server"),
+]
 
-TOKENS = 12
-# Parts of the tiny variants that llama.cpp leaves out: windows of Phi-3. It takes the long factors of a long context
-# for short texts too, so the prompt is longer than what the short ones serve.
-LEFT_OUT = {"phi3": {"sliding_window": None}}
+MUSE = "muse-glimmer"
+TOKENS = 24
+# The prompt is longer than what the short factors of LongRoPE serve: llama.cpp takes the long ones for all texts.
 PROMPT = torch.randint(3, 300, (110,), generator=torch.Generator().manual_seed(3))
+# One slot, one thread, and keys and values in float32, as in Tenon's cache.
+EXACT = ("-t", "1", "-tb", "1", "-np", "1", "-c", "512", "-ctk", "f32", "-ctv", "f32", "-fa", "off", "--no-warmup")
+# llama.cpp leaves out windows of Phi-3, the exact range of gpt-oss's YaRN, layers of Qwen without experts, shares that
+# are not divided by their sum, DeepSeek-V2's groups and queries without a latent, states that are not square, and
+# layers of Gemma 4 that share keys in another order than the published models'.
+CHANGED: dict[str, dict[str, Any]] = {
+    "phi3": {"sliding_window": None},
+    "qwen2-moe": {"mlp_only_layers": []},
+    "qwen3-moe": {"mlp_only_layers": []},
+    "qwen3-moe-shares": {"decoder_sparse_step": 1, "norm_topk_prob": True},
+    "gpt-oss": {"rope_parameters": {"rope_type": "default", "rope_theta": 150_000.0}},
+    "deepseek-v2": {"q_lora_rank": 32, "n_group": 1, "topk_group": 1},
+    "gemma4-inputs": {"layer_types": [f"{kind}_attention" for kind in ("sliding", *("sliding", "full") * 2)]},
+    **{variant: {"linear_value_head_dim": 16} for variant in ("qwen35", "qwen35-moe", "qwen3-next")},
+}
 
 
-@pytest.fixture(autouse=True)
-def silent() -> Iterator[None]:
-    callback = llama_cpp.llama_log_callback(lambda level, text, data: None)
-    llama_cpp.llama_log_set(callback, None)
-    llama_cpp.llama_backend_init()
-    yield
-    llama_cpp.llama_log_set(llama_cpp.llama_log_callback(), None)
+def ask(url: str, **asked: Any) -> dict[str, Any]:
+    """An answer of the server."""
+    request = urllib.request.Request(url, json.dumps(asked).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        found: dict[str, Any] = json.load(answer)
+    return found
 
 
-def load(path: Path, vocabulary_only: bool = False) -> Any:
-    options = llama_cpp.llama_model_default_params()
-    options.vocab_only = vocabulary_only
-    model = llama_cpp.llama_model_load_from_file(str(path).encode(), options)
-    assert model, f"llama.cpp cannot load {path}"
-    return model
+def ids(address: str, text: str, start: bool) -> list[int]:
+    """The tokens of a text, after the token that begins texts if that is asked for."""
+    found: list[int] = ask(f"{address}/tokenize", content=text, add_special=start, parse_special=True)["tokens"]
+    return found
 
 
-class Peer:
-    """A model in llama.cpp."""
-
-    def __init__(self, path: Path) -> None:
-        options = llama_cpp.llama_context_default_params()
-        options.n_ctx = options.n_batch = options.n_ubatch = 512
-        options.n_threads = options.n_threads_batch = 1
-        options.type_k = options.type_v = 0  # float32, as in Tenon's cache
-        options.flash_attn_type = 0
-        self._context = llama_cpp.llama_init_from_model(load(path), options)
-        self._batch = llama_cpp.llama_batch_init(512, 0, 1)
-
-    def logits(self, tokens: list[int], first: int) -> np.ndarray:
-        batch = self._batch
-        batch.n_tokens = len(tokens)
-        for row, token in enumerate(tokens):
-            batch.token[row], batch.pos[row] = token, first + row
-            batch.n_seq_id[row], batch.seq_id[row][0], batch.logits[row] = 1, 0, True
-        assert llama_cpp.llama_decode(self._context, batch) == 0
-        rows = [llama_cpp.llama_get_logits_ith(self._context, row) for row in range(len(tokens))]
-        return np.stack([np.ctypeslib.as_array(row, (VOCABULARY_SIZE,)).copy() for row in rows])
+def reply(path: Path, prompt: list[int]) -> tuple[list[int], Tensor]:
+    """The greedy reply of the server, and the log-probabilities (tokens, vocabulary) that it chose from."""
+    # Tokens that end within a character have no probabilities in its answer.
+    banned = [[index, False] for text, index in train_tokenizer().get_vocab().items() if not text.isascii()]
+    sampling = {"temperature": -1, "ignore_eos": True, "logit_bias": banned}
+    with llama_server(PROGRAM, path, *EXACT) as address:
+        answer = ask(f"{address}/completion", prompt=prompt, n_predict=TOKENS, n_probs=VOCABULARY_SIZE, **sampling)
+    steps = answer["completion_probabilities"]
+    found = torch.full((len(steps), VOCABULARY_SIZE), torch.nan)
+    for row, step in zip(found, steps, strict=True):
+        for token in step["top_logprobs"]:
+            row[token["id"]] = token["logprob"]
+    return [step["id"] for step in steps], found
 
 
-@pytest.mark.parametrize("variant", sorted(CHANGES))
+@pytest.mark.parametrize("variant", [*sorted(CHANGES), MUSE])
 @torch.no_grad()
-def test_logits_and_greedy_text_are_llama_cpps(variant: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.gguf"
-    gemma = {"query_pre_attn_scalar": 32} if variant.startswith("gemma") else {}
-    model = reference_model(variant, **CHANGES[variant], **gemma, **LEFT_OUT.get(variant, {}))
+def test_log_probabilities_are_llama_cpps(variant: str, tmp_path: Path) -> None:
+    path, gemma = tmp_path / "model.gguf", variant.startswith("gemma")
+    scalar = {"query_pre_attn_scalar": 32} if gemma else {}
+    if variant == MUSE:
+        model: Any = MuseGlimmerForCausalLM(written(tmp_path / "folder"))
+    else:
+        model = reference_model(variant, **{**CHANGES[variant], **scalar, **CHANGED.get(variant, {})})
     write_gguf(model, path, Kind.F32, train_tokenizer())
-    peer, decoder = Peer(path), load_decoder(path)
-    theirs = peer.logits(PROMPT.tolist(), 0)
-    cache = decoder.new_cache(len(PROMPT))
-    cache.begin(len(PROMPT))
-    ours = decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache).logits
-    # llama.cpp looks GELU up in a table of 16 bits.
-    tolerance = 5e-3 if gemma else 1e-4
-    torch.testing.assert_close(ours, torch.from_numpy(theirs), atol=tolerance, rtol=tolerance)
-    reply = [int(theirs[-1].argmax())]
-    while len(reply) < TOKENS:
-        reply.append(int(peer.logits(reply[-1:], len(PROMPT) + len(reply) - 1)[0].argmax()))
-    assert greedy(decoder, PROMPT, TOKENS) == reply
-
-
-def peer_ids(path: Path, text: str, start: bool) -> list[int]:
-    return tokenize(llama_cpp.llama_model_get_vocab(load(path, vocabulary_only=True)), text, start)
-
-
-def tokenize(vocabulary: Any, text: str, start: bool) -> list[int]:
-    encoded = text.encode()
-    ids = (llama_cpp.llama_token * (2 * len(encoded) + 16))()
-    count = llama_cpp.llama_tokenize(vocabulary, encoded, len(encoded), ids, len(ids), start, True)
-    return list(ids[:count])
+    chosen, theirs = reply(path, PROMPT.tolist())
+    assert len(chosen) == TOKENS
+    decoder = load_decoder(path)
+    text = torch.cat((PROMPT, torch.tensor(chosen[:-1])))
+    cache = decoder.new_cache(len(text))
+    cache.begin(len(text))
+    logits = decoder.forward(text, torch.arange(len(text)), cache, logit_rows=slice(-TOKENS, None)).logits
+    tolerance = 5e-3 if gemma else 1e-4  # llama.cpp looks GELU up in a table of 16 bits
+    torch.testing.assert_close(logits.log_softmax(-1), theirs, atol=tolerance, rtol=tolerance)
 
 
 @pytest.mark.parametrize("pre", ["gpt-2", "smollm", "llama-bpe", "dbrx", "qwen2"])
@@ -108,10 +107,10 @@ def test_byte_level_ids_are_llama_cpps(pre: str, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     write_gguf(reference_model("qwen2", num_hidden_layers=1), path, Kind.F32, train_tokenizer(), pre=pre)
     tokenizer = Tokenizer(path)
-    for text in TEXTS:
-        # Without a name for it llama.cpp begins Llama 3's texts with token 11.
-        ids = tokenizer._ids(text)
-        assert ids == peer_ids(path, text, start=False), text
+    with llama_server(PROGRAM, path, *EXACT) as address:
+        for text in TEXTS:
+            # Without a name for it llama.cpp begins Llama 3's texts with token 11.
+            assert tokenizer._ids(text) == ids(address, text, start=False), text
 
 
 def texts_of_every_script(count: int) -> Iterator[str]:
@@ -148,15 +147,17 @@ def texts_of_every_script(count: int) -> Iterator[str]:
 
 def test_a_published_vocabulary_s_ids_are_llama_cpps(smollm2: Path) -> None:
     tokenizer = Tokenizer(smollm2)
-    vocabulary = llama_cpp.llama_model_get_vocab(load(smollm2, vocabulary_only=True))
-    for text in texts_of_every_script(2000):
-        ids = tokenize(vocabulary, text, start=False)
-        assert tokenizer._ids(text) == ids, text
+    with llama_server(PROGRAM, smollm2, *EXACT) as address:
+        for text in texts_of_every_script(2000):
+            assert tokenizer._ids(text) == ids(address, text, start=False), text
 
 
 @pytest.mark.parametrize("prefixed", [True, False])
 def test_sentence_piece_ids_are_llama_cpps(prefixed: bool, tmp_path: Path) -> None:
-    path = tmp_path / "model.gguf"
-    tokenizer = sentence_piece(path, add_space_prefix=prefixed)
-    for text in ("hi", "hihi ihi", " hi", "hi  hi é\n", "<|end|>\nhi<|end|> hi", "h   i"):
-        assert tokenizer.encode(text) == peer_ids(path, text, start=True), text
+    vocabulary, model, path = (tmp_path / f"{name}.gguf" for name in ("vocabulary", "model", "whole"))
+    tokenizer = sentence_piece(vocabulary, add_space_prefix=prefixed)
+    write_gguf(reference_model("llama", num_hidden_layers=1, vocab_size=len(tokenizer.tokens())), model)
+    edit_gguf(model, path, {**read_header(model).metadata, **read_header(vocabulary).metadata})
+    with llama_server(PROGRAM, path, *EXACT) as address:
+        for text in ("hi", "hihi ihi", " hi", "hi  hi é\n", "<|end|>\nhi<|end|> hi", "h   i"):
+            assert tokenizer.encode(text) == ids(address, text, start=True), text

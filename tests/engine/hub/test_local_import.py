@@ -5,7 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from gguf import GGMLQuantizationType as Kind
 
+from engine.drafting.kinds import read_draft
 from engine.errors import (
     CheckpointError,
     InvalidOption,
@@ -17,11 +19,13 @@ from engine.errors import (
     WeightsMissing,
 )
 from engine.hub import local_import, model_folders
-from engine.hub.installed import find_model, installed_model, installed_models, verify
+from engine.hub.installed import find_model, installed_model, installed_models, remove, verify
 from engine.hub.local_import import adopt, import_model, look_at
 from engine.hub.model_folders import models_folder
+from engine.model_file import OpenedModel
 from tests.support.gguf_files import write_small_gguf
 from tests.support.heads import make_head
+from tests.support.next_layers import write_gguf_with_next_layer
 from tests.support.prompt_tokens import write_prompt_tokens
 
 
@@ -71,6 +75,39 @@ def test_a_copy_needs_its_source_no_more(mine: Path) -> None:
     assert {check.state for check in verify(installed_model("copied"))} == {"ok"}
     assert progress == sorted(progress)
     assert progress[-1] == (record.size_bytes, record.size_bytes)
+
+
+@pytest.mark.parametrize("by", ["file", "folder", "both"])
+def test_the_layer_that_drafts_goes_with_its_model(tmp_path: Path, by: str) -> None:
+    _, model = write_gguf_with_next_layer(tmp_path / "files", "glm4-moe", Kind.Q8_0, beside=True)
+    head = model.with_name("mtp-model-BF16.gguf")
+    paths = {"file": [model], "folder": [model.parent], "both": [model, head]}
+    if by == "both":
+        (tmp_path / "elsewhere").mkdir()
+        paths["both"][1] = head.rename(tmp_path / "elsewhere" / head.name)
+    whole = sum(path.stat().st_size for path in (model, paths["both"][1]))
+    assert look_at(models_folder(), paths[by]).size_bytes == whole
+    record = import_model(models_folder(), paths[by], copy=True, name="model", reserve_bytes=0)
+    assert (record.size_bytes, record.quantization) == (whole, "Q8_0")
+    shutil.rmtree(model.parent)
+    opened = OpenedModel("model", find_model("model"))
+    assert opened.own_head is not None
+    assert read_draft(opened.own_head, opened.config).name == "mtp"
+    assert {check.name: check.state for check in verify(installed_model("model"))} == {
+        model.name: "ok",
+        head.name: "ok",
+    }
+    assert remove("model") > whole
+    assert not list(models_folder().glob("model*"))
+
+
+def test_the_layer_of_another_model_stays_where_it_is(tmp_path: Path) -> None:
+    _, model = write_gguf_with_next_layer(tmp_path / "files", "glm4-moe", beside=True)
+    _, other = write_gguf_with_next_layer(tmp_path / "other", "deepseek-v3", beside=True)
+    other.with_name("mtp-model-BF16.gguf").replace(model.with_name("mtp-model-BF16.gguf"))
+    for copy in (True, False):
+        record = import_model(models_folder(), [model], copy=copy, name=f"model {copy}", reserve_bytes=0)
+        assert [file.name for file in record.files] == [model.name]
 
 
 def test_a_gguf_file_and_its_other_parts(tmp_path: Path) -> None:

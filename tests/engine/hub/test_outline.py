@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.errors import HubUnreachable, ModelNotFound, NotOnHub
-from engine.hub.catalogue import Q4_K_M_BITS, require_catalogue_model
+from engine.hub.catalogue import require_catalogue_model
 from engine.hub.connection import Hub
 from engine.hub.offer import find_or_outline
 from engine.model.footprint import weight_bytes
@@ -33,9 +33,19 @@ def test_the_catalogue_needs_no_network() -> None:
     model = require_catalogue_model("qwen3-8b")
     config, size = read(find_or_outline("qwen3-8b"))
     assert config["hidden_size"] == 4096
-    assert size == model.typical_bytes(Q4_K_M_BITS)
-    assert read(find_or_outline("Qwen/Qwen3-8B"))[1] == model.typical_bytes(16)
+    assert size == model.typical_bytes()
+    assert read(find_or_outline("Qwen/Qwen3-8B"))[1] == model.typical_bytes(quantized=False)
     assert read(find_or_outline("qwen3-8b", Hub(endpoint="http://127.0.0.1:9")))[1] == size
+
+
+@pytest.mark.parametrize(
+    ("name", "published_bytes"),
+    # What the published file's matrices have in memory; the first two have rows that blocks of 256 do not fill.
+    [("qwen2.5-0.5b-instruct", 392_676_864), ("gemma-3-1b-it", 806e6), ("qwen2.5-1.5b-instruct", 997_472_768)],
+)
+def test_a_card_counts_what_the_published_file_has(name: str, published_bytes: float) -> None:
+    config = target_facts(OpenedModel(name, find_or_outline(name))).config
+    assert weight_bytes(config, stored_format(config)) == pytest.approx(published_bytes, rel=0.01)
 
 
 @pytest.mark.parametrize(("name", "stored"), [("lfm2.5-8b-a1b", "Q4_K_M"), ("gpt-oss-20b", "MXFP4")])
@@ -44,8 +54,8 @@ def test_what_would_be_fetched_is_planned(name: str, stored: str) -> None:
     model = require_catalogue_model(name)
     facts = target_facts(OpenedModel(name, find_or_outline(name)))
     assert facts.config.quantization == stored
-    assert weight_bytes(facts.config, stored_format(facts.config)) < 1.1 * model.typical_bytes(Q4_K_M_BITS)
-    assert facts.missing_bytes == model.typical_bytes(Q4_K_M_BITS)
+    assert weight_bytes(facts.config, stored_format(facts.config)) < 1.1 * model.typical_bytes()
+    assert facts.missing_bytes == model.typical_bytes()
 
 
 def test_where_the_cache_cannot_be_written_outlines_lie_elsewhere(

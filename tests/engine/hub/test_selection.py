@@ -67,6 +67,40 @@ def test_the_layer_that_drafts_for_a_model_comes_with_it() -> None:
 @pytest.mark.parametrize(
     ("files", "taken"),
     [
+        (  # as Meta publishes Muse-Glimmer
+            {
+                "Muse-Glimmer-30B-KQuant-17GB-Q4_K_M.gguf": 16_756_683_904,
+                "Muse-Glimmer-30B-KQuant-Dynamic-Q4_K_XL.gguf": 19_653_960_832,
+                "dflash-Muse-Glimmer-30B-Q4_K_M.gguf": 1_631_208_128,
+                "mmproj-Muse-Glimmer-30B-Q4_K_M.gguf": 1_400_328_928,
+                "USAGE_POLICY.md": 5_230,
+            },
+            {"Muse-Glimmer-30B-KQuant-17GB-Q4_K_M.gguf"},
+        ),
+        (  # as Qwen3.8-27B comes, in folders
+            {
+                "Qwen3.8-27B-UD-Q4_K_M.gguf": 164,
+                "Qwen3.8-27B-UD-Q4_K_XL.gguf": 171,
+                "Qwen3.8-27B-Q8_0.gguf": 290,
+                "BF16/Qwen3.8-27B-BF16-00001-of-00002.gguf": 400,
+                "BF16/Qwen3.8-27B-BF16-00002-of-00002.gguf": 140,
+                "MTP/mtp-Qwen3.8-27B-Q4_0.gguf": 13,
+                "mmproj-F16.gguf": 9,
+                "imatrix_unsloth.gguf": 1,
+            },
+            {"Qwen3.8-27B-UD-Q4_K_M.gguf", "MTP/mtp-Qwen3.8-27B-Q4_0.gguf"},
+        ),
+        ({"m-Q4_K_M.gguf": 16, "m-DFlash2-Q4_K_M.gguf": 2, "m-FastMTP-32K.gguf": 1}, {"m-Q4_K_M.gguf"}),
+        ({"eagle3-m-Q4_K_M.gguf": 2, "m-DSpark-Q8_0.gguf": 3, "m-MTP-Q8_0.gguf": 16}, {"m-MTP-Q8_0.gguf"}),
+    ],
+)
+def test_the_model_is_taken_and_not_what_lies_beside_it(files: dict[str, int], taken: set[str]) -> None:
+    assert names(files) == taken
+
+
+@pytest.mark.parametrize(
+    ("files", "taken"),
+    [
         ({"m-Q8_0.gguf": 9, "m-Q4_0.gguf": 5}, {"m-Q4_0.gguf"}),
         ({"m-Q8_0.gguf": 9}, {"m-Q8_0.gguf"}),
         ({"phi-q4.gguf": 5, "phi-fp16.gguf": 20}, {"phi-q4.gguf"}),

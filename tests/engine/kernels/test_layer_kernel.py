@@ -125,6 +125,7 @@ class RandomLayer:
             **matrices,
             norm_floor=1e-5 * shape.hidden,
             head_norm_floor=1e-5 * shape.head_dim,
+            end_norm_floor=1e-5 * shape.hidden,
             scale=shape.head_dim**-0.5,
             residual_scale=1.0,
             activation=layer.ACTIVATIONS[shape.activation],

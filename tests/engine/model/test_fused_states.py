@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from engine.kernels import layer as kernel
 from engine.kernels import library
+from engine.model import text_states
 from engine.model.config import read_config
 from engine.model.decoder import Decoder, RowRuns, TextRows
+from engine.model.footprint import activation_bytes
 from engine.model.fused_layer import FusedLayer
 from engine.model.kv_cache import KVCache
 from engine.model.next_rows import NextText
 from engine.model.packed_loader import load_packed
+from engine.model.text_states import TextStates, state_bytes
 from engine.model.token_tree import Draft
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
@@ -76,6 +82,64 @@ def test_it_gives_what_torch_gives(folder: Path, decoder: Decoder, monkeypatch: 
     assert float((ours - theirs).abs().mean()) < 0.02 * float(theirs.abs().mean())
 
 
+def test_gates_of_heads_are_computed_beside_queries(
+    checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, folder = tokens_of(60), checkpoint_of("lfm3")
+    made: list[FusedLayer | None] = []
+    real = FusedLayer.made_of
+
+    def counted(*arguments: Any) -> FusedLayer | None:
+        made.append(real(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(FusedLayer, "made_of", counted)
+    fused = packed(folder)
+    ours = read(fused, fused.new_cache(CAPACITY), text)
+    assert [layer is not None for layer in made[-4:]] == [False, True, False, True]
+    monkeypatch.setattr(FusedLayer, "made_of", lambda *arguments: None)
+    plain = packed(folder)
+    theirs = read(plain, plain.new_cache(CAPACITY), text)
+    assert float((ours - theirs).abs().mean()) < 0.02 * float(theirs.abs().mean())
+
+
+def test_what_a_forward_takes_is_foreseen(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    scratch = kernel._scratch
+
+    def counted(size_bytes: int) -> int:
+        asked.append(size_bytes)
+        return scratch(size_bytes)
+
+    monkeypatch.setattr(kernel, "_scratch", counted)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    read(decoder, decoder.new_cache(CAPACITY), tokens_of(512))
+    torch.set_num_threads(threads)
+    hidden = 2 * 4 * 512 * decoder.config.hidden_size  # in and out
+    assert max(asked) + hidden < activation_bytes(decoder.config, 512, 0) < 3 * (max(asked) + hidden)
+
+
+def test_what_a_text_keeps_is_foreseen(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_states, "_EVERY_STATES", 256)  # a mark in each piece
+    assert decoder.config.delta is not None
+    config = replace(decoder.config, delta=replace(decoder.config.delta, key_dim=128, value_dim=128))
+    states, each, length = (
+        TextStates(config, [torch.device("cpu")] * config.layers, lambda rows, layer: rows, 8),
+        [0],
+        0,
+    )
+    layers = [layer for layer in range(config.layers) if config.convolves(layer)]
+    for count in (256, *[1] * 40, 64, *[256] * 12):
+        states.place(length, 0, count, True)
+        assert all(states.address(layer) for layer in layers)
+        each.append(states.bytes)
+        states.commit(range(count), ())
+        length += count
+    foreseen = state_bytes(config, 8)
+    assert 0.8 * foreseen < max(each) / len(layers) <= foreseen
+
+
 def test_a_row_has_the_same_bits_in_a_prompt_in_runs_and_step_by_step(decoder: Decoder) -> None:
     text = tokens_of(150, 1)
     whole = read(decoder, decoder.new_cache(CAPACITY), text)
@@ -132,7 +196,7 @@ def test_texts_beside_each_other_change_nothing(decoder: Decoder) -> None:
 
 def test_a_kept_state_goes_on_with_the_same_bits(decoder: Decoder) -> None:
     text, cache = tokens_of(2300, 5), decoder.new_cache(CAPACITY)
-    cache.expect(len(text))
+    cache.expect([len(text)])
     for piece in text.split(500):
         read(decoder, cache, piece)
     whole = read(decoder, cache, tokens_of(30, 6))

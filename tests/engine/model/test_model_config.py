@@ -244,8 +244,18 @@ def test_a_senseless_value_is_refused(folder: Path, changes: dict[str, Any]) -> 
 
 def test_more_experts_per_token_than_experts_are_refused(checkpoint_of: Any, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(checkpoint_of("qwen3-moe"), tmp_path / "model"))
-    with pytest.raises(ConfigInvalid, match="13 experts per token where there are 12"):
-        read_changed(folder, num_experts_per_tok=13)
+    for count in (13, 0):
+        with pytest.raises(ConfigInvalid, match=f"{count} experts per token where there are 12"):
+            read_changed(folder, num_experts_per_tok=count)
+
+
+@pytest.mark.parametrize(
+    ("variant", "groups"), [("qwen35", "linear_num_key_heads"), ("granite-hybrid", "mamba_n_groups")]
+)
+def test_heads_that_share_keys_are_a_multiple(checkpoint_of: Any, tmp_path: Path, variant: str, groups: str) -> None:
+    folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
+    with pytest.raises(ConfigInvalid, match="share 3 key heads"):
+        read_changed(folder, **{groups: 3})
 
 
 @pytest.mark.parametrize(

@@ -7,28 +7,26 @@ from typing import Any
 
 import pytest
 import torch
-import transformers
 
+from engine.kernels import library
 from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.fused_layer import FusedLayer
+from engine.model.packed_loader import load_packed
+from engine.model.weight_format import weight_format
+from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
-from tests.support.checkpoints import SIZES, randomize, save
+from tests.support.checkpoints import muse_glimmer, save
 from tests.support.decoders import greedy, load_decoder
 from tests.support.gguf_files import write_gguf
 
-VISION = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
 PROMPT = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(7))
 TOKENS = 40
 
 
 def written(folder: Path, **changes: Any) -> Any:
     """A checkpoint of six layers, the second and the last of which see all positions."""
-    text = {**SIZES, "num_hidden_layers": 6, "head_dim": 32, "sliding_window": 24, **changes}
-    config = transformers.MuseGlimmerConfig(
-        text_config=text, vision_config=VISION, out_hidden_size=64, projector_hidden_size=16
-    )
-    model = transformers.MuseGlimmerForConditionalGeneration._from_config(config, attn_implementation="eager")
-    model.eval()
-    randomize(model, 0)
+    model = muse_glimmer(**changes)
     save(model, folder)
     return model
 
@@ -64,6 +62,21 @@ def test_logits_and_greedy_text_are_those_of_transformers(tmp_path: Path, change
         eos_token_id=None,
     )[0, len(PROMPT) :]
     assert greedy(decoder, PROMPT, TOKENS) == generated.tolist()
+
+
+@pytest.mark.skipif(library.available() is None, reason="there is no kernel library")
+@torch.no_grad()
+def test_the_library_computes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = written(tmp_path, post_norm_eps=0.5)
+    theirs, checkpoint = model(PROMPT[None]).logits[0], Checkpoint(tmp_path)
+    config, errors = read_config(checkpoint), []
+    for made_of in (FusedLayer.made_of, lambda *arguments: None):
+        monkeypatch.setattr(FusedLayer, "made_of", made_of)
+        decoder = Decoder(config, Resident(load_packed(checkpoint, config, weight_format("q8_0"))))
+        assert bool(decoder.most_next) == (not errors)
+        ours = decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(len(PROMPT))).logits
+        errors.append(float((ours - theirs).abs().mean()))
+    assert errors[0] < 1.2 * errors[1]  # 8 bits are coarse for this model, in one call or in many
 
 
 class MuseGlimmerForCausalLM:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.decoding.sequence import Target, TokenSequence
 from engine.model.decoder import Decoder, RowRuns
-from engine.model.text_states import CHUNK
+from engine.model.text_states import CHUNK, MOST_STATES, state_bytes
 from engine.model.token_tree import Draft
 from tests.support import checkpoints
 from tests.support.decoders import greedy, load_decoder, load_reference, prefill, reference_greedy
@@ -151,3 +151,6 @@ def test_states_are_bounded(decoder: Decoder) -> None:
         chat.ask([*chat.text, *tokens_of(60, turn).tolist()], 3)
         sizes.append(chat.sequence.cache.states.bytes)  # type: ignore[union-attr]
     assert sizes[-1] <= max(sizes[:-1]) or decoder.config.delta is None
+    config = decoder.config
+    layers = sum(map(config.convolves, range(config.layers)))
+    assert max(sizes) <= state_bytes(config, MOST_STATES) * layers

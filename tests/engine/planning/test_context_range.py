@@ -16,15 +16,15 @@ def config(tmp_path: Path) -> ModelConfig:
     return read_config(Checkpoint(write_checkpoint(tmp_path / "model", max_position_embeddings=10_000)))
 
 
-@pytest.mark.parametrize("tokens", [None, 16, 10_000])
-def test_a_context_that_the_model_has_is_taken(config: ModelConfig, tokens: int | None) -> None:
-    check_context(config, tokens)
+@pytest.mark.parametrize(
+    ("asked", "taken"), [(None, None), (16, 16), (10_000, 10_000), (10_001, 10_000), (1 << 24, 10_000)]
+)
+def test_a_context_is_taken_as_far_as_the_model_has_it(config: ModelConfig, asked: int | None, taken: int) -> None:
+    assert check_context(config, asked) == taken
     assert usual_context(config) == 8192
 
 
-@pytest.mark.parametrize(("tokens", "nearest"), [(1 << 24, 10_000), (10_001, 10_000), (15, 8192)])
-def test_another_one_is_refused_with_what_would_do(config: ModelConfig, tokens: int, nearest: int) -> None:
-    with pytest.raises(InvalidOption, match=rf"{tokens:,} tokens, but this model takes 16 to 10,000") as refused:
-        check_context(config, tokens)
-    assert refused.value.allowed == Allowed("context", nearest)
-    check_context(config, nearest)
+def test_a_shorter_one_is_refused_with_what_would_do(config: ModelConfig) -> None:
+    with pytest.raises(InvalidOption, match="15 tokens, but it must be at least 16") as refused:
+        check_context(config, 15)
+    assert refused.value.allowed == Allowed("context", 8192)

@@ -11,7 +11,7 @@ from engine.drafting.medusa import MedusaDraft, MedusaLayout
 from engine.drafting.small_model import ModelDraft
 from engine.families import SUPPORTED
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
-from engine.model.footprint import activation_bytes, layer_bytes, read_bytes, stored_layer_bytes
+from engine.model.footprint import activation_bytes, layer_bytes, layer_elements, read_bytes, stored_layer_bytes
 from engine.model.mixture import Mixture
 from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import weight_format
@@ -66,7 +66,7 @@ def test_equation_3_and_4_for_each_layer_and_the_head() -> None:
     config = MODEL.config
     weights = config.layers * stored_layer_bytes(config, Q8_0)
     weights += Q8_0.matrix_bytes(config.vocabulary_size, config.hidden_size)
-    products = config.layers * MODEL.layer_elements + MODEL.head_elements
+    products = config.layers * layer_elements(config) + config.vocabulary_size * config.hidden_size
     assert cost(RESIDENT).forward_s(1) == pytest.approx(weights / 10e9)
     # Enough tokens that multiplying takes longer than reading.
     assert cost(RESIDENT).forward_s(64) == pytest.approx(64 * products / 100e9)
@@ -154,7 +154,7 @@ def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> Non
     wide = BF16.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
     assert dense.forward_s(1) == pytest.approx(layers + wide, rel=0.02)
     packed = cost(SplitPlan.of(22, 22))
-    assert packed.forward_s(1) - head == pytest.approx(22 * MODEL.layer_elements * 21 / 200e9, rel=0.01)
+    assert packed.forward_s(1) - head == pytest.approx(22 * layer_elements(MODEL.config) * 21 / 200e9, rel=0.01)
     half = TargetCost(MODEL, BF16, SplitPlan.of(22, 11), SPEEDS, position=0)
     assert dense.forward_s(1) < half.forward_s(1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +17,14 @@ from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.linear import DEQUANTIZING_BYTES
 from engine.model.tensors import layer_slots
+from engine.model.text_states import LEAST_STATES, MOST_STATES
 from engine.model.weight_format import weight_format
 from engine.modes import MODES
 from engine.placement import LayerOffloadPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.plan import Room, Sizes, device_format
 from engine.planning import hardware
 from engine.planning import load_plan as load_plan_module
-from engine.planning.load_plan import LoadPlan
+from engine.planning.load_plan import LoadPlan, memory_places
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts
 from engine.planning.probes.host import read_group_limits
@@ -71,6 +73,14 @@ def test_weights_and_context_are_settled_and_sized(config: ModelConfig) -> None:
     assert planned(config, weights="bf16", context=100).context == 100
 
 
+def test_a_context_beyond_the_positions_that_were_trained_is_the_model_s_own_and_noted(config: ModelConfig) -> None:
+    plan = planned(config, context=config.context_length + 1)
+    assert plan.context == config.context_length
+    [note] = plan.notes
+    assert note.startswith(f"The model was trained on texts of up to {config.context_length:,} tokens")
+    assert not planned(config, context=config.context_length).notes
+
+
 def test_a_context_that_was_not_asked_for_shrinks_first(config: ModelConfig) -> None:
     whole = planned(config)
     tight = whole.host.total - whole.host.cache // 4
@@ -78,6 +88,21 @@ def test_a_context_that_was_not_asked_for_shrinks_first(config: ModelConfig) -> 
     assert (shrunk.context, shrunk.placement.name) == (whole.context // 2, "resident")
     asked = planned(config, weights="fp32", ram_budget_bytes=tight, context=whole.context)
     assert (asked.context, asked.placement.streams) == (whole.context, True)
+
+
+def test_fewer_states_are_kept_before_the_context_shrinks(checkpoint_of: Callable[[str], Path]) -> None:
+    hybrid = read_config(Checkpoint(checkpoint_of("qwen35")))
+    whole = planned(hybrid, weights="fp32")
+    fewer = planned(hybrid, weights="fp32", ram_budget_bytes=whole.host.total - 1)
+    assert (whole.states, fewer.states) == (MOST_STATES, LEAST_STATES)
+    assert (fewer.context, fewer.placement) == (whole.context, whole.placement)
+    each = (whole.state_bytes - fewer.state_bytes) // (MOST_STATES - LEAST_STATES)
+    assert each == 3 * 4 * (4 * 16 * 32 + 3 * (2 * 2 * 16 + 4 * 32))  # three layers of states and convolutions
+    (ram,) = memory_places(whole, hybrid, machine("laptop-8gb").memory)
+    shares = {share.use: share.size_bytes for share in ram.shares}
+    assert (shares["states"], shares["states"] + shares["caches"]) == (whole.state_bytes, whole.host.cache)
+    least = planned(hybrid, weights="fp32", ram_budget_bytes=fewer.host.total - 1)
+    assert (least.states, least.context) == (LEAST_STATES, whole.context // 2)
 
 
 def test_a_context_that_was_not_asked_for_takes_half_of_what_is_left_until_it_is_the_models_own(
@@ -240,7 +265,7 @@ def test_a_quantized_file_stays_as_it_is(kind: str, config: ModelConfig) -> None
 
 @pytest.mark.parametrize(
     "asked",
-    [{"weights": "int2"}, {"context": 4}, {"context": 10**7}, {"kv_cache": "q2"}, {"gpu_layers": -1}],
+    [{"weights": "int2"}, {"context": 4}, {"kv_cache": "q2"}, {"gpu_layers": -1}],
 )
 def test_unknown_values_are_refused(asked: dict[str, object], config: ModelConfig) -> None:
     with pytest.raises(InvalidOption):

@@ -23,7 +23,7 @@ from engine.model.tensors import Slot
 from engine.model_file import OpenedModel
 from engine.modes import MODES as ALL_MODES
 from engine.planning.cost_model import KINDS, published_expectation
-from engine.planning.machine_planner import MachinePlan, ModePlan
+from engine.planning.machine_planner import MachinePlan, ModePlan, reason
 from engine.planning.profile import Profile, Yielded, drafter_key
 from tests.support.machines import (
     dovetail_head,
@@ -599,3 +599,10 @@ def test_prompt_tokens_are_expected_to_pay_where_rows_are_cheap() -> None:
         plan = with_prompt_tokens("raspberry-pi-5-8gb", "llama-7b", counted)
         assert ((plan.mode("ppd").tokens_per_second or 0.0) > (plan.mode("plain").tokens_per_second or 0.0)) == wins
         assert plan.mode("ppd").draft_devices == ("cpu",)
+
+
+def test_no_other_mode_is_faster_only_where_none_is() -> None:
+    plain, lookup = ModePlan("plain", tokens_per_second=2.90), ModePlan("lookup", tokens_per_second=2.92)
+    assert reason(plain, [plain, lookup]) == "Auto: plain, predicted at 2.9 tok/s; others are hardly faster here."
+    slower = replace(lookup, tokens_per_second=2.5)
+    assert reason(plain, [plain, slower]) == "Auto: plain, predicted at 2.9 tok/s; no other mode is faster here."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from engine.messages import MemoryPlace, MemoryShare
 from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_bytes
-from engine.model.weight_format import weight_format
+from engine.model.text_states import MOST_STATES, state_bytes
+from engine.model.weight_format import WeightFormat, weight_format
 from engine.placement import (
     ColumnsPlan,
     PlacementPlan,
@@ -21,11 +23,12 @@ from engine.placement import (
     StreamedPlan,
 )
 from engine.placement.columns import Ratios
-from engine.placement.plan import Sizes
+from engine.placement.plan import Room, Sizes
 from engine.planning.hardware import read_host_memory
 from engine.planning.load_plan import GpuInUse, LoadPlan, memory_places
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
+from tests.support.decoders import load_decoder
 
 Q8_0 = weight_format("q8_0")
 MEMORY = HostMemory(16_000_000_000, 9_600_000_000, process_bytes=400_000_000)
@@ -40,11 +43,17 @@ def sizes(place: MemoryPlace) -> dict[str, int]:
     return {share.use: share.size_bytes for share in place.shares}
 
 
-def loaded(config: ModelConfig, placement: PlacementPlan, draft_bytes: int = 0, gpu: str = "") -> LoadPlan:
-    sizes = Sizes(config, Q8_0, 128)
+def loaded(
+    config: ModelConfig,
+    placement: PlacementPlan,
+    draft_bytes: int = 0,
+    gpu: str = "",
+    weights: WeightFormat = Q8_0,
+) -> LoadPlan:
+    sizes = Sizes(config, weights, 128)
     here, there = (0, draft_bytes) if gpu else (draft_bytes, 0)
     on_host, on_gpu = placement.host(sizes, here, MEMORY.process_bytes), placement.device(sizes, there)
-    return LoadPlan("plain", Q8_0, 128, placement, gpu, on_host, on_gpu)
+    return LoadPlan("plain", weights, 128, MOST_STATES, 0, placement, gpu, on_host, on_gpu)
 
 
 def test_drafts_are_counted_where_they_are(config: ModelConfig) -> None:
@@ -110,6 +119,30 @@ def test_experts_that_lie_elsewhere_are_told_apart(tmp_path: Path) -> None:
     assert (ram.layers, ram.part) == (0, f"experts of {layers - 1} layers")
     gpu, ram = weights(SplitExpertsPlan.of(measure, 0))
     assert gpu.part == f"{layers} layers without experts"
+
+
+@pytest.mark.parametrize("variant", ["gemma4-inputs", "granite-hybrid", "nemotron-h-moe", "qwen35"])
+def test_each_side_has_the_rows_and_states_of_its_own_layers(
+    variant: str, checkpoint_of: Callable[[str], Path]
+) -> None:
+    folder = checkpoint_of(variant)
+    config, gpu = read_config(Checkpoint(folder)), GpuInUse("cuda:0", 4_000_000_000)
+    fp32 = weight_format("fp32")
+    cache = load_decoder(folder).new_cache(128)
+    rows = [
+        cache.store(layer).nbytes if isinstance(shape, tuple) else 0 for layer, shape in enumerate(config.cache_shapes)
+    ]
+    states = [state_bytes(config, MOST_STATES) * config.convolves(layer) for layer in range(config.layers)]
+    for there in range(1, config.layers):
+        plan = loaded(config, SplitPlan.of(config.layers, there), gpu="cuda:0", weights=fp32)
+        for place, part in zip(
+            memory_places(plan, config, MEMORY, gpu), (slice(there), slice(there, None)), strict=True
+        ):
+            kept = sizes(place)
+            assert (kept.get("caches", 0), kept.get("states", 0)) == (sum(rows[part]), sum(states[part]))
+        room = Room(1 << 30, "cuda:0", plan.on_device.total)
+        shared = any(shape.keys_of is not None for shape in config.shapes)
+        assert shared or SplitPlan.fit(Sizes(config, fp32, 128), room, config.layers) == plan.placement
 
 
 def test_what_is_streamed_is_on_the_disk(config: ModelConfig) -> None:

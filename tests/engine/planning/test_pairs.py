@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
+from engine.cli.subcommand import add_load_options, load_options
 from engine.files import read_cached, write_cached
 from engine.hub import bundled
 from engine.hub.installed import cache_folder
@@ -46,7 +48,7 @@ def test_each_draft_fits_or_has_its_reason(three: Path) -> None:
     assert set(table) == {"small", "other"}
     assert table["small"] == DraftPair("target", "small", "draft", "")
     assert table["other"].kind == "draft"
-    assert "is missing in the model" in str(table["other"].problem)
+    assert "another vocabulary" in str(table["other"].problem)
 
 
 def test_an_installed_draft_that_fits_is_the_model_s_own(three: Path) -> None:
@@ -71,6 +73,12 @@ def test_the_layer_that_a_model_comes_with_is_listed_and_taken(tmp_path: Path, b
     assert [draft.name for draft in planner.drafts] == ["mtp"]
     assert not planner.plan.mode("dovetail").passed_over  # auto weighs it before any reply has tried it
     assert list(draft_problems(LoadOptions(model="target"), ["mtp"])) == [("mtp", "", "dovetail")]
+    parser = argparse.ArgumentParser()
+    add_load_options(parser)
+    parser.add_argument("--mode", default="auto")
+    for mode, drafts in (("auto", ()), ("plain", ("off",)), ("dovetail", ("mtp",)), ("minions", ("lookup", "mtp"))):
+        wanted = load_options(parser.parse_args(["--model", "target", "--mode", mode]), threads=None)
+        assert wanted.drafts == drafts
 
 
 def test_files_of_other_vocabularies_are_told_apart_without_their_tokenizers(

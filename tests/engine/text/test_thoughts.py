@@ -118,6 +118,7 @@ def test_a_reply_that_comes_in_pieces_is_divided_as_it_would_be_whole(parts: lis
 
 
 HARMONY = "<|channel|>analysis<|message|>"
+MUSE = "to=self<|message|>"
 WORDS = [
     # template, what its model writes, what the reply says
     (
@@ -136,6 +137,15 @@ WORDS = [
     (HARMONY, "A model without channels <|", "A model without channels <|"),
     (HARMONY, '{"city": "Rome"}', '{"city": "Rome"}'),
     (HARMONY, "<|channel|>" + "a" * 300, "a" * 300),
+    (
+        MUSE,
+        " to=self<|message|>Hm.<|eom|><|start|>assistant to=self<|message|>So.<|eom|>"
+        "<|start|>assistant to=user<|message|>Sunny.<|eot|>",
+        "<think>\nHm.\n\nSo.\n</think>\n\nSunny.",
+    ),
+    (MUSE, " to=user<|message|>1 < 2 <|", "1 < 2 <|"),
+    (MUSE, "<|message|>Sunny.<|eot|>", "Sunny."),
+    (MUSE, " to=self<|message|>I was stop", "<think>\nI was stop"),
     (
         "<|channel><channel|>",
         "<|channel>thought\nHm.\n<channel|>Sunny.",
@@ -175,6 +185,13 @@ def test_a_reply_in_other_words_goes_on_in_those_of_think(
             "A<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Sun",
         ),
         (HARMONY, "A", "", "A"),
+        (MUSE, "A", "Sun", "A to=user<|message|>Sun"),
+        (
+            MUSE,
+            "A",
+            "<think>\nHm.\n</think>\n\nSun",
+            "A to=self<|message|>Hm.<|eom|><|start|>assistant to=user<|message|>Sun",
+        ),
         (
             "<|channel><channel|>",
             "A<|channel>thought\n<channel|>",

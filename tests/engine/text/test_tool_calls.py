@@ -95,6 +95,7 @@ def test_what_is_no_call_stays_as_it_is(form: str, text: str) -> None:
         ("hermes", "<tool_call>"),
         ("hermes", '<tool_call>{"arguments": {}}</tool_call>'),
         ("coder", "<tool_call>\nno function"),
+        ("atem", "<atem:function_calls>\nno call</atem:function_calls>"),
         ("glm", "<tool_call>\nno call\n</tool_call>"),
         ("glm", "<tool_call> is what a call begins with."),
         ("glm-lines", "<tool_call>now"),
@@ -350,6 +351,12 @@ CONVERSATIONS = {
         "<|channel>thought\nThey ask.\n<channel|>One moment.<|tool_call>call:get_weather"
         '{city:<|"|>Rome<|"|>}<tool_call|>',
     ),
+    "atem": (
+        "to=self<|message|>",
+        " to=self<|message|>They ask.<|eom|><|start|>assistant to=user<|message|>One moment.<|eom|><|start|>assistant"
+        ' to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n'
+        '<atem:parameter name="city">Rome</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eot|>',
+    ),
     "lfm2": (
         "",
         "<think>They ask.</think>One moment.<|tool_call_start|>[get_weather(city='Rome')]<|tool_call_end|>",
@@ -374,6 +381,7 @@ def test_a_turn_with_thought_words_and_call_is_divided(form: str, seed: int) -> 
     [
         ("{{ '<tool_call>\\n{\"name\": ' }}", "hermes"),
         ("{{ '<tool_call>\\n<function=' }}", "coder"),
+        ("<atem:function_calls>\\n<atem:invoke name=", "atem"),
         ("[TOOL_CALLS]{{ name }}[ARGS]", "mistral"),
         ("[TOOL_CALLS][", "mistral-list"),
         ("<|tool_call>call:{{ name }}", "gemma4"),

@@ -43,7 +43,7 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
     figures = {column.title: column.values for column in table._columns}
     assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("4.3–5.3", "2.1")
     first = table.accessibleDescription().splitlines()[0]
-    assert first.startswith("Dovetail: about 14.5 tok/s. Predicted, draft on the GPU")
+    assert first.startswith("Dovetail: 14.5 tok/s, predicted. Predicted, draft on the GPU")
     assert first.endswith(plan(gpu=True).reason)
     table.set_plan(replace(plan(), modes=[row for row in plan().modes if row.mode != "plain"]))
     assert {column.title: set(column.values) for column in table._columns}["Speed-up"] == {""}

@@ -67,6 +67,16 @@ def scene(qtbot: QtBot, theme: Theme) -> Scene:
     return Scene(qtbot, theme)
 
 
+def test_a_layer_that_comes_with_a_model_is_said_before_it_is_here(scene: Scene) -> None:
+    scene.page.draft_filter.click()
+    scene.page.refresh()
+    drafts = {row.name.text(): row.draft.text() for row in scene.page.table.rows}
+    assert drafts["Qwen3.5 9B"] == "Its own"
+    assert "Qwen3.5 2B" not in drafts
+    facts = dict(scene.page.shelf.details(scene.page.shelf.model("qwen3.5-9b")).facts)
+    assert facts["Drafts that fit it"] == "The model's own layer (MTP)"
+
+
 def test_lists_are_sorted_by_name_size_speed_and_fit(scene: Scene) -> None:
     scene.page.more_button.click()
     catalogue = scene.listed()

@@ -133,6 +133,22 @@ def test_folders_are_opened_or_said_to_be_missing(
     opened.close()
 
 
+def test_what_open_chats_take_is_shown_and_erased(
+    qtbot: QtBot, opened: SettingsDialog, workspace: ScriptedWorkspace
+) -> None:
+    folder = workspace.settings_desk.folder("data") / "readings" / "1"
+    folder.mkdir(parents=True)
+    (folder / "0.rows").write_bytes(bytes(2_000_000))
+    opened.go("speed")
+    row = opened.stack.page(1).action_rows["erase_readings"]
+    qtbot.waitUntil(lambda: row.detail.text() == "2 MB")
+    assert row.button is not None
+    row.button.click()
+    qtbot.waitUntil(lambda: row.detail.text() == "Nothing")
+    assert not folder.exists()
+    opened.close()
+
+
 def test_a_long_folder_is_whole_in_a_narrow_dialog(
     qtbot: QtBot, opened: SettingsDialog, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

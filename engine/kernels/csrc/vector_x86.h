@@ -1,0 +1,41 @@
+/* What vectors of 256 and of 512 bits have in common; vector256.h and vector512.h define the rest before it. */
+#ifndef TENON_VECTOR_X86_H
+#define TENON_VECTOR_X86_H
+
+#include "inline.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "job.h"
+
+INLINE ivec load_bytes(const void *p) { return OF_INTS(loadu)(p); }
+INLINE ivec broadcast4(const void *p) { int32_t v; memcpy(&v, p, sizeof v); return OF_BITS(set1_epi32)(v); }
+INLINE ivec broadcast_int(int32_t v) { return OF_BITS(set1_epi32)(v); }
+INLINE ivec load_ints(const int32_t *p) { return OF_INTS(loadu)((const void *)p); }
+INLINE ivec low_nibbles(ivec v) { return OF_INTS(and)(v, OF_BITS(set1_epi8)(15)); }
+INLINE ivec high_nibbles(ivec v) { return low_nibbles(OF_BITS(srli_epi16)(v, 4)); }
+INLINE void store_bytes(void *p, ivec v) { OF_INTS(storeu)(p, v); }
+INLINE ivec broadcast_byte(int v) { return OF_BITS(set1_epi8)((char)v); }
+INLINE ivec lookup(ivec table, ivec at) { return OF_BITS(shuffle_epi8)(table, at); }
+INLINE ivec and_bytes(ivec a, ivec b) { return OF_INTS(and)(a, b); }
+INLINE ivec or_bytes(ivec a, ivec b) { return OF_INTS(or)(a, b); }
+INLINE ivec exclusive_or(ivec a, ivec b) { return OF_INTS(xor)(a, b); }
+INLINE ivec subtract_bytes(ivec a, ivec b) { return OF_BITS(sub_epi8)(a, b); }
+INLINE ivec shift_left(ivec v, int by) { return OF_BITS(slli_epi16)(v, by); }
+INLINE ivec shift_right(ivec v, int by) { return OF_BITS(srli_epi16)(v, by); }
+INLINE ivec even_bytes(ivec v) { return OF_BITS(srai_epi16)(OF_BITS(slli_epi16)(v, 8), 8); }
+INLINE ivec odd_bytes(ivec v) { return OF_BITS(srai_epi16)(v, 8); }
+INLINE ivec even_bfloat16(ivec v) { return OF_BITS(slli_epi32)(v, 16); }
+INLINE ivec odd_bfloat16(ivec v) { return OF_INTS(and)(v, OF_BITS(set1_epi32)((int32_t)0xffff0000)); }
+
+INLINE fvec float_zero(void) { return OF_BITS(setzero_ps)(); }
+INLINE fvec to_float(ivec v) { return OF_BITS(cvtepi32_ps)(v); }
+INLINE fvec load_floats(const float *p) { return OF_BITS(loadu_ps)(p); }
+INLINE fvec broadcast_float(float v) { return OF_BITS(set1_ps)(v); }
+INLINE fvec multiply_floats(fvec a, fvec b) { return OF_BITS(mul_ps)(a, b); }
+INLINE fvec add_floats(fvec a, fvec b) { return OF_BITS(add_ps)(a, b); }
+INLINE fvec fused(fvec a, fvec b, fvec c) { return OF_BITS(fmadd_ps)(a, b, c); }
+INLINE void store_floats(float *p, fvec v) { OF_BITS(storeu_ps)(p, v); }
+
+#endif

@@ -1,0 +1,138 @@
+"""Rows that each turn of a chat reads, beside llama.cpp's server with the same file and the same requests.
+
+    python -m tests.benchmarks.turns --server PATH [--variant qwen35] [--turns N] [--own N]
+
+writes a small random model with a context of 24,000 tokens, asks both for the turns of one chat by their tokens, then
+for the last answer again, for an edited last message, for one that is edited in the middle, and for another chat that
+begins alike; and for a turn after a restart. The server has its usual options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from engine.loaded_model import LoadedModel
+from engine.messages import Finished, KeptChat
+from tests.support.checkpoints import reference_model, train_tokenizer
+from tests.support.engine_client import engine_client
+from tests.support.gguf_files import Kind, write_gguf
+
+CONTEXT, REPLY = 24_000, 20
+# llama.cpp takes these widths to be equal.
+VARIANTS = {"qwen35": {"linear_key_head_dim": 32}, "granite-hybrid": {}, "llama": {}}
+#: Answers a prompt of tokens; returns the rows that were read, and the reply's tokens.
+Ask = Callable[[list[int], str], tuple[int, list[int]]]
+
+
+@contextmanager
+def tenon(model: Path, folder: Path) -> Iterator[Ask]:
+    """Ask this repository's engine, which keeps chats in a folder."""
+    with engine_client() as client:
+
+        def ask(prompt: list[int], chat: str) -> tuple[int, list[int]]:
+            (folder / chat).mkdir(parents=True, exist_ok=True)
+            request = client.request("", model, mode="plain", context=CONTEXT, max_tokens=REPLY,
+                                     kept=KeptChat(str(folder / chat), 1 << 40))  # fmt: skip
+            finished = client.finish(replace(request, raw_prompt=tuple(prompt)))
+            assert isinstance(finished, Finished), finished
+            return finished.reply.timings.prompt_n, list(finished.reply.token_ids)
+
+        yield ask
+        while isinstance(loaded := client.engine._model, LoadedModel) and loaded.sequences.unwritten:
+            time.sleep(0.1)
+
+
+@contextmanager
+def llama_cpp(program: str, model: Path) -> Iterator[Ask]:
+    """Ask llama.cpp's server."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [program, "-m", str(model), "-c", str(CONTEXT), "-t", "2", "--port", str(port), "--no-webui"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def call(path: str, values: dict[str, object] | None = None) -> dict[str, object]:
+        data = None if values is None else json.dumps(values).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=600) as answer:
+            found: dict[str, object] = json.load(answer)
+            return found
+
+    def ask(prompt: list[int], chat: str) -> tuple[int, list[int]]:
+        wishes = {"prompt": prompt, "n_predict": REPLY, "temperature": 0, "return_tokens": True, "ignore_eos": True}
+        found: dict[str, dict[str, int]] = call("/completion", wishes)  # type: ignore[assignment]
+        return found["timings"]["prompt_n"], list(found["tokens"])
+
+    try:
+        while process.poll() is None:
+            try:
+                call("/health")
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield ask
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def turns(begin: Callable[[], object], count: int, own: int) -> Iterator[tuple[str, int, int]]:
+    """Yield what was asked, the rows that were read, and the message's own."""
+    drawn, text, ends, first = random.Random(0), [], [], []
+
+    def message() -> list[int]:
+        return [*(drawn.randrange(3, 250) for _ in range(own - 1)), 2]
+
+    with begin() as ask:  # type: ignore[attr-defined]
+        for turn in range(count):
+            ends.append(len(text))
+            new = message()
+            first = first or new
+            read, reply = ask([*text, *new], "1")
+            text += [*new, *reply]
+            yield f"turn {turn + 1}", read, len(new)
+        yield "the last answer again", ask(text[: len(text) - len(reply)], "1")[0], 0
+        yield "the last message edited", ask([*text[: ends[-1]], *message()], "1")[0], own
+        middle = [*text[: ends[count // 2]], *message()]
+        yield "a message in the middle edited", ask(middle, "2")[0], own
+        yield "another chat that begins alike", ask([*first, *message()], "3")[0], own
+        new = message()
+        read, reply = ask([*text, *new], "1")
+        text += [*new, *reply]
+        yield "the chat goes on", read, own
+    with begin() as ask:  # type: ignore[attr-defined]
+        yield "after a restart", ask([*text, *message()], "1")[0], own
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--server", required=True, help="llama.cpp's llama-server")
+    parser.add_argument("--variant", choices=sorted(VARIANTS), default="qwen35")
+    parser.add_argument("--turns", type=int, default=20)
+    parser.add_argument("--own", type=int, default=780)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.gguf"
+        made = reference_model(options.variant, max_position_embeddings=CONTEXT, **VARIANTS[options.variant])
+        write_gguf(made, model, Kind.Q8_0, train_tokenizer())
+        both = (lambda: tenon(model, Path(folder) / "chats"), lambda: llama_cpp(options.server, model))
+        each = [list(turns(begin, options.turns, options.own)) for begin in both]
+    print(f"{'':<34}{'its own':>9}{'Tenon':>9}{'llama.cpp':>11}")
+    for (what, ours, own), (_, theirs, _) in zip(*each, strict=True):
+        print(f"{what:<34}{own:>9,}{ours:>9,}{theirs:>11,}")
+
+
+if __name__ == "__main__":
+    main()
