@@ -1,8 +1,8 @@
 """DFlash and DSpark as drafts: one forward fills a block, and trees are made of what its rows hold likely.
 
 The target's hidden rows, reduced by ``fc`` and a norm, are mapped to keys and values by each layer alike. A block is
-the root's token and mask tokens after it; its rows see all of the cache and each other. In DSpark a Markov head adds
-to the logits of a row what the token before it says.
+the root's token and mask tokens after it; its rows see the cache, up to a layer's window, and each other or those
+before them. In DSpark a Markov head adds to the logits of a row what the token before it says.
 
 Source: DFlash (Chen et al. 2026, arXiv 2602.06036), and the public code that `block_layout` names.
 """
@@ -163,17 +163,22 @@ class BlockNetwork:
             (b, h) for a block of b rows, after the final norm.
         """
         config, weights, size = self._config, self.weights, self.layout.block_size
-        positions = torch.arange(cache.length, cache.length + size, device=self.device)
-        all_of_them = torch.ones(size, size, dtype=torch.bool, device=self.device)
+        rows = torch.arange(size, device=self.device)
+        positions, ahead = cache.length + rows, rows - rows[:, None]
         placed = cache.place(positions)
-        mask = step_mask(placed, size, all_of_them, cache.length, None, self._cache_dtype, config.group)
+        kinds = tuple(zip(config.windows, self.layout.causal, strict=True))
+        seen = {}
+        for window, causal in set(kinds):
+            tree = ahead < (1 if causal else window or size)
+            mask = step_mask(placed, size, tree, cache.length, window, self._cache_dtype, config.group)
+            seen[window, causal] = [SeenRows(size, mask, cache)]
         self._rope.reserve(cache.length + size)
         rotation = self._rope.rows(positions, False)
         tokens = torch.tensor([root] + [self.layout.mask_token] * (size - 1), device=self.device)
         hidden = weights.embedding(tokens).to(self.dtype)
         for index, layer in enumerate(weights.layers):
             check()
-            hidden = block(config, layer, index, hidden, rotation, [SeenRows(size, mask, cache)])
+            hidden = block(config, layer, index, hidden, rotation, seen[kinds[index]])
         cache.commit([])
         return weights.final_norm(hidden)
 

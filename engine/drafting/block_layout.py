@@ -8,10 +8,12 @@
 | speculators dspark | the same | as ``sample_from_anchor`` says, else as DeepSpec | a Markov head |
 
 All have the blocks of Qwen3, ``fc`` over several of the target's layers, ``hidden_norm`` and ``norm``. z-lab and
-DeepSpec count outputs of the target's layers, speculators their inputs.
+DeepSpec count outputs of the target's layers, speculators their inputs. Rows of a layer with a window see no later row
+of their block, unless ``is_causal``, ``dflash_config.causal`` or ``sliding_window_non_causal`` says so.
 
-Sources: z-lab/dflash (dflash/model.py), deepseek-ai/DeepSpec (deepspec/modeling/dspark), vllm-project/speculators
-(models/dflash, models/dspark, convert/dflash).
+Sources: z-lab/dflash (dflash/model.py of release 0.1.0, whose window counts from each row, as vLLM's does),
+deepseek-ai/DeepSpec (deepspec/modeling/dspark), vllm-project/speculators (models/dflash, models/dspark,
+convert/dflash).
 """
 
 from __future__ import annotations
@@ -44,11 +46,13 @@ _READ = (
     "dflash_config",
     "draft_vocab_size",
     "enable_confidence_head",
+    "is_causal",
     "markov_head_type",
     "markov_rank",
     "mask_token_id",
     "num_target_layers",
     "sample_from_anchor",
+    "sliding_window_non_causal",
     "target_hidden_size",
     "target_layer_ids",
     "transformer_layer_config",
@@ -73,6 +77,7 @@ class BlockLayout:
     markov_kind: MarkovKind  # variant of the Markov head
     outer: tuple[Slot, ...]  # tensors outside the blocks
     layers: tuple[tuple[Slot, ...], ...]  # tensors of each block
+    causal: tuple[bool, ...]  # for each layer, True if the rows of a block see no later row of it
 
     @property
     def levels(self) -> int:
@@ -106,7 +111,7 @@ def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
     try:
         check_keys(raw, (*_READ, *KEYS))
         check_keys(inner, (*_READ, *KEYS))
-        check_keys(raw.get("dflash_config") or {}, ("block_size", "mask_token_id", "target_layer_ids"))
+        check_keys(raw.get("dflash_config") or {}, ("block_size", "causal", "mask_token_id", "target_layer_ids"))
         layout = _read(raw, inner, names)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise bad_value(error) from error
@@ -121,12 +126,12 @@ def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
 
 def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tuple[int, ...]]) -> BlockLayout:
     kind, dflash = raw.get("speculators_model_type"), raw.get("dflash_config") or {}
+    if isinstance(rope := inner.get("rope_parameters"), dict):
+        # Its sections turn alike: positions of a text are one number.
+        inner = {**inner, "rope_parameters": {key: rope[key] for key in rope if key != "mrope_section"}}
     blocks = nested_config(inner, str(inner.get("model_type", "qwen3")), "", len(names))
     if not blocks.family.query_key_norm:
         raise refuse("model_type", inner.get("model_type"))
-    if any(blocks.windows):
-        # Its own code, speculators and vLLM count such a window from other rows.
-        raise refuse("layer_types", "sliding_attention")
     markov = kind == "dspark" or (kind is None and not dflash)
     rank = int(raw.get("markov_rank", 256 if kind == "dspark" else 0)) if markov else 0
     variant = raw.get("markov_head_type", "vanilla")
@@ -138,6 +143,9 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
     own = int(raw.get("draft_vocab_size") or blocks.vocabulary_size)
     if not 2 <= size <= 1024 or rank < 0 or not 0 <= mask_token < blocks.vocabulary_size:
         raise ValueError(f"block_size {size}, markov_rank {rank}, mask_token_id {mask_token}")
+    causal = dflash.get("causal") if raw.get("is_causal") is None else raw["is_causal"]
+    if raw.get("sliding_window_non_causal"):
+        causal = False
     hidden, target_hidden = blocks.hidden_size, int(raw.get("target_hidden_size") or blocks.hidden_size)
     chosen = _hidden_layers(raw, dflash, blocks.layers)
     outer = embedding_and_head(names, "", blocks, own, head_needed=False)
@@ -171,6 +179,7 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
         markov_kind=variant,
         outer=tuple(outer),
         layers=tuple(tuple(layer_slots(blocks, index)) for index in range(blocks.layers)),
+        causal=tuple(window is not None for window in blocks.windows) if causal is None else (causal,) * blocks.layers,
     )
 
 

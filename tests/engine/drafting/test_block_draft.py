@@ -71,6 +71,24 @@ def speculators(kind: str) -> dict[str, Any]:
     }
 
 
+def sliding(config: dict[str, Any], window: int, kinds: str = "sf", **said: Any) -> dict[str, Any]:
+    """Make the layers of a config sliding (s) or full (f), with the rotary parameters that Qwen3.5 hands down."""
+    names = {"s": "sliding_attention", "f": "full_attention"}
+    rope = {"rope_type": "default", "rope_theta": 1e6, "partial_rotary_factor": 1.0, "mrope_section": [3, 3, 2]}
+    own = {
+        "layer_types": [names[kind] for kind in kinds],
+        "sliding_window": window,
+        "use_sliding_window": True,
+        "rope_parameters": rope,
+    }
+    nested = config.get("transformer_layer_config")
+    return {**config, **said, **(own if nested is None else {"transformer_layer_config": {**nested, **own}})}
+
+
+# As published for Qwen3.5 and 3.6: the block's size stands in the inner config.
+WINDOWED = {key: value for key, value in DFLASH.items() if key != "block_size"}
+WINDOWED["dflash_config"] = {**DFLASH["dflash_config"], "block_size": SIZE}
+
 CONFIGS: dict[str, dict[str, Any]] = {
     "dflash": DFLASH,
     "dspark-vanilla": {**DSPARK, "markov_head_type": "vanilla"},
@@ -78,6 +96,15 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "dspark-rnn": {**DSPARK, "markov_head_type": "rnn"},
     "speculators-dflash": speculators("dflash"),
     "speculators-dspark": speculators("dspark"),
+    "dflash-window": sliding(WINDOWED, 8),
+    "dflash-narrow": sliding(WINDOWED, 3),
+    "dflash-both-ways": sliding(WINDOWED, 3, "ss", is_causal=False),
+    "dflash-causal": sliding(
+        {**WINDOWED, "dflash_config": {**WINDOWED["dflash_config"], "causal": True}}, 6, is_causal=None
+    ),
+    "dspark-window": sliding(DSPARK, 8),
+    "speculators-dspark-window": sliding(speculators("dspark"), 8, "ss", sliding_window_non_causal=False),
+    "speculators-dflash-both-ways": sliding(speculators("dflash"), 8, "fs", sliding_window_non_causal=True),
 }
 
 
@@ -113,7 +140,7 @@ def make_state(name: str) -> dict[str, Tensor]:
         state[f"{start}mlp.gate_proj.weight"] = matrix(WIDE, HIDDEN)
         state[f"{start}mlp.up_proj.weight"] = matrix(WIDE, HIDDEN)
         state[f"{start}mlp.down_proj.weight"] = matrix(HIDDEN, WIDE)
-    if name != "dflash":
+    if not name.startswith("dflash"):
         state["embed_tokens.weight"] = torch.randn(VOCABULARY, HIDDEN, generator=generator)
         state["lm_head.weight"] = matrix(VOCABULARY, HIDDEN)
     if "dspark" in name:
@@ -146,7 +173,18 @@ def turned(heads: Tensor, first: int) -> Tensor:
     return heads * cosine + torch.cat((-other, one), -1) * sine
 
 
-def block_of(state: dict[str, Tensor], rows: Tensor, root: int, embedding: Tensor) -> Tensor:
+def hidden_from(config: dict[str, Any], layer: int, context: int) -> Tensor:
+    """(b, n + b) True where a row of the block does not see a row of the text or of the block."""
+    inner = config.get("transformer_layer_config", config)
+    slides = inner.get("layer_types", ["full_attention"] * LAYERS)[layer] == "sliding_attention"
+    distance = context + torch.arange(SIZE)[:, None] - torch.arange(context + SIZE)
+    said = [config.get("is_causal"), config.get("dflash_config", {}).get("causal")]
+    said += [False if config.get("sliding_window_non_causal") else None, slides]
+    outside = distance < 0 if next(one for one in said if one is not None) else torch.zeros_like(distance).bool()
+    return outside | (distance.abs() >= inner["sliding_window"]) if slides else outside
+
+
+def block_of(config: dict[str, Any], state: dict[str, Tensor], rows: Tensor, root: int, embedding: Tensor) -> Tensor:
     """(b, h) outputs of a block behind the target's (n, 3 h) rows."""
 
     def mapped(values: Tensor, module: str) -> Tensor:
@@ -164,7 +202,8 @@ def block_of(state: dict[str, Tensor], rows: Tensor, root: int, embedding: Tenso
         query = turned(norm(query, state[f"{attention}q_norm.weight"]), len(context))
         key = turned(norm(key, state[f"{attention}k_norm.weight"]), 0)
         key, value = (states.repeat_interleave(HEADS // KV_HEADS, 1) for states in (key, value))
-        scores = torch.einsum("qhd,khd->hqk", query, key) * EACH**-0.5  # no mask: the block sees all of itself
+        scores = torch.einsum("qhd,khd->hqk", query, key) * EACH**-0.5
+        scores = scores.masked_fill(hidden_from(config, layer, len(context)), -torch.inf)
         mixed = torch.einsum("hqk,khd->qhd", scores.softmax(-1), value).reshape(SIZE, -1)
         hidden = hidden + mapped(mixed, f"{attention}o_proj")
         normed = norm(hidden, state[f"{start}post_attention_layernorm.weight"])
@@ -214,7 +253,7 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
         if more:
             drafter.observe(more, rows[len(text) - 1 : len(text) - 1 + len(more)])
             text += more
-        hidden = block_of(state, rows[: len(text) - 1], text[-1], embedding)
+        hidden = block_of(CONFIGS[name], state, rows[: len(text) - 1], text[-1], embedding)
         matrix = target.source.whole_head(torch.eye(HIDDEN)).T if head is None else head
         assert drafter.propose(DraftShape(SIZE)).tokens == tuple(chain_of(name, state, hidden, text[-1], matrix))
 
@@ -238,13 +277,12 @@ def test_a_reply_is_the_models_own(
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (
-            {"layer_types": ["sliding_attention"] * 2, "sliding_window": 8},
-            UnsupportedModel,
-            "sliding_attention",
-        ),
+        ({"layer_types": ["linear_attention"] * 2}, UnsupportedModel, "linear_attention"),
+        ({"layer_types": ["sliding_attention"] * 2}, ConfigInvalid, "sliding_window is None"),
+        ({"rope_parameters": {"rope_theta": 1e6, "partial_rotary_factor": 0.25}}, UnsupportedModel, "0.25"),
         ({"model_type": "gemma4_text"}, UnsupportedModel, "blocks of the type gemma4_text"),
         ({"dflash_config": {**DFLASH["dflash_config"], "use_swa": True}}, UnsupportedModel, "use_swa"),
+        ({"dflash_config": {**DFLASH["dflash_config"], "conv_kernel_size": 2}}, UnsupportedModel, "conv_kernel_size"),
         ({"dflash_config": {"target_layer_ids": [1, 3, 5]}}, ConfigInvalid, "mask_token_id"),
         ({"block_size": 1}, ConfigInvalid, "block_size 1"),
     ],
