@@ -93,6 +93,7 @@ class BlockWeights:
     head_dtype: torch.dtype  # type of the rows that the head maps
     target_ids: Tensor | None  # (Vd,) the target's id of each of its tokens; None if they are the same
     logit_soft_cap: float | None  # soft cap of the logits if the head is a target's that has one, else None
+    logit_scale: float  # factor of the rows before the head if it is a target's, else 1
     markov: MarkovHead | None  # markov head, or None
 
 
@@ -186,7 +187,7 @@ class BlockNetwork:
     def logits(self, rows: Tensor) -> Tensor:
         """Map (n, h) rows of a block to (n, Vd) float32 logits, by the draft's own ids."""
         weights, cap = self.weights, self.weights.logit_soft_cap
-        logits = weights.head(rows.to(weights.head_dtype)).float()
+        logits = weights.head((rows * weights.logit_scale).to(weights.head_dtype)).float()
         return logits if cap is None else torch.tanh(logits / cap) * cap
 
 
@@ -223,7 +224,7 @@ def load_block(
     if "d2t" in names and layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
         ids = drafted_ids(checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device)
     own_head = outer.get("head")
-    cap = target.logit_soft_cap if own_head is None else None
+    cap, scale = (target.logit_soft_cap, target.logit_scale) if own_head is None else (None, 1.0)
     if own_head is None and ids is not None:
         own_head = rows_of(shared.head, ids)
     epsilon = layout.blocks.norm_epsilon
@@ -238,6 +239,7 @@ def load_block(
         head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
         target_ids=ids,
         logit_soft_cap=cap,
+        logit_scale=scale,
         markov=_markov(layout, outer, maps),
     )
     return BlockNetwork(layout, weights, hidden_layers, weight_format.activations, weight_format.cache)
