@@ -35,11 +35,9 @@ from tests.support.next_layers import write_with_next_layer
 
 #: Models whose layers keep a state, or a window and a convolution.
 HYBRIDS = ("granite-hybrid-moe", "lfm3", "nemotron-h-moe", "qwen3-next", "qwen35", "qwen35-moe")
-# The kernel library has no attention with LFM3's gate, and torch's rounds by the width of a forward.
 TRIED = chosen(
-    product(("fp32", "q8_0"), HYBRIDS), (("fp32", "lfm3"), *product(("q8_0",), ("nemotron-h-moe", "qwen35")))
+    product(("fp32", "q8_0"), HYBRIDS), (("fp32", "lfm3"), *product(("q8_0",), ("lfm3", "nemotron-h-moe", "qwen35")))
 )
-TRIED = [case for case in TRIED if case.values != ("q8_0", "lfm3")]
 WORDS = "one two three four one two three four one two " * 3
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("The quick brown fox", {"mode": "plain", "max_tokens": 60}),
