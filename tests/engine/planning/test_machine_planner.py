@@ -387,7 +387,6 @@ def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -
     [
         LoadOptions(weights="int2"),
         LoadOptions(context=4),
-        LoadOptions(context=10**7),
         LoadOptions(gpu_layers=-1),
     ],
 )
