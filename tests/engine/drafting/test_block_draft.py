@@ -120,9 +120,9 @@ def qwen35_dflash(hidden: int, wide: int, layers: int, taken: list[int]) -> dict
 
 
 #: Drafts of the catalogue for targets that keep states or windows: the variant of `write_checkpoint` that is like their
-#: target, the config, and the number of weights where one is published. The configs for 4B and 35B-A3B are the published
-#: ones; 9B's is 4B's with the sizes that its file's bytes give, 27B's follows its card and its number of weights,
-#: Coder-Next's a GGUF copy and its bytes, Muse-Glimmer's is transformers' default.
+#: target, the config, and the number of weights where one is published. The configs for 4B and 35B-A3B are the
+#: published ones; 9B's is 4B's with the sizes that its file's bytes give, 27B's follows its card and its number of
+#: weights, Coder-Next's a GGUF copy and its bytes, Muse-Glimmer's is transformers' default.
 PUBLISHED: dict[str, tuple[str, dict[str, Any], int | None]] = {
     "z-lab/Qwen3.5-4B-DFlash": ("qwen35", qwen35_dflash(2560, 9216, 32, [*range(1, 30, 4)]), 634_425_856),
     "z-lab/Qwen3.5-9B-DFlash": ("qwen35", qwen35_dflash(4096, 12288, 32, [*range(1, 30, 4)]), 1_291_904_512),
