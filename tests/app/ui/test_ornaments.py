@@ -104,7 +104,9 @@ def test_a_copied_task_says_whether_it_is_done() -> None:
     assert plain_text("- [ ] open\n- [x] done").strip() == "- [ ] open\n- [x] done"
 
 
-@pytest.mark.parametrize("markdown", ("9. nine\n10. ten", "998. one\n999. two\n1000. three", "- outer\n  99. a\n  100. b"))
+@pytest.mark.parametrize(
+    "markdown", ["9. nine\n10. ten", "998. one\n999. two\n1000. three", "- outer\n  99. a\n  100. b"]
+)
 def test_long_numbers_have_room_at_their_left(qtbot: QtBot, theme: Theme, markdown: str) -> None:
     block = prose(qtbot, theme, markdown)
     last = block.document().lastBlock()
