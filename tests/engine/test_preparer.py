@@ -132,7 +132,7 @@ def test_a_process_that_was_killed_or_left_is_started_again(preparer: Preparer) 
 def test_a_process_that_holds_much_is_not_kept(preparer: Preparer) -> None:
     preparer.ask(f"{HERE}:hold", b"1000")
     assert preparer._running is not None
-    preparer.ask(f"{HERE}:hold", str(160 << 20).encode())
+    preparer.ask(f"{HERE}:hold", str(160 << 20).encode(), time_s=30.0)
     assert preparer._running is None
 
 
