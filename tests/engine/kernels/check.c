@@ -292,8 +292,10 @@ static void step(const struct tenon_memory *x, const double *mapped, double *mix
         if (!x->skip)
             norm(results + h * n, x->norm, x->norm_floor, n, results + h * n);
     }
-    for (int64_t i = 0; i < values; i++)
-        results[i] *= silu(mapped[x->skip ? i : x->joined ? i / group * joint + 2 * inner + group + i % group : channels_of(x) + i]);
+    for (int64_t i = 0; i < values; i++) {
+        const int64_t joined = i / group * joint + 2 * inner + group + i % group;
+        results[i] *= silu(mapped[x->skip ? i : x->joined ? joined : channels_of(x) + i]);
+    }
     for (int64_t at = 0; x->skip && at < values; at += group)
         norm(results + at, x->norm + at, x->norm_floor, group, results + at);
 }
@@ -482,8 +484,8 @@ static int check_states(const char *set, int mamba)
     /* A piece of a prompt beside guesses that are a chain, then the next piece beside a tree. */
     const int64_t known = between(0, length - 2), cut = between(known + 1, length - 1), last = (length - 1) / CHUNK * CHUNK;
     const int64_t first = (known - (known > 0 && between(0, 1))) / CHUNK * CHUNK, guesses = pending + nodes;
-    struct tenon_text_memory prompt = {.frames = {frame_from(x, &whole, states, first), new_frame(x, CHUNK), new_frame(x, CHUNK)},
-                                       .is_long = 1}, draft = {0};
+    struct tenon_text_memory draft = {0}, prompt = {
+        .frames = {frame_from(x, &whole, states, first), new_frame(x, CHUNK), new_frame(x, CHUNK)}, .is_long = 1};
     struct tenon_frame marks[MOST_TEXT / CHUNK];
     for (int64_t base = first + CHUNK; base <= last; base += CHUNK, prompt.marks++) {
         marks[prompt.marks] = new_frame(x, 0);
@@ -539,7 +541,8 @@ static int check_states(const char *set, int mamba)
             memcpy(hidden + (depth + j) * NARROW, path[length + j], NARROW * sizeof *hidden);
         }
         draft.frames[0] = frame_from(x, &whole, states, between(0, length / CHUNK) * CHUNK);
-        run_states(&s, (struct tenon_text[]){{.rows = depth, .depths = chain}, {.rows = depth, .length = length, .depths = chain}},
+        run_states(&s, (struct tenon_text[]){{.rows = depth, .depths = chain},
+                                             {.rows = depth, .length = length, .depths = chain}},
                    (struct tenon_text_memory *[]){&other, &draft}, 2, hidden);
         wrong |= same(hidden + (2 * depth - 1) * NARROW, result, NARROW) ? 0 : 16;
         if (i % 8)
