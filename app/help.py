@@ -109,7 +109,7 @@ _READING_TOKENS_PER_S = 5.0
 _LOOKING = mark("Tenon is looking at this computer; this page shows it in a moment.")
 _PLANNING = mark("Tenon is working out what each mode does with the model in use; this page shows it in a moment.")
 _FITTING = mark("Tenon is working out what fits here; this page shows it in a moment.")
-_GUESSES = mark("The speeds of this computer were never measured: these are guesses.")
+_GUESSES = mark("The speeds of this computer were never measured: these may be far off.")
 
 
 @dataclass(frozen=True)

@@ -325,7 +325,7 @@ class OpenChat(QObject):
 
     @Slot()
     def _leave(self) -> None:
-        """Bring in no more: another chat is shown, or the message itself comes."""
+        """Stop bringing the chat in: another one is shown, or its next message has come."""
         self._looked_at.stop()
         if self._bringing is not None:
             self._bringing.drop()

@@ -124,8 +124,11 @@ def draft_choices(
         types: Types of their weights, as far as known.
     """
     own = plans.get("")
+    first = own.modes[0] if own and own.modes else None  # the fastest, which may be left for a reason
+    left = _described(first.mode, first.passed_over) if first and first.passed_over else ""
+    about = f"{tr('Takes what is fastest for this model and this computer.')} {left}".rstrip()
     choices = [
-        Choice("", tr("Automatic"), tr("Takes what is fastest for this model and this computer."), not chosen),
+        Choice("", tr("Automatic"), about, not chosen),
         Choice(OFF, tr(_WORDS[OFF]), tr(MODES["plain"].help), OFF in chosen),
         Choice("lookup", tr(_WORDS["lookup"]), tr(MODES["lookup"].help), "lookup" in chosen),
     ]
@@ -196,7 +199,11 @@ def memory_choices(
 
 def _about(name: str) -> str:
     """Return a mode's name and what it does, or an empty text for none."""
-    return tr("{mode}: {help}", mode=mode_title(name), help=tr(MODES[name].help)) if name else ""
+    return _described(name, tr(MODES[name].help)) if name else ""
+
+
+def _described(name: str, words: str) -> str:
+    return tr("{mode}: {help}", mode=mode_title(name), help=words)
 
 
 def _place(ref: str) -> str:

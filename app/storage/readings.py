@@ -39,7 +39,7 @@ def forget_other_readings(data_folder: Path, conversation_ids: Collection[int]) 
 
 
 def readings_size(data_folder: Path) -> int:
-    """Return the bytes of what was read of all chats."""
+    """Return the bytes that the kept readings of all chats take on the disk."""
     size = 0
     with suppress(OSError):  # a chat may go meanwhile
         for path in (data_folder / _FOLDER).glob("*/*"):

@@ -46,7 +46,8 @@ from app.words import tr
 
 _PADDING_X_PX = 12
 _ICON_PX = 16
-_WIDEST_PX = 520
+_WIDEST_PX = 600
+_GAP_PX = 12  # at least, between a title and its figure
 _HIGHEST_PX = 480
 _ELIDE = Qt.TextElideMode.ElideMiddle
 _Index = QModelIndex | QPersistentModelIndex
@@ -97,9 +98,10 @@ class _ChoiceDelegate(QStyledItemDelegate):
         title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(words)
         small = QFontMetrics(self._theme.font(TextStyle.SMALL))
         beside = 2 * _PADDING_X_PX + self._icon_px + 10
-        width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, _WIDEST_PX)
+        widest = self._theme.type.px(_WIDEST_PX)
+        width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, widest)
         height = self._theme.type.px(50 if choice.second_line else 36)
-        wrapped = _wrapped(small, choice.second_line, _WIDEST_PX - beside)
+        wrapped = _wrapped(small, choice.second_line, widest - beside)
         return QSize(width, height + max(0, wrapped - small.height()))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
@@ -120,12 +122,12 @@ class _ChoiceDelegate(QStyledItemDelegate):
             pixmap = tinted_pixmap("check", color, self._icon_px, ratio)
             at = QRect(left, half.center().y() - self._icon_px // 2 + 1, self._icon_px, self._icon_px)
             painter.drawPixmap(in_row(option, at).topLeft(), pixmap)
-        style, line = TextStyle.UI_MEDIUM, in_row(option, half)
-        figure = figure_words(choice)
+        style, figure = TextStyle.UI_MEDIUM, figure_words(choice)
         if figure and not choice.problem:
-            paint_words(painter, self._theme, line, figure, style, "text", RIGHT)
+            paint_words(painter, self._theme, in_row(option, half), figure, style, "text", RIGHT)
+            half.setRight(half.right() - QFontMetrics(self._theme.font(style)).horizontalAdvance(figure) - _GAP_PX)
         role = "mute" if choice.problem else "text"
-        paint_words(painter, self._theme, line, choice.title, style, role, elide=_ELIDE)
+        paint_words(painter, self._theme, in_row(option, half), choice.title, style, role, elide=_ELIDE)
         if choice.second_line:
             font = self._theme.font(TextStyle.SMALL)
             painter.setFont(font)
@@ -238,7 +240,7 @@ class ChoicePopup(QFrame):
     def _place(self, button: QWidget) -> None:
         rows = range(self._choices.rowCount())
         sizes = [self._view.sizeHintForIndex(self._choices.index(row)) for row in rows]
-        width = min(max(260, *(size.width() for size in sizes)), _WIDEST_PX) + 10
+        width = max(260, *(size.width() for size in sizes)) + 10
         height = min(sum(size.height() for size in sizes), _HIGHEST_PX) + 12
         self.resize(width, height)
         corner = button.mapToGlobal(QPoint(0, -height - 6 if self._above else button.height() + 6))

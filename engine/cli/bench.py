@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import queue
 import sys
@@ -108,7 +109,7 @@ def _calibrate(wanted: LoadOptions) -> None:
     mode = planner.plan.mode("ghidorah")
     if mode.refusal or any(width.measured for width in mode.widths):
         return
-    show_status()
+    show_status("Trying the Medusa heads on replies of the model: 2 minutes at most ...")
     request = TreeRequest(
         model=wanted.model,
         draft=mode.drafts[0],
@@ -118,7 +119,7 @@ def _calibrate(wanted: LoadOptions) -> None:
         threads=wanted.threads,
     )
     try:
-        run(request, sys.stderr)
+        run(request, io.StringIO())  # its tables are for those who search a tree
     except TenonError as error:  # the modes are measured all the same
         print(error.message, file=sys.stderr)
 

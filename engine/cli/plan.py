@@ -87,7 +87,7 @@ def _read_machine(file: Path) -> MachineReport:
 def _lines(plan: MachinePlan) -> list[str]:
     with_draft = f" with {', '.join(map(title_of_model, plan.drafts))}" if plan.drafts else ""
     lines = [f"{title_of_model(plan.model)}{with_draft}, {plan.weights} weights", ""]
-    lines.append(f"{'mode':<15}{'tok/s':>8}{'x plain':>9}{'first token':>13}{'memory':>12}{'GPU':>10}")
+    lines.append(f"{'mode':<15}{'tok/s':>8}{'x plain':>9}{'first token':>13}{'memory':>16}{'GPU':>10}")
     for mode in plan.modes:
         lines += _mode_lines(mode, plan.times_plain(mode))
     lines += ["", plan.reason]
@@ -97,7 +97,7 @@ def _lines(plan: MachinePlan) -> list[str]:
         if load is not None and load.state_bytes:
             lines.append(f"{load.states} states of the text are kept: {readable(load.state_bytes)} of memory at most.")
     if not plan.measured:
-        lines.append("The machine was not measured, so figures are guesses.")
+        lines.append("The machine was not measured, so figures may be far off.")
     return lines
 
 
@@ -108,10 +108,10 @@ def _mode_lines(mode: ModePlan, times: float | None) -> list[str]:
     gpu = sum(taken for device, taken in mode.memory_bytes.items() if device != "host")
     on_gpu = f"{gpu / 1e9:.2g} GB" if gpu else ""
     least, most = mode.memory_bytes["host"] - mode.text_bytes["host"], mode.memory_bytes["host"]
-    host = f"{least / 1e9:.2g}-{most / 1e9:.2g} GB"
+    host = "-".join(dict.fromkeys(f"{size / 1e9:.3g}" for size in (least, most))) + " GB"
     return [
         f"{mode.mode:<15}{mode.tokens_per_second:>8.3g}{'' if times is None else f'{times:.2g}':>9}"
-        f"{f'{mode.first_token_s:.2g} s':>13}{host:>12}{on_gpu:>10}",
+        f"{f'{mode.first_token_s:.2g} s':>13}{host:>16}{on_gpu:>10}",
         f"{'':<15}{source}, {mode.summary}",
         *([f"{'':<15}{mode.passed_over}"] if mode.passed_over else []),
     ]

@@ -1,8 +1,8 @@
 """DFlash and DSpark as drafts: one forward fills a block, and trees are made of what its rows hold likely.
 
 The target's hidden rows, reduced by ``fc`` and a norm, are mapped to keys and values by each layer alike. A block is
-the root's token and mask tokens after it; its rows see all of the cache and each other. In DSpark a Markov head adds
-to the logits of a row what the token before it says.
+the root's token and mask tokens after it; its rows see the cache, up to a layer's window, and each other or those
+before them. In DSpark a Markov head adds to the logits of a row what the token before it says.
 
 Source: DFlash (Chen et al. 2026, arXiv 2602.06036), and the public code that `block_layout` names.
 """
@@ -93,6 +93,7 @@ class BlockWeights:
     head_dtype: torch.dtype  # type of the rows that the head maps
     target_ids: Tensor | None  # (Vd,) the target's id of each of its tokens; None if they are the same
     logit_soft_cap: float | None  # soft cap of the logits if the head is a target's that has one, else None
+    logit_scale: float  # factor of the rows before the head if it is a target's, else 1
     markov: MarkovHead | None  # markov head, or None
 
 
@@ -163,17 +164,22 @@ class BlockNetwork:
             (b, h) for a block of b rows, after the final norm.
         """
         config, weights, size = self._config, self.weights, self.layout.block_size
-        positions = torch.arange(cache.length, cache.length + size, device=self.device)
-        all_of_them = torch.ones(size, size, dtype=torch.bool, device=self.device)
+        rows = torch.arange(size, device=self.device)
+        positions, ahead = cache.length + rows, rows - rows[:, None]
         placed = cache.place(positions)
-        mask = step_mask(placed, size, all_of_them, cache.length, None, self._cache_dtype, config.group)
+        kinds = tuple(zip(config.windows, self.layout.causal, strict=True))
+        seen = {}
+        for window, causal in set(kinds):
+            tree = ahead < (1 if causal else window or size)
+            mask = step_mask(placed, size, tree, cache.length, window, self._cache_dtype, config.group)
+            seen[window, causal] = [SeenRows(size, mask, cache)]
         self._rope.reserve(cache.length + size)
         rotation = self._rope.rows(positions, False)
         tokens = torch.tensor([root] + [self.layout.mask_token] * (size - 1), device=self.device)
         hidden = weights.embedding(tokens).to(self.dtype)
         for index, layer in enumerate(weights.layers):
             check()
-            hidden = block(config, layer, index, hidden, rotation, [SeenRows(size, mask, cache)])
+            hidden = block(config, layer, index, hidden, rotation, seen[kinds[index]])
         cache.commit([])
         return weights.final_norm(hidden)
 
@@ -181,7 +187,7 @@ class BlockNetwork:
     def logits(self, rows: Tensor) -> Tensor:
         """Map (n, h) rows of a block to (n, Vd) float32 logits, by the draft's own ids."""
         weights, cap = self.weights, self.weights.logit_soft_cap
-        logits = weights.head(rows.to(weights.head_dtype)).float()
+        logits = weights.head((rows * weights.logit_scale).to(weights.head_dtype)).float()
         return logits if cap is None else torch.tanh(logits / cap) * cap
 
 
@@ -218,7 +224,7 @@ def load_block(
     if "d2t" in names and layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
         ids = drafted_ids(checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device)
     own_head = outer.get("head")
-    cap = target.logit_soft_cap if own_head is None else None
+    cap, scale = (target.logit_soft_cap, target.logit_scale) if own_head is None else (None, 1.0)
     if own_head is None and ids is not None:
         own_head = rows_of(shared.head, ids)
     epsilon = layout.blocks.norm_epsilon
@@ -233,6 +239,7 @@ def load_block(
         head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
         target_ids=ids,
         logit_soft_cap=cap,
+        logit_scale=scale,
         markov=_markov(layout, outer, maps),
     )
     return BlockNetwork(layout, weights, hidden_layers, weight_format.activations, weight_format.cache)

@@ -1,17 +1,21 @@
-"""Layouts of drafts of a whole block: DFlash and DSpark, as z-lab, DeepSpec and speculators publish them.
+"""Layouts of drafts of a whole block: DFlash and DSpark, as z-lab, Meta, DeepSpec and speculators publish them.
 
 | layout | config | tokens of a block | after the head |
 |---|---|---|---|
 | z-lab | ``dflash_config`` beside the sizes | at every row but the first, the root's | nothing |
+| Meta's Muse-Glimmer | ``target_layer_ids`` beside the sizes, its ``model_type`` | as z-lab | nothing |
 | DeepSpec | ``target_layer_ids``, ``markov_rank`` beside the sizes | after every row | a Markov head |
 | speculators dflash | ``transformer_layer_config`` | as ``sample_from_anchor`` says, else as z-lab | nothing |
 | speculators dspark | the same | as ``sample_from_anchor`` says, else as DeepSpec | a Markov head |
 
-All have the blocks of Qwen3, ``fc`` over several of the target's layers, ``hidden_norm`` and ``norm``. z-lab and
-DeepSpec count outputs of the target's layers, speculators their inputs.
+All have the blocks of Qwen3, ``fc`` over several of the target's layers, ``hidden_norm`` and ``norm``, which Meta names
+otherwise. Speculators count inputs of the target's layers, the others their outputs. A row of a layer with a window
+sees no later row of its block, unless ``is_causal``, ``dflash_config.causal`` or ``sliding_window_non_causal`` says
+so; Meta's sees all of it. The window counts from each row.
 
-Sources: z-lab/dflash (dflash/model.py), deepseek-ai/DeepSpec (deepspec/modeling/dspark), vllm-project/speculators
-(models/dflash, models/dspark, convert/dflash).
+Sources: z-lab/dflash (dflash/model.py of release 0.1.0), transformers (models/muse_glimmer_assistant),
+deepseek-ai/DeepSpec (deepspec/modeling/dspark), vllm-project/speculators (models/dflash, models/dspark, convert/dflash)
+and vLLM (qwen3_dflash.py), which runs speculators' windows.
 """
 
 from __future__ import annotations
@@ -44,11 +48,13 @@ _READ = (
     "dflash_config",
     "draft_vocab_size",
     "enable_confidence_head",
+    "is_causal",
     "markov_head_type",
     "markov_rank",
     "mask_token_id",
     "num_target_layers",
     "sample_from_anchor",
+    "sliding_window_non_causal",
     "target_hidden_size",
     "target_layer_ids",
     "transformer_layer_config",
@@ -73,6 +79,7 @@ class BlockLayout:
     markov_kind: MarkovKind  # variant of the Markov head
     outer: tuple[Slot, ...]  # tensors outside the blocks
     layers: tuple[tuple[Slot, ...], ...]  # tensors of each block
+    causal: tuple[bool, ...]  # for each layer, True if the rows of a block see no later row of it
 
     @property
     def levels(self) -> int:
@@ -106,7 +113,7 @@ def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
     try:
         check_keys(raw, (*_READ, *KEYS))
         check_keys(inner, (*_READ, *KEYS))
-        check_keys(raw.get("dflash_config") or {}, ("block_size", "mask_token_id", "target_layer_ids"))
+        check_keys(raw.get("dflash_config") or {}, ("block_size", "causal", "mask_token_id", "target_layer_ids"))
         layout = _read(raw, inner, names)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise bad_value(error) from error
@@ -121,13 +128,17 @@ def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
 
 def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tuple[int, ...]]) -> BlockLayout:
     kind, dflash = raw.get("speculators_model_type"), raw.get("dflash_config") or {}
-    blocks = nested_config(inner, str(inner.get("model_type", "qwen3")), "", len(names))
+    if isinstance(rope := inner.get("rope_parameters"), dict):
+        # Its sections turn alike: positions of a text are one number.
+        inner = {**inner, "rope_parameters": {key: rope[key] for key in rope if key != "mrope_section"}}
+    muse = raw.get("model_type") == "muse_glimmer_assistant"
+    fc, target_norm = ("encoder.fc", "encoder.output_norm_enc") if muse else ("fc", "hidden_norm")
+    if muse:  # transformers' window both ways has a row more; config.json has no vocabulary
+        inner = {"vocab_size": 202_048, **inner, "sliding_window": int(inner["sliding_window"]) + 1}
+    blocks = nested_config(inner, "qwen3" if muse else str(inner.get("model_type", "qwen3")), "", len(names))
     if not blocks.family.query_key_norm:
         raise refuse("model_type", inner.get("model_type"))
-    if any(blocks.windows):
-        # Its own code, speculators and vLLM count such a window from other rows.
-        raise refuse("layer_types", "sliding_attention")
-    markov = kind == "dspark" or (kind is None and not dflash)
+    markov = kind == "dspark" or (kind is None and not dflash and not muse)
     rank = int(raw.get("markov_rank", 256 if kind == "dspark" else 0)) if markov else 0
     variant = raw.get("markov_head_type", "vanilla")
     if variant not in get_args(MarkovKind):
@@ -138,12 +149,15 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
     own = int(raw.get("draft_vocab_size") or blocks.vocabulary_size)
     if not 2 <= size <= 1024 or rank < 0 or not 0 <= mask_token < blocks.vocabulary_size:
         raise ValueError(f"block_size {size}, markov_rank {rank}, mask_token_id {mask_token}")
+    causal = dflash.get("causal") if raw.get("is_causal") is None else raw["is_causal"]
+    if muse or raw.get("sliding_window_non_causal"):
+        causal = False
     hidden, target_hidden = blocks.hidden_size, int(raw.get("target_hidden_size") or blocks.hidden_size)
     chosen = _hidden_layers(raw, dflash, blocks.layers)
     outer = embedding_and_head(names, "", blocks, own, head_needed=False)
     outer += [
-        Slot("fc.weight", (hidden, (3 if chosen is None else len(chosen)) * target_hidden), "fc"),
-        Slot("hidden_norm.weight", (hidden,), "target_norm"),
+        Slot(f"{fc}.weight", (hidden, (3 if chosen is None else len(chosen)) * target_hidden), "fc"),
+        Slot(f"{target_norm}.weight", (hidden,), "target_norm"),
         Slot("norm.weight", (hidden,), "final_norm"),
     ]
     if rank:
@@ -171,6 +185,7 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
         markov_kind=variant,
         outer=tuple(outer),
         layers=tuple(tuple(layer_slots(blocks, index)) for index in range(blocks.layers)),
+        causal=tuple(window is not None for window in blocks.windows) if causal is None else (causal,) * blocks.layers,
     )
 
 

@@ -62,7 +62,7 @@ _USUAL, _ONWARD, _LATELY = 0.25, 0.5, 0.95
 Guess: TypeAlias = tuple[int, float]
 #: Such tokens, the likeliest first.
 Guesses: TypeAlias = Sequence[Guess]
-# Smaller shares count as the first, and larger ones as the second where odds are told.
+# A share is held between these before its odds are computed, which would be endless at 1.
 _LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
 # Tokens that are looked at after each node: the chain goes on with the first and ends at the others.
 _TOKENS = 2
@@ -311,7 +311,7 @@ def _agreement(guesses: Guesses, match: Guess) -> tuple[tuple[int, int], float]:
 
 
 def _beside(guesses: Guesses, match: Guess) -> Guesses:
-    """Return guesses but the match's, with their shares of what that leaves."""
+    """Return the guesses without the match's token, their shares divided by what that token leaves."""
     left = 1.0 - sum(share for token, share in guesses if token == match[0])
     return [(token, share / max(left, share)) for token, share in guesses if token != match[0]]
 

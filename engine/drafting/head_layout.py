@@ -55,6 +55,7 @@ _HARMLESS = frozenset(
         "initializer_range",
         "label2id",
         "length_penalty",
+        "max_anchors",
         "max_length",
         "max_window_layers",
         "model_max_length",

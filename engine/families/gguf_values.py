@@ -129,9 +129,8 @@ class GgufValues:
             factor: Its factor if the file says none.
         """
         parameters = self._scaled(self.given(float, rope_theta="rope.freq_base"), kind, factor)
-        rotated = int(self.value("rope.dimension_count", self.head_dim))
-        if rotated != self.head_dim:
-            parameters["partial_rotary_factor"] = rotated / self.head_dim
+        # Also where it is 1: a config that says nothing may mean less.
+        parameters["partial_rotary_factor"] = int(self.value("rope.dimension_count", self.head_dim)) / self.head_dim
         return parameters
 
     def _scaled(self, parameters: dict[str, Any], kind: str, factor: float) -> dict[str, Any]:

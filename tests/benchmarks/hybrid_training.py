@@ -454,7 +454,7 @@ def train(options: argparse.Namespace) -> None:
         threads,
     )
     second, third = options.minutes
-    lesson.stage("text", mixers, second, 5e-4, lesson.text_loss, lesson.judge)
+    lesson.stage("text", mixers, second, 1e-4, lesson.text_loss, lesson.judge)
     write(student, None, tokenizer, options.out)
 
     trunk = load_decoder(options.out)
@@ -472,7 +472,7 @@ def train(options: argparse.Namespace) -> None:
         "next",
         following,
         third,
-        1e-3,
+        1e-4,
         lambda network, batch: draft_loss(network, ends, batch),
         lambda: "; ".join(score(following, ends, judged).lines()),
     )

@@ -90,20 +90,20 @@ def test_a_plan_for_what_is_not_there_fails_with_a_sentence(client: EngineClient
     assert last.error.kind == "ModelNotFound"
 
 
-def test_requests_wait_for_a_reply_that_runs(client: EngineClient, llama_folder: Path) -> None:
-    client.engine.submit(client.request("abc", llama_folder, max_tokens=60))
-    client.wait_for(TokensAdded)
+def test_measuring_waits_for_a_reply_that_runs_and_a_plan_does_not(client: EngineClient, llama_folder: Path) -> None:
+    client.engine.submit(client.request("abc", llama_folder, max_tokens=200))
+    client.engine.submit(ReportMachine("report"))
     client.engine.submit(MakePlan("plan", LoadOptions(model=str(TOY))))
-    client.wait_for(PlanMade)
+    client.wait_for(MachineReported)
     order = [type(event) for event in client.events]
-    assert order.index(Finished) < order.index(PlanMade)
+    assert order.index(PlanMade) < order.index(Finished) < order.index(MachineReported)
 
 
-def test_a_plan_that_waits_can_be_cancelled(client: EngineClient, llama_folder: Path) -> None:
+def test_a_request_that_waits_can_be_cancelled(client: EngineClient, llama_folder: Path) -> None:
     client.engine.submit(client.request("abc", llama_folder, max_tokens=60))
     client.wait_for(TokensAdded)
-    client.engine.submit(MakePlan("plan", LoadOptions(model=str(TOY))))
-    client.engine.submit(Cancel("plan"))
-    last = client.wait_for((PlanMade, Failed))
+    client.engine.submit(ReportMachine("report"))
+    client.engine.submit(Cancel("report"))
+    last = client.wait_for((MachineReported, Failed))
     assert isinstance(last, Failed)
-    assert (last.request_id, last.error.kind) == ("plan", "Cancelled")
+    assert (last.request_id, last.error.kind) == ("report", "Cancelled")

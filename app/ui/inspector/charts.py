@@ -40,9 +40,9 @@ _COLORS: dict[MemoryUse, str] = {
     "draft": "map",
     "weights": "acc",
     "caches": "g2",
-    "states": "g2",
+    "states": "call",
     "buffers": "g3",
-    "engine": "g3",
+    "engine": "sub",
     "others": HATCHED,
 }
 _NAMES = {"ram": "RAM", "disk": mark("Disk")}

@@ -25,7 +25,7 @@ _TONES: dict[Fit, tuple[Tone, str]] = {
     Fit.DISK: ("warning", "hard-drive"),
     Fit.NO: ("bad", "x"),
 }
-#: Columns with their heads, and from which width on, in px at 100 %, they stand beside each other.
+#: Columns with their heads, and from which width on, in px at 100 %, they stand beside each other if all have room.
 _COLUMNS = (
     (mark("Model"), 0),
     (mark("Publisher"), 900),
@@ -39,6 +39,7 @@ _COLUMNS = (
 )
 _RIGHT = (2, 5)
 _GAP_PX = 16
+_NAME_PX = 200  # for a name, before the columns of least use give way
 
 
 @dataclass(frozen=True)
@@ -207,9 +208,24 @@ class ModelTable(QFrame):
 
     def _columns_shown(self) -> tuple[bool, ...]:
         width = self.width() / self._theme.type.scale
-        return tuple(width >= least for _, least in _COLUMNS)
+        levels = sorted({least for _, least in _COLUMNS if least <= width})
+        while len(levels) > 1 and self._needed_px(levels[-1]) > self.width():
+            levels.pop()
+        return tuple(levels[-1] >= least for _, least in _COLUMNS)
+
+    def _needed_px(self, level: int) -> int:
+        """Return the width that the columns up to a level need, whatever the language."""
+        margins = self._grid.contentsMargins()
+        needed = margins.left() + margins.right() + self._theme.type.px(_NAME_PX)
+        for number, (_, least) in enumerate(_COLUMNS):
+            if number and least <= level:
+                cells = (self._heads[number], *(row.cells[number] for row in self.rows))
+                needed += _GAP_PX + max(cell.sizeHint().width() for cell in cells)
+        return needed
 
     def _refresh(self) -> None:
+        for row, content in zip(self.rows, self._contents, strict=True):
+            row.show(content, self._shown or (True,) * len(_COLUMNS))
         self._shown = self._columns_shown()
         for head, shown in zip(self._heads, self._shown, strict=True):
             head.setVisible(shown and self._shown[2])

@@ -33,8 +33,8 @@ from engine.messages import OWN_HEAD, Basis, DownloadStatus, DraftPair, PlanRepo
 from engine.sentences import paragraph
 
 _SOURCES: dict[Basis, str] = {
-    "guess": mark("Speeds are guesses until this machine is measured."),
-    "busy": mark("Speeds were measured while other programs were busy, and will be measured again."),
+    "guess": mark("Speeds are predicted: this machine is not measured yet."),
+    "busy": mark("Speeds are predicted from measurements made while other programs were busy, which will be repeated."),
     "rest": mark("Speeds are predicted from measurements made here."),
 }
 

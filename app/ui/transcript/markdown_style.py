@@ -64,7 +64,7 @@ def make_room(document: QTextDocument) -> None:
                 _space_after(cursor, end)
         elif start > block.position():
             _space_after(cursor, start - 1)
-    for items in {id(found): found for found in _lists(document)}.values():
+    for items in _lists(document):
         shape = items.format()
         if shape.style() in _BULLETS:
             shape.setStyle(QTextListFormat.Style.ListStyleUndefined)
@@ -115,13 +115,15 @@ def _codes_of(block: QTextBlock) -> list[tuple[int, int]]:
     return found
 
 
-def _lists(document: QTextDocument) -> Iterator[QTextList]:
+def _lists(document: QTextDocument) -> list[QTextList]:
+    lists: dict[int, QTextList] = {}
     block = document.begin()
     while block.isValid():
         items: QTextList | None = block.textList()
         if items is not None:
-            yield items
+            lists[items.objectIndex()] = items
         block = block.next()
+    return list(lists.values())
 
 
 def _space_after(cursor: QTextCursor, position: int) -> None:
@@ -214,7 +216,10 @@ def style_markdown(
         block = block.next()
     make_room(document)
     cursor.endEditBlock()
-    document.setIndentWidth(theme.type.px(_ITEM_INDENT_PX))
+    # The last number of a list is its widest; Qt writes it at the left of the item, with a space between.
+    last = [f"{items.itemText(items.item(items.count() - 1))} " for items in _lists(document)]
+    width = max(map(QFontMetricsF(base).horizontalAdvance, last), default=0.0)
+    document.setIndentWidth(max(theme.type.px(_ITEM_INDENT_PX), width))
 
 
 def leading_px(theme: Theme, style: TextStyle) -> int:

@@ -72,7 +72,6 @@ INLINE ivec run_end(ivec sum, ivec run, const int bits)
     return _mm256_add_epi32(sum, bits == 8 ? run : _mm256_madd_epi16(run, _mm256_set1_epi16(1)));
 }
 
-#define SUMS_IN_MEMORY(sums) __asm__ volatile("" : "+m"(sums))
 #include "shifted_bf16.h"
 #include "block_tile.h"
 #include "f16_tile.h"

@@ -23,10 +23,6 @@ enum {
     WHOLE_COLUMNS = BLOCK_COLUMNS < 4 ? BLOCK_COLUMNS : 4,      /* per tile with whole scales, whose sums take two registers */
 };
 
-#ifndef SUMS_IN_MEMORY
-#define SUMS_IN_MEMORY(sums)
-#endif
-
 /* The weights to come: asked for evenly, while others are multiplied, and each of their lines, for with few columns a step
  * is longer than a line, and one that was left out is waited for. */
 struct ahead {
@@ -199,7 +195,6 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
         for (int v = 0; v < vectors; v++)
             value[v][c] = whole ? float_zero() : load_floats(values[c] + row + LANES * v);
     for (int g = 0; g < groups; g++) {
-        SUMS_IN_MEMORY(value);
         block_group(job, 0, w->bytes[g], &w->scales, g, group + g, row, token, ahead, value, vectors, columns, subs, mins,
                     bits);
         if (refined && has_rest(job, group + g, token, columns)) {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from app.chat.model_entries import InstalledEntry
 from app.chat.modes import draft_choices, model_choices
-from engine.messages import DEFAULT_MODEL
+from engine.messages import DEFAULT_MODEL, ModePrediction, PlanReport
 
 
 def test_choices(tmp_path: object) -> None:
@@ -35,3 +35,11 @@ def test_drafts_to_choose(tmp_path: Path) -> None:
     assert gone.detail.endswith(f"Not found: {Path('/gone/draft')}")
     assert "Q8_0, " in own.detail
     assert draft_choices({}, [], [], {}, {}, {})[0].checked
+
+
+def test_automatic_says_why_it_leaves_the_fastest() -> None:
+    left = ModePrediction("dovetail", tokens_per_second=12.0, passed_over="It was not tried.")
+    modes = (left, ModePrediction("plain", tokens_per_second=10.0))
+    plan = PlanReport("smollm2", "Q4_1", 512, 8192, modes, "plain", "", True)
+    auto = draft_choices({}, [], [], {}, {"": plan}, {})[0]
+    assert auto.detail.endswith(" Dovetail: It was not tried.")

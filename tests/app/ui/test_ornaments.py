@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QPainter, QTextLayout
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QImage, QPainter, QTextLayout
 from pytestqt.qtbot import QtBot
 
 from app.ui.theme.theme import Theme
@@ -102,3 +102,13 @@ def test_tasks_have_boxes_and_the_done_ones_a_tick(qtbot: QtBot, theme: Theme) -
 
 def test_a_copied_task_says_whether_it_is_done() -> None:
     assert plain_text("- [ ] open\n- [x] done").strip() == "- [ ] open\n- [x] done"
+
+
+@pytest.mark.parametrize(
+    "markdown", ["9. nine\n10. ten", "998. one\n999. two\n1000. three", "- outer\n  99. a\n  100. b"]
+)
+def test_long_numbers_have_room_at_their_left(qtbot: QtBot, theme: Theme, markdown: str) -> None:
+    block = prose(qtbot, theme, markdown)
+    last = block.document().lastBlock()
+    number = QFontMetricsF(last.layout().font()).horizontalAdvance(last.textList().itemText(last) + " ")
+    assert last.layout().lineAt(0).x() >= number

@@ -160,6 +160,7 @@ def test_the_view_scrolls_while_the_pointer_is_below_it(
     transcript.verticalScrollBar().setValue(0)
     view = transcript.views[-1]
     assert isinstance(view, ReplyView)
+    qtbot.waitUntil(lambda: view.blocks.selectables() != [])
     first = view.blocks.selectables()[0]
     selection = transcript.selection
     QTest.mousePress(inside(first), Qt.MouseButton.LeftButton, pos=QPoint(2, 2))

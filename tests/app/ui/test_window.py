@@ -46,7 +46,7 @@ def test_the_sidebar_is_toggled_and_remembered(qtbot: QtBot, window: MainWindow,
 
 def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b")
-    workspace.change(chat, statistics=statistics())
+    workspace.change(chat, model=workspace.model.state.model_ref, statistics=statistics())
     window.page.open(chat)
     workspace.turns.send(chat, "More")
     wide_stop = window.page.composer.send_button.sizeHint().width()

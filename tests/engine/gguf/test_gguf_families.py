@@ -105,6 +105,19 @@ def test_greedy_text_is_that_of_transformers(variant: str, tmp_path: Path) -> No
     assert greedy(decoder, PROMPT, TOKENS) == generated.tolist()
 
 
+@pytest.mark.parametrize("variant", ["glm4-moe", "qwen3-next", "qwen35"])
+@torch.no_grad()
+def test_heads_turn_whole_where_the_file_says_so(variant: str, tmp_path: Path) -> None:
+    """Their config.json means a part of each head where it says nothing, and a file means all of it."""
+    rope = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 1.0}
+    model = written(variant, tmp_path / "model.gguf", Kind.F32, rope_parameters=rope)
+    decoder = load_decoder(tmp_path / "model.gguf")
+    cache = decoder.new_cache(len(PROMPT))
+    cache.begin(len(PROMPT))
+    ours = decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache).logits
+    torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
+
+
 @pytest.mark.parametrize(
     "kind",
     [Kind.F16, Kind.BF16, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.Q4_0, Kind.Q4_K],

@@ -44,7 +44,7 @@ def test_a_model_that_fits_gets_its_mode_speed_and_memory() -> None:
     assert found.mode is not None
     assert found.tokens_per_second is not None
     assert found.memory_bytes + found.gpu_bytes > 0
-    assert found.memory_bytes <= found.room_bytes + 500_000_000  # the process itself is in the first alone
+    assert found.memory_bytes <= found.room_bytes
     assert found.with_draft == (found.mode in ("dovetail", "llmcad"))
     assert not found.from_disk
 

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.modes import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, TracedToken
 from app.ui.figures import gigabytes
+from app.ui.inspector import charts
 from app.ui.inspector.charts import AcceptancePlot, LinePlot, MemoryBar, share_words
 from app.ui.inspector.draft_tree import DraftTree
 from app.ui.inspector.plan_view import PlanView, row_words
@@ -255,3 +256,8 @@ def test_the_numbers_above_full_bars_are_not_cut_off(qtbot: QtBot, theme: Theme)
     for number in plot._numbers:
         place = plot._plot.mapFromScene(number.mapRectToScene(number.boundingRect())).boundingRect()
         assert place.top() + 4 >= 0  # a text item has a margin of 4 px around its letters
+
+
+def test_each_use_of_memory_has_a_colour_of_its_own(theme: Theme) -> None:
+    found = [theme.color(role) if role != charts.HATCHED else role for role in charts._COLORS.values()]
+    assert len({str(color) for color in found}) == len(found)

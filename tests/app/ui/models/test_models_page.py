@@ -585,3 +585,17 @@ def test_filters_and_a_narrow_page(visit: Visit) -> None:
     row = page.table.rows[0]
     assert "tok/s" in row.detail.text()
     visit.wait(lambda: page.table.width() <= page.width())
+
+
+def test_a_name_keeps_its_room_however_long_the_other_columns_are(qtbot: QtBot, theme: Theme) -> None:
+    table = ModelTable(theme)
+    qtbot.addWidget(table)
+    table.resize(960, 200)
+    model = ListedModel("m", "Qwen3.5 0.8B", "Qwen", licence="apache-2.0", type="Q4_K_M")
+    prediction = Prediction("lookup", 14.0, memory_bytes=10**9, room_bytes=24 * 10**9)
+    for state in ("", "Wird heruntergeladen: 45 % von 17,8 GB, noch 12 Minuten"):
+        table.show_rows([RowContent(model, prediction, 10**9, state)])
+        table.show()
+        name = table.rows[0].name
+        qtbot.waitUntil(lambda: name.width() >= name.sizeHint().width())  # noqa: B023
+        assert table.rows[0].draft.isVisible() == (not state)

@@ -28,7 +28,7 @@ from engine.model_file import OpenedModel
 from engine.modes import in_mode
 from engine.planning.planner import model_planner
 from engine.planning.profile import Profile
-from engine.training import making
+from engine.training import calibration, making
 from engine.training.features import Example
 from engine.training.generation import Writer
 from engine.weights.checkpoint import Checkpoint
@@ -111,14 +111,16 @@ def test_bench_calibrates_heads_that_were_not_and_no_others(
     monkeypatch.setattr(bench, "_CALIBRATION_TEXTS", 4)
     heads = str(make_head("medusa-drafted").write(tmp_path / "heads", True))
     command = ["bench", "--model", str(llama_folder), "--draft", heads, "--max-tokens", "3", "--modes"]
-    assert main([*command, "plain"]) == 0
-    assert "places" not in capsys.readouterr().err
-    assert main([*command, "ghidorah"]) == 0
-    said = capsys.readouterr()
-    assert "ghidorah" in said.out
-    assert "Planned are" in said.err
-    assert main([*command, "ghidorah"]) == 0
-    assert "places" not in capsys.readouterr().err
+    options, searches = LoadOptions(model=str(llama_folder), drafts=(heads,)), []
+    search_tree = calibration.run
+    monkeypatch.setattr(calibration, "run", lambda *asked: searches.append(asked) or search_tree(*asked))
+    for mode, searched in (("plain", 0), ("ghidorah", 1), ("ghidorah", 1)):
+        assert main([*command, mode]) == 0
+        said = capsys.readouterr()
+        assert mode in said.out
+        assert "places" not in said.err  # the search's tables say nothing to who measures
+        assert len(searches) == searched
+    assert any(width.measured for width in model_planner(options).plan.mode("ghidorah").widths)
 
 
 @pytest.mark.slow
