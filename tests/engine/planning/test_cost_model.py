@@ -271,6 +271,7 @@ def block_cost(layers: int, rows: int) -> tuple[DraftCost, int]:
         draft_vocabulary_size=config.vocabulary_size,
         block_size=rows,
         mask_token=3,
+        causal=(False,) * layers,
         from_anchor=True,
         markov_rank=0,
         markov_kind="vanilla",

@@ -74,7 +74,7 @@ def test_a_layer_that_comes_with_a_model_is_said_before_it_is_here(scene: Scene)
     assert drafts["Qwen3.5 9B"] == "Its own"
     assert "Qwen3.5 2B" not in drafts
     facts = dict(scene.page.shelf.details(scene.page.shelf.model("qwen3.5-9b")).facts)
-    assert facts["Drafts that fit it"] == "The model's own layer (MTP)"
+    assert facts["Drafts that fit it"] == "The model's own layer (MTP), Qwen3.5-9B-DFlash"
 
 
 def test_lists_are_sorted_by_name_size_speed_and_fit(scene: Scene) -> None:
