@@ -84,7 +84,7 @@ class Engine:
         self._pings: list[messages.Ping] = []
         self._refused_beside = 0  # open replies when the first that waits could not join them
         self._model: LoadedModel | RemoteModel | None = None
-        self._bare_bytes = 0  # bytes that the process held before the model came; 0 without one
+        self._bare_bytes = 0  # bytes that the process held before it loaded the model; 0 without a model
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
         threading.Thread(target=self._give_signs_of_life, name="tenon-engine-life", daemon=True).start()
@@ -195,7 +195,7 @@ class Engine:
         self._pings.clear()
 
     def _joins(self, command: messages.Command) -> bool:
-        """Return whether a reply may run beside the open ones: of the same model, with room for its cache."""
+        """Return whether a command may run beside the open replies: of the same model, with room for its cache."""
         if isinstance(command, messages.CheckLoaded) and command.kept is None:
             return True
         if not isinstance(command, messages.Generate | messages.CountTokens | messages.CheckLoaded) or (
@@ -232,7 +232,7 @@ class Engine:
             elif isinstance(command, messages.ReportMachine):
                 self._report_machine(command)
             elif isinstance(command, messages.MakePlan):
-                bare = self._bare_bytes  # also while the model is loaded
+                bare = self._bare_bytes  # set as soon as a load begins
                 held = held_bytes() - bare if bare else 0
                 opened = open_model(command.options.model)
                 plan = forecast(command.options, held)

@@ -237,7 +237,7 @@ class LoadedModel:
         return self._settled(options) if there else None
 
     def leave_drafts(self, run: Run) -> bool:
-        """Drop the drafts that Auto no longer takes; return True if there were any. It is loaded for that run then."""
+        """Drop the drafts that Auto no longer takes and make the run the model's own; return False if all stay."""
         used = {draft.name for draft in run.drafts}
         stays = [draft.reference in used for draft in self.drafts]
         if all(stays) or run.options.insists or (run.options.drafts and not run.left):
@@ -277,7 +277,7 @@ class LoadedModel:
         # The memory that the present sequences have taken already is theirs.
         growing_bytes = self.sequences.bytes - kept_bytes
         held_here, held_there = (growing_bytes * part // (here + there) for part in (here, there))
-        # Each draft's weights are there once.
+        # A draft's weights are in memory once, and its state once for each text.
         here += sum(draft.text_bytes for draft in plan.drafts if not draft.on_gpu)
         there += sum(draft.text_bytes for draft in plan.drafts if draft.on_gpu)
         free = available_memory_bytes()
@@ -311,7 +311,7 @@ class LoadedModel:
         return ChatOnDisk(place, self._digest, repr(facts))
 
     def bring_in(self, place: KeptChat | None) -> Iterator[None]:
-        """Read from the disk what was read of a chat, ahead of its next message; yield after each file."""
+        """Read a chat's rows and states from the disk, ahead of its next message; yield after each file."""
         chat = self.chat_on_disk(place)
         if chat is not None:
             yield from self.sequences.bring_in(chat)

@@ -43,7 +43,7 @@ from engine.messages import (
 
 # Laid out, painted, and the window has answered since.
 _SHOWN_MS = 500
-# A chat that is shown for so long was not passed by on the way to another one.
+# After this time a chat counts as looked at, and not as one that the user passes on the way to another.
 _LOOKED_AT_MS = 400
 
 _WISH = "Give this chat a title of at most six words. Answer with the title and nothing else."
@@ -277,7 +277,7 @@ class OpenChat(QObject):
         self._model = model
         self._mark = mark
         self._replies = replies
-        self._bringing: Question | None = None  # what was read of the chat, into memory
+        self._bringing: Question | None = None  # the request that reads the chat's files into memory
         self._looked_at = QTimer(self, singleShot=True, interval=_LOOKED_AT_MS)
         self._looked_at.timeout.connect(self._bring_in)
         model.loaded.connect(self._looked_at.start)
@@ -315,7 +315,7 @@ class OpenChat(QObject):
 
     @Slot()
     def _bring_in(self) -> None:
-        """Have what the model in memory has read of the shown chat brought in from the disk."""
+        """Ask the engine to read from the disk what the model in memory had read of the shown chat."""
         chat = None if self._shown is None else self._library.conversation(self._shown)
         if chat is not None and not self._replies.busy:
             options = self._model.options_for(self._settings.model, chat.options)
@@ -325,7 +325,7 @@ class OpenChat(QObject):
 
     @Slot()
     def _leave(self) -> None:
-        """Stop bringing the chat in: another one is shown, or its next message has come."""
+        """Stop reading the chat from the disk, because another one is shown or its next message was sent."""
         self._looked_at.stop()
         if self._bringing is not None:
             self._bringing.drop()

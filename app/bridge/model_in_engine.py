@@ -146,12 +146,15 @@ class ModelInEngine(QObject):
     def check(
         self, options: LoadOptions, then: Callable[[bool], None], kept: KeptChat | None = None
     ) -> Question | None:
-        """Tell whether the model in memory serves a request with these options as it is, which the engine knows.
+        """Ask the engine if the model in memory serves a request with these options without a load.
 
-        If it does, what it has read of a chat is brought into memory first.
+        Args:
+            options: Options of the request.
+            then: Called with the answer.
+            kept: Files of a chat, which the engine reads into memory before it answers yes; None for no chat.
 
         Returns:
-            The question to the engine; None if this model is not in memory, and it was told at once.
+            The question to the engine; None if another model is in memory, and ``then`` was called at once.
         """
         if self._in_memory is None or self._in_memory.model != options.model:
             then(False)

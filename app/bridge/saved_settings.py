@@ -131,7 +131,7 @@ class SettingsDesk(QObject):
 
     exported = Signal(str, str)  # the file, and why there is none; empty when there is
     imported = Signal(object, str)  # ImportedSettings, or None and why
-    readings_measured = Signal(float)  # bytes of what was read of chats, on the disk
+    readings_measured = Signal(float)  # bytes on the disk of what models have read of chats
     network_changed = Signal()  # what is connected is to connect anew
 
     def __init__(
@@ -185,7 +185,11 @@ class SettingsDesk(QObject):
         return models_folder() if name == "models" else self._data_folder
 
     def measure_readings(self, erase: bool = False) -> None:
-        """Sum up what was read of chats, after it was erased if that is wanted; `readings_measured` follows."""
+        """Measure the disk space of what models have read of chats; `readings_measured` follows.
+
+        Args:
+            erase: True to erase it first.
+        """
 
         def measure() -> int:
             if erase:

@@ -14,8 +14,8 @@ from engine.errors import UnsupportedModel
 from engine.json_text import from_plain, read_json
 from engine.preparer import Beyond, Preparer
 
-# The library's time grows fourfold with each level of nesting, and a model can write any number of them. The first
-# formula's time is that of the library's load, too.
+# Each level of nesting takes the library four times as long, and a model can nest without limit. The limit includes the
+# load of the library, which the first formula waits for.
 TYPESETTING = Preparer("tenon-typesetter", 8.0, 512 << 20, 512 << 20, idle_s=120.0, nice=10)
 _END_S = 1.0
 
@@ -38,7 +38,7 @@ class Typesetter(QObject):
         self._worker.run(lambda: self._shape(formula), lambda shape: self.answered.emit(formula, shape))
 
     def close(self) -> None:
-        """Give up what is being typeset, and end the process. May be called twice."""
+        """Drop the formula that is being typeset, and end the process. May be called twice."""
         self._closed.set()
         self._worker.close(_END_S)
         TYPESETTING.end()

@@ -54,6 +54,16 @@ def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:
 
 
 def answer(question: bytes) -> bytes:
-    """Typeset one formula; question and answer are JSON."""
+    """Typeset one formula.
+
+    Args:
+        question: The `Formula` as JSON.
+
+    Returns:
+        Its `FormulaShape` as JSON; null if the formula cannot be typeset.
+
+    Raises:
+        ImportError: The library is not installed.
+    """
     shape = typeset(load(), from_plain(Formula, read_json(question)))
     return json.dumps(shape and asdict(shape)).encode()

@@ -71,7 +71,7 @@ def find_formulas(markdown: str) -> list[FormulaPlace]:
 
 
 def _end_of_code(markdown: str, at: int) -> int:
-    """End of a code span that opens here; of its backticks where nothing closes it."""
+    """Return the end of the code span that opens here, or the end of its backticks if nothing closes it."""
     opening = _CODE.match(markdown, at)
     assert opening is not None
     closing = (run.end() for run in _CODE.finditer(markdown, opening.end()) if len(run[0]) == len(opening[0]))

@@ -62,7 +62,8 @@ class BlockKind(Enum):
 
 
 _VERBATIM = (BlockKind.CODE, BlockKind.PLAIN)
-# What may end an open block of a kind, or rules where none is open; and where it surely goes on before that.
+# For each kind of open block two patterns: what may end it, and a place before that where it surely goes on. Without an
+# open block (None) they are those of rules in a row.
 _STAYS: dict[BlockKind | None, tuple[re.Pattern[str], re.Pattern[str]]] = {
     kind: (re.compile(ends), re.compile(goes_on))
     for kind, ends, goes_on in (
@@ -175,7 +176,7 @@ class BlockSplitter:
         self._partial = self._part(self._partial)
 
     def skip(self, text: str, least: int, most: int) -> int:
-        """Go on at a place of the text where a block or a part of one begins, and split nothing before it.
+        """Go on at a later place where a block, or a further part of one, begins, and split nothing before it.
 
         Args:
             text: All of the text, of which the beginning has been fed.
@@ -204,7 +205,7 @@ class BlockSplitter:
                 return self._begin_at(place)
 
     def _stay(self, text: str, least: int, most: int) -> int:
-        """Go on within the open block, or between rules; return the place, or 0 where the block may end before it."""
+        """Go on inside the open block, or between rules; return the place, or 0 if the block may end before it."""
         if self._kind not in _STAYS or not self._at:
             return 0
         ends, goes_on = _STAYS[self._kind]

@@ -124,7 +124,7 @@ def draft_choices(
         types: Types of their weights, as far as known.
     """
     own = plans.get("")
-    first = own.modes[0] if own and own.modes else None  # the fastest, which may be left for a reason
+    first = own.modes[0] if own and own.modes else None  # the fastest mode, which Auto may pass over
     left = _described(first.mode, first.passed_over) if first and first.passed_over else ""
     about = f"{tr('Takes what is fastest for this model and this computer.')} {left}".rstrip()
     choices = [

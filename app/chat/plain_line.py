@@ -57,7 +57,7 @@ def _parser() -> MarkdownIt:
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
-    """Take a formula as code, of which no character is a mark."""
+    """Read a formula as inline code, because none of its characters is a mark of Markdown."""
     if state.src not in state.env:
         state.env[state.src] = {place.start: place for place in find_formulas(state.src)}
     place = state.env[state.src].get(state.pos)
@@ -70,9 +70,9 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def plain_line(markdown: str) -> str:
-    """Return the words of a text without their marks; of formulas the source.
+    """Return the words of a Markdown text without its marks, and formulas as their source.
 
-    Marks of what was found stay where they stand, and so does the address of a link that has one in it.
+    `MATCH_START` and `MATCH_END` stay in their places, and so does the address of a link that has one of them in it.
     """
     words: list[str] = []
     before = ""
@@ -93,7 +93,7 @@ def plain_line(markdown: str) -> str:
 
 
 def _words(tokens: Sequence[Token]) -> str:
-    """Return the words of a paragraph."""
+    """Return the words of a paragraph's tokens."""
     words, addresses = "", [""]
     for token in tokens:
         address = " ".join(str(token.attrs.get(name) or "") for name in ("src", "href", "title")).strip()

@@ -119,7 +119,7 @@ def _calibrate(wanted: LoadOptions) -> None:
         threads=wanted.threads,
     )
     try:
-        run(request, io.StringIO())  # its tables are for those who search a tree
+        run(request, io.StringIO())  # without its tables, which only a search for trees needs
     except TenonError as error:  # the modes are measured all the same
         print(error.message, file=sys.stderr)
 

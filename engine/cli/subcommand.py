@@ -172,7 +172,7 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
 
 
 def _own_head(name: str, wanted: LoadOptions) -> tuple[str, ...]:
-    """Return the layer that a model comes with to draft (MTP), if a mode takes heads and has none to take.
+    """Return the model's own layer that drafts (MTP) if the mode needs a head, and none was named or paired.
 
     Raises:
         CheckpointError: There is no such model, or its config names a layer that its files do not have.
@@ -182,9 +182,9 @@ def _own_head(name: str, wanted: LoadOptions) -> tuple[str, ...]:
         return ()
     if paired_drafts(wanted.model, mode.drafts):
         return ()
-    from engine.model_file import open_model  # which needs torch
+    from engine.model_file import open_model  # imports torch, which takes a while
 
-    with suppress(WeightsMissing):  # a model that is planned before its download
+    with suppress(WeightsMissing):  # a model may be planned before its download
         return () if open_model(wanted.model).own_head is None else (OWN_HEAD,)
     return ()
 

@@ -64,13 +64,13 @@ class ChatOnDisk:
         self.in_memory = False  # True if the sequence has all that the files have
         self._most_bytes = place.most_bytes
         self._source, self._kind = source, kind
-        self._opened: dict[int, PackedFile] = {}  # files of rows that a prompt goes on with, by their first one
+        self._opened: dict[int, PackedFile] = {}  # open files of the rows that a prompt shares, by their first row
 
     def read(self, sequence: TokenSequence, prompt: Sequence[int]) -> Iterator[None]:
-        """Bring in rows that a prompt goes on with, beyond those that its sequence has; yield after each file.
+        """Read the rows that a prompt shares, beyond those that its sequence has; yield after each file.
 
-        A chat without any has those of another one that begins alike. What cannot be read is left to the model, which
-        reads the prompt itself.
+        A chat that has no more of them takes those of another chat that begins alike. If a file cannot be read, the
+        model reads that part of the prompt itself.
         """
         wanted = array("i", prompt[:-1])  # the last token's logits are needed
         with suppress(OSError, PackedFileUnusable, MemoryError, RuntimeError):
@@ -82,7 +82,7 @@ class ChatOnDisk:
         start, source = len(sequence.token_ids), self
         found = self._shared(cache, wanted, start)
         if not found:
-            self.clear()  # of another model, format, version or text
+            self.clear()  # the files are of another model, format, version or text
         if found <= start:
             others = [self._at(folder) for folder in self.folder.parent.iterdir()]
             source = max((self, *others), key=lambda chat: chat._shared(cache, wanted, start))
@@ -103,7 +103,7 @@ class ChatOnDisk:
             sequence.restored(wanted[:end].tolist())
 
     def tokens(self, cache: KVCache) -> list[int]:
-        """Return the tokens of all files that a cache of this form can take."""
+        """Return the tokens of the chat's files, from the first on, that a cache of this form can take."""
         found = array("i")
         with suppress(PackedFileUnusable):
             while tokens := _tokens(self._open(f"{len(found)}.rows", cache, found)):

@@ -38,9 +38,9 @@ class KeptSequences:
     def open(self, prompt: Sequence[int] = (), chat: ChatOnDisk | None = None) -> TokenSequence:
         """Return the sequence that serves a prompt with the least loss.
 
-        It is the kept one that shares most with the prompt, if that is half of its text or more and not another
-        chat's. Else the text may be wanted again, so the prompt gets a new sequence, or the one that was used longest
-        ago if there is no room, and a copy of what it shares with any other.
+        That is the kept one that shares most with the prompt, if it shares at least half of its text and belongs to no
+        other chat. Otherwise its text may be wanted again, so the prompt gets a new sequence, or the least recently
+        used one if there is no room for that. In either case it gets a copy of the rows that it shares with any other.
 
         Args:
             prompt: Token ids.
@@ -57,7 +57,7 @@ class KeptSequences:
             best = self._new()
         else:
             self._kept.remove(best)
-        nearest = max((*self._kept, *self._in_use, best), key=shared)  # before some give way
+        nearest = max((*self._kept, *self._in_use, best), key=shared)  # before some are dropped
         self._in_use.append(best)
         before = self._on_disk.pop(best, None)
         if chat is not None:
@@ -73,9 +73,9 @@ class KeptSequences:
         return best
 
     def bring_in(self, chat: ChatOnDisk) -> Iterator[None]:
-        """Read a chat from the disk ahead of its next message, unless memory has it; yield after each file.
+        """Read a chat from the disk ahead of its next message, unless it is in memory; yield after each file.
 
-        What was not written yet does not give way for it.
+        If a text that is not written yet would have to make room for it, nothing is read.
         """
         in_memory = any(known.folder == chat.folder and known.in_memory for known in self._on_disk.values())
         if in_memory or (self.unwritten and not self._has_room_for_another()):
@@ -91,7 +91,7 @@ class KeptSequences:
                 chat.written = True
 
     def _may_give(self, sequence: TokenSequence, chat: ChatOnDisk | None) -> bool:
-        """Return whether a text is not another chat's."""
+        """Return True if a sequence may be given to a chat: it belongs to no other one."""
         known = self._on_disk.get(sequence)
         return known is None or chat is None or known.folder == chat.folder
 
@@ -102,7 +102,11 @@ class KeptSequences:
         return self._has_room(others, sum(sequence.cache_bytes for sequence in self._kept))
 
     def leave_drafts(self, stays: Sequence[bool]) -> None:
-        """Keep the states of some of the model's drafts alone, while no reply runs."""
+        """Drop the states of drafts that the model no longer has; call it while no reply runs.
+
+        Args:
+            stays: For each of the model's drafts, True if it stays.
+        """
         for sequence in self._kept:
             sequence.drafts = tuple(compress(sequence.drafts, stays))
 

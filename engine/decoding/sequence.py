@@ -422,7 +422,7 @@ class TokenSequence:
 
     @torch.inference_mode()
     def take_rows(self, other: TokenSequence, prompt: Sequence[int]) -> None:
-        """Copy what another text of the target shares with a prompt, beyond what this one does."""
+        """Copy rows and states that another text of the target shares with a prompt, beyond those of this text."""
         cache, theirs = self.cut(prompt), other.cache
         if other._decoder is not self._decoder or theirs.long_text != cache.long_text:
             return

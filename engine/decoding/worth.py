@@ -296,6 +296,7 @@ class Worth(Schedule):
         return self._since_plain >= after and not cost.waits
 
     def _overdrawn(self, free: bool, next_s: float = 0.0) -> bool:
+        """Return whether drafts lost more time than is allowed, if the next one loses ``next_s`` seconds."""
         allowed = _ALLOWED_AT_ONCE + _ALLOWED_SHARE * self._tokens
         return next_s - self._gained_s[free] > allowed * self._cost.forward_s(0)
 

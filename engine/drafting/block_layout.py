@@ -129,11 +129,11 @@ def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
 def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tuple[int, ...]]) -> BlockLayout:
     kind, dflash = raw.get("speculators_model_type"), raw.get("dflash_config") or {}
     if isinstance(rope := inner.get("rope_parameters"), dict):
-        # Its sections turn alike: positions of a text are one number.
+        # Sections differ for images only: a token of a text has one position for all of them.
         inner = {**inner, "rope_parameters": {key: rope[key] for key in rope if key != "mrope_section"}}
     muse = raw.get("model_type") == "muse_glimmer_assistant"
     fc, target_norm = ("encoder.fc", "encoder.output_norm_enc") if muse else ("fc", "hidden_norm")
-    if muse:  # transformers' window both ways has a row more; config.json has no vocabulary
+    if muse:  # transformers' two-way window has one more row; config.json has no vocabulary
         inner = {"vocab_size": 202_048, **inner, "sliding_window": int(inner["sliding_window"]) + 1}
     blocks = nested_config(inner, "qwen3" if muse else str(inner.get("model_type", "qwen3")), "", len(names))
     if not blocks.family.query_key_norm:

@@ -54,15 +54,15 @@ from engine.placement.device import Link
 _CLASSES = 10
 # Weight of the first assumption that shares mean what they say, in observations, and the rate at which they fade.
 _WEIGHT, _MEMORY = 8.0, 0.995
-# The assumed share of recent guesses that held, before any was seen, right behind the text for a head that any text may
-# have trained, and behind a guess that held; and the rate at which observations fade.
+# The assumed shares of guesses that hold before any was seen: those right behind the text, for a head whose training
+# texts are unknown, and those behind a guess that held. The third is the rate at which observations fade.
 _USUAL, _ONWARD, _LATELY = 0.25, 0.5, 0.95
 
-#: A token that may follow, and its chance or the share that a head gives it.
+#: A token that may follow, with its chance or the probability that a head gives it (its share).
 Guess: TypeAlias = tuple[int, float]
-#: Such tokens, the likeliest first.
+#: Tokens that may follow, the likeliest first.
 Guesses: TypeAlias = Sequence[Guess]
-# A share is held between these before its odds are computed, which would be endless at 1.
+# Bounds to which a share is clamped before its odds are computed, which would be infinite at 1.
 _LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
 # Tokens that are looked at after each node: the chain goes on with the first and ends at the others.
 _TOKENS = 2
@@ -247,27 +247,27 @@ class FeatureDraft(Drafter):
 class ShareChances(Chances):
     """Chances of guesses by the head's shares: a head that was trained on few texts is too sure on others.
 
-    At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft). A
-    token that followed the same words before has a chance by its match and the head's share of it together; the head's
-    other guesses share what is left.
+    At temperature 0.8 a share of 0.9 comes true in 84 of 100 cases, one of 0.8 in 58 (the bundled model's draft). If
+    prompt lookup has a match, the chance of its token depends on the match's own chance and on the head's share of that
+    token; the head's other guesses divide the rest.
 
     Args:
-        usual: Share of the likeliest guesses that hold, before any was seen.
+        usual: Assumed share of the likeliest guesses that hold, until some were seen.
     """
 
     def __init__(self, usual: float) -> None:
         super().__init__(_WEIGHT, _MEMORY)
-        self.lately = usual  # share of the likeliest guesses right behind the text that held lately
-        self.onward = _ONWARD  # the same of those behind a guess that held
-        self.step_worth = 0.0  # worth that a step of the head was asked for last
+        self.lately = usual  # share of the likeliest guesses right behind the text that held recently
+        self.onward = _ONWARD  # the same for guesses behind one that held
+        self.step_worth = 0.0  # least worth that the last proposal wanted of a step
 
     def of_share(self, share: float) -> float:
-        """Return the chance that a token of this share comes."""
+        """Return the chance that a token to which the head gives this share comes."""
         place = _class(share)
         return self.chance(place, (place + 0.5) / _CLASSES)
 
     def of(self, guesses: Guesses, match: Guess | None) -> list[Guess]:
-        """Return the chances of guesses and of what a match says, which comes first."""
+        """Return the tokens of a match and of guesses with their chances, the match's token first."""
         if match is None:
             return [(token, self.of_share(share)) for token, share in guesses]
         kind, usual = _agreement(guesses, match)
@@ -276,12 +276,12 @@ class ShareChances(Chances):
         return [(match[0], together), *others]
 
     def learn_from(self, guesses: Guesses, token: int, match: Guess | None = None, first: bool = True) -> None:
-        """Learn from the token that came where these guesses had been made, and a match had said one.
+        """Learn from the token that came in the place of these guesses.
 
         Args:
-            guesses: Guesses of the head.
+            guesses: Guesses of the head, with their shares.
             token: The token that came.
-            match: What a match said, and its chance.
+            match: Token of the match there with its chance; None without a match.
             first: True if the guesses stood right behind the text.
         """
         held = (1 - _LATELY) * (token == guesses[0][0])
@@ -303,7 +303,10 @@ def _class(share: float) -> int:
 
 
 def _agreement(guesses: Guesses, match: Guess) -> tuple[tuple[int, int], float]:
-    """Return the kind of a match's token by its chance and the head's share of it, and the chance that is expected."""
+    """Return the class of a match's token, by its chance and the head's share of it, and its expected chance.
+
+    That is the geometric mean of both odds, as a chance.
+    """
     left = max(1.0 - sum(share for _, share in guesses), _LEAST_SHARE)
     share = next((share for token, share in guesses if token == match[0]), left / _TOKENS)
     odds = sqrt(match[1] / (1.0 - match[1]) * min(share, _MOST_SHARE) / (1.0 - min(share, _MOST_SHARE)))
@@ -311,16 +314,16 @@ def _agreement(guesses: Guesses, match: Guess) -> tuple[tuple[int, int], float]:
 
 
 def _beside(guesses: Guesses, match: Guess) -> Guesses:
-    """Return the guesses without the match's token, their shares divided by what that token leaves."""
+    """Return the guesses without the match's token, with shares that are divided by the sum of all other tokens'."""
     left = 1.0 - sum(share for token, share in guesses if token == match[0])
     return [(token, share / max(left, share)) for token, share in guesses if token != match[0]]
 
 
 class ChainDraft(Drafter):
-    """Chains of a head with the second likeliest beside each node, and what followed the same words in the text.
+    """Chains of a head with the second likeliest token beside each node, joined with prompt lookup's matches.
 
-    Both are one tree, whose nodes have their chances: the chain goes on with the likeliest token, whoever says it, and
-    behind each of its nodes stands what the text says there.
+    Both are in one tree, whose nodes have chances. The chain goes on with the likeliest token, whether the head or the
+    match says it, and behind each of its nodes stands what lookup finds there.
 
     Args:
         head: Head that runs the chains; its own trees are not used.
@@ -335,7 +338,7 @@ class ChainDraft(Drafter):
         self._head = head
         self._lookup = lookup
         self._chances = chances
-        # at each step of the head's last chain: its guesses, what a match said, and the token that it went on with
+        # For each step of the head's last chain: its guesses, the match's token, and the token that it went on with
         self._guessed: list[tuple[Guesses, Guess | None, int]] = []
         self._missed = 0  # tokens since it was asked
         # That the head is asked is decided a round ahead, so that rows for one that is not stay where they are.
@@ -370,7 +373,7 @@ class ChainDraft(Drafter):
         self._head.observe(tokens, hidden)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """Draft a tree within the shape's rows, each step of which promises at least the worth that the shape asks."""
+        """Draft a tree within the shape's rows; each step of the head promises at least the shape's worth."""
         match, worth = self._after((), shape.rows), shape.step_worth
         self._chances.step_worth = worth
         may_ask, self.wants_hidden = self.wants_hidden, self._pays(worth)
@@ -400,11 +403,11 @@ class ChainDraft(Drafter):
         return replace(tree.draft(shape.rows), steps=steps)
 
     def _after(self, path: Sequence[int], most: int) -> Draft:
-        """Draft what followed the same words as those behind the text."""
+        """Return what prompt lookup drafts behind the text and a path of guesses; empty without lookup."""
         return Draft() if self._lookup is None else self._lookup.after(path, most)
 
     def _unsaid(self, match: Draft) -> float:
-        """Return the chance that a match does not say the next token."""
+        """Return the chance that the next token is not the match's; 1 without a match."""
         return 1.0 - exp(match.scores[0]) if match else 1.0
 
     def _pays(self, step_worth: float) -> bool:
@@ -432,14 +435,14 @@ class ChainDraft(Drafter):
 
 
 class _Tree:
-    """Nodes with their scores, parents first; of two that say the same in one place the likelier counts."""
+    """Nodes with their scores (logs of chances), parents first; a node that is added twice keeps the higher score."""
 
     def __init__(self) -> None:
         self.scores: list[float] = []
         self._edges: dict[tuple[int, int], int] = {}
 
     def add(self, parent: int, token: int, score: float) -> int:
-        """Add a node with the score of its step, and return its number."""
+        """Add a node whose score is its parent's plus this one, and return its number."""
         score += 0.0 if parent == ROOT else self.scores[parent]
         node = self._edges.setdefault((parent, token), len(self._edges))
         if node == len(self.scores):
@@ -448,12 +451,15 @@ class _Tree:
         return node
 
     def hang(self, node: int, chain: Draft) -> None:
-        """Add what follows the first token of a chain behind the node that says this token."""
+        """Add the rest of a chain behind the node that has its first token."""
         for token, before, score in zip(chain.tokens[1:], chain.scores, chain.scores[1:], strict=False):
             node = self.add(node, token, score - before)
 
     def draft(self, most: int) -> Draft:
-        """Return the likeliest nodes, parents first: a parent is no less likely than its children and came earlier."""
+        """Return the likeliest nodes, at most so many, parents first.
+
+        A parent is at least as likely as its children and was added earlier, so no node comes without its parent.
+        """
         edges = list(self._edges)
         order = sorted(range(len(edges)), key=lambda node: -self.scores[node])[:most]
         rank = {node: at for at, node in enumerate(order)} | {ROOT: ROOT}
@@ -479,7 +485,7 @@ class HeadDraft(SharingDraft):
         "arithmetic": 4.71,
         "instruction": 4.62,
     }
-    #: Share of its guesses of one token that hold, until it is measured.
+    #: Assumed share of its guesses of the next token that hold, until some were seen.
     usual: ClassVar[float] = _USUAL
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:

@@ -168,9 +168,9 @@ class DraftKind(ABC):
         return 1
 
     def counted(self, target: str) -> Mapping[int, float]:
-        """Return the tokens of a round by nodes of its draft, counted on a target's replies, or published by nodes.
+        """Return the tokens of a round by its draft's nodes, as counted on a target's replies or published.
 
-        It is empty if nothing but ``published`` is known.
+        The result is empty if only ``published`` is known.
 
         Args:
             target: Digest of the target.

@@ -160,7 +160,7 @@ class PromptLookup(Drafter):
         return self.after((), shape.rows) if shape.rows > 0 and self._match is not None else _NOTHING
 
     def after(self, guesses: Sequence[int], most: int) -> Draft:
-        """Draft at most so many tokens behind some that are guessed to follow the text; scores are as if they did."""
+        """Draft at most ``most`` tokens behind the text and some guesses; scores assume that the guesses hold."""
         match = self._longest(guesses) if guesses else self._match
         if match is None or most < 1:
             return _NOTHING
@@ -191,7 +191,7 @@ class PromptLookup(Drafter):
         return max(((self._length(place, end), place) for place in places), default=None)
 
     def _length(self, place: int, end: tuple[int, ...]) -> int:
-        """Return how many tokens before a place are the last ones of an end."""
+        """Return how many tokens before a place of the text equal the last ones of ``end``."""
         tokens, count = self._tokens, len(end)
         most, length = min(place, count), SHORTEST_MATCH
         while length < most and tokens[place - length - 1] == end[count - length - 1]:
@@ -199,7 +199,7 @@ class PromptLookup(Drafter):
         return length
 
     def _continuation(self, start: int, guesses: Sequence[int], length: int) -> list[int]:
-        """Return ``length`` tokens from ``start`` on; at the end of the text and the guesses the repetition goes on."""
+        """Return ``length`` tokens from ``start`` on; beyond the text and the guesses they repeat from there."""
         found = [*self._tokens[start : start + length], *guesses][:length]
         period = len(self._tokens) + len(guesses) - start
         while len(found) < length:

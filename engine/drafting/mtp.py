@@ -3,8 +3,8 @@
 It is a layer of the model's own kind over fc([norm(embedding); norm(hidden state)]), with keys and values of its own:
 row i joins the model's hidden state at position i, after the final norm, with the token at position i + 1. Its own norm
 gives what the model's head maps, and the hidden state of the next step. So it is an EAGLE head with norms, whose sizes
-are the model's. Of several such layers the first is run again and again. Nemotron's has its attention and its experts
-in two, as all of that family's layers have one part.
+are the model's. Of several such layers only the first is run, once for each token of a chain. Nemotron-H splits it in
+two halves, attention and experts, because each layer of that family has one part.
 
 Source: DeepSeek-V3 (2024, arXiv 2412.19437), section 2.2, and README_WEIGHTS.md beside its weights, by which embedding
 and head are the model's. Names of tensors, and that a step passes on its normed row: llama.cpp
@@ -77,7 +77,7 @@ def read_next_layer(checkpoint: Checkpoint, target: ModelConfig) -> HeadLayout:
         layers.append(
             tuple(replace(slot, name=start + slot.name.removeprefix(own)) for slot in layer_slots(blocks, at))
         )
-    if len(set(starts)) < len(starts):  # both halves have one name, but for their norms
+    if len(set(starts)) < len(starts):  # both halves have the same prefix, and only their norms differ
         norm = f"{starts[0]}post_attention_layernorm.weight"
         layers[1] = tuple(replace(slot, name=norm) if slot.field == "mlp_norm" else slot for slot in layers[1])
     repeated = {f"{form.start}{name}" for name in form.repeated}
@@ -101,7 +101,7 @@ def read_next_layer(checkpoint: Checkpoint, target: ModelConfig) -> HeadLayout:
 
 
 def _blocks(target: ModelConfig, starts: Sequence[str], checkpoint: Checkpoint) -> ModelConfig:
-    """Return the config of a layer like the model's last one that attends to all positions, or of its two halves."""
+    """Return the config of the draft's layer, or of its two halves, like the model's last full attention."""
     windows, count = enumerate(target.windows), len(starts)
     like = max(layer for layer, window in windows if window is None and target.attends(layer))
     mixture, experts = target.mixture, target.family.experts
@@ -129,16 +129,16 @@ def _blocks(target: ModelConfig, starts: Sequence[str], checkpoint: Checkpoint) 
 
 @dataclass(frozen=True)
 class NextLayerDraft(HeadDraft):
-    """Such a layer, in its model's files or beside them."""
+    """The layer that guesses a token further (MTP), in its model's files or beside them."""
 
     comes_with_target = True
-    # A guess until it is measured here. Of chains of three, 77, 56 and 40 % held to their first, second and third token
-    # in the lowest figures that were found (Qwen3.5-122B, vllm-project/vllm-ascend issue 9871), and 85 to 90 % of
-    # single guesses in DeepSeek's report, section 5.4.3: a tenth less than the lowest.
+    # A tenth less than the lowest published figure, until it is measured here. In the lowest, 77, 56 and 40 % of chains
+    # held up to their first, second and third token (Qwen3.5-122B, vllm-project/vllm-ascend issue 9871). In DeepSeek's
+    # report, section 5.4.3, 85 to 90 % of single guesses held.
     usual = 0.7
 
     def counted(self, target: str) -> Mapping[int, float]:
-        """Return the tokens of a round by the guesses of its chain that others have published, on the careful side."""
+        """Return the tokens of a round by the length of its chain: published figures, rounded down."""
         return {1: 1.7, 2: 2.2, 3: 2.5}
 
     @classmethod

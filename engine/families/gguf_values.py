@@ -129,7 +129,7 @@ class GgufValues:
             factor: Its factor if the file says none.
         """
         parameters = self._scaled(self.given(float, rope_theta="rope.freq_base"), kind, factor)
-        # Also where it is 1: a config that says nothing may mean less.
+        # A factor of 1 is written too, because some configs default to less.
         parameters["partial_rotary_factor"] = int(self.value("rope.dimension_count", self.head_dim)) / self.head_dim
         return parameters
 

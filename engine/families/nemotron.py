@@ -83,7 +83,7 @@ _FORM = GgufForm(
     layer={**MAMBA_LAYER, "ffn_latent_down": "mixer.fc1_latent_proj", "ffn_latent_up": "mixer.fc2_latent_proj"},
     whole={
         **{name: module.replace("mamba", "mixer") for name, module in MAMBA_WHOLE.items()},
-        # of the layer that drafts (MTP), whose halves are one here
+        # For the layer that drafts (MTP), whose two halves are one block in GGUF
         "post_attention_norm.weight": "post_attention_layernorm.weight",
     },
     outer={"token_embd": "model.embeddings"},

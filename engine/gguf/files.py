@@ -11,7 +11,7 @@ from engine.files import open_file
 
 SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
-#: Words in the names of files beside models: image encoders, importance matrices, drafts in forms of llama.cpp's own.
+#: Words in the names of files that are no models: image encoders, importance matrices, drafts in llama.cpp's own forms.
 _NO_MODEL = re.compile(r"mmproj|imatrix|(?:^|[-_.])(?:dflash\d?|dspark|eagle3|fastmtp)(?=[-_.])", re.IGNORECASE)
 #: Beginning of the names of files with the layer alone that guesses a token further (MTP).
 HEAD_PREFIX = "mtp-"
@@ -50,7 +50,7 @@ def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
 
 
 def names_model(name: str) -> bool:
-    """Return whether a file's name is that of a GGUF model, and not of an image encoder or a draft beside one."""
+    """Return whether a file's name is that of a GGUF model, and not of an encoder or a draft beside one."""
     lower = name.lower()
     return lower.endswith(SUFFIX) and not lower.startswith(HEAD_PREFIX) and _NO_MODEL.search(lower) is None
 

@@ -229,11 +229,13 @@ def is_head(tensors: Collection[str]) -> bool:
 
 
 def find_head(path: Path, named: Iterable[Path] = ()) -> Path | None:
-    """Return the file beside a GGUF model with the layer that guesses a token further, the one of the likest name.
+    """Return the file beside a GGUF model that has the layer that guesses a token further (MTP); None without one.
+
+    Of several files the one whose name is most like the model's is taken.
 
     Args:
         path: The model's file, or its first part.
-        named: Files that the user named, anywhere; one of these comes before those beside the model.
+        named: Files that the user named, in any folder; they come before those beside the model.
     """
     heads = [file for file in named if file.name.startswith(HEAD_PREFIX) and file.suffix == SUFFIX]
     beside = sorted(heads or path.parent.glob(f"{HEAD_PREFIX}*{SUFFIX}"))
@@ -241,7 +243,11 @@ def find_head(path: Path, named: Iterable[Path] = ()) -> Path | None:
 
 
 def with_head(parts: Sequence[Path], named: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Return the files of a GGUF model and the one of `find_head`, unless that says that it is another model's.
+    """Return the files of a GGUF model, and the one of `find_head` unless its header names another architecture.
+
+    Args:
+        parts: Files of the model, the first one first.
+        named: Files that the user named, as for `find_head`.
 
     Raises:
         WeightsCorrupt: One of the files cannot be read.

@@ -1,6 +1,6 @@
 """The catalogue: good small instruct models, with the drafts and heads that belong to them. Data, in assets/.
 
-Every shape is that of a public config. What the models of a family share stands in it once.
+Every shape is that of a public config. Values that all models of a family share stand once, with the family.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from engine.errors import ModelNotFound
 from engine.hub.bundled import assets_folder
 from engine.sentences import together
 
-# Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9; and where blocks of 256 do not
-# fill a row: bartowski's Gemma 3 1B has 806 MB for 1.00e9.
+# Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. The second is for rows
+# whose width is no multiple of 256, the size of a block: bartowski's Gemma 3 1B has 806 MB for 1.00e9.
 _Q4_K_M_BITS, _NARROW_BITS = 4.9, 6.4
 #: Most models that a sentence offers in the place of a missing one.
 MOST_NAMED = 3
@@ -47,7 +47,7 @@ class CatalogueModel:
     expert_parameters: int = 0  # number of weights of its experts
     # Bytes of the quantized files that are fetched unless others are asked for; 0 if they are not known
     gguf_bytes: int = 0
-    own_head: bool = False  # True if these come with a layer that drafts for it (MTP)
+    own_head: bool = False  # True if these files have a layer that drafts for it (MTP)
 
     @property
     def context_length(self) -> int:
@@ -66,7 +66,11 @@ class CatalogueModel:
         return "MXFP4" if mxfp4 else "Q4_K_M" if self.is_quantized else "BF16"
 
     def typical_bytes(self, quantized: bool = True) -> int:
-        """Return the size of its files, or an estimate; original weights have 16 bits each. The hub says it exactly."""
+        """Return the bytes of its files, or an estimate if they are not known; the hub has the exact size.
+
+        Args:
+            quantized: False for the original weights, which have 16 bits each.
+        """
         quantized = quantized and self.is_quantized
         if quantized and self.gguf_bytes:
             return self.gguf_bytes

@@ -331,7 +331,7 @@ class CheckDrafts:
 class CheckLoaded:
     """Say whether the model in memory answers requests with these options as it is. Replies that run go on.
 
-    If it does, what it has read of a chat is brought in from the disk before the answer.
+    If it does, the rows and states that it has kept of a chat are read from the disk before the answer.
 
     Answered by `LoadedChecked`, or by `Failed` when it was cancelled.
     """

@@ -33,8 +33,8 @@ class MemoryShare:
     """Bytes that one use takes of a place."""
 
     # ``weights``: the target's. ``draft``: the drafts' weights and caches. ``caches``: keys and values of a
-    # full context. ``states``: of the text, in layers that have them in place of keys and values, with those that
-    # are kept for texts that go on from there. ``buffers``: what a forward needs at its widest, and what streamed
+    # full context. ``states``: those of layers that have a state in place of keys and values, with all that are kept
+    # so that other texts go on from them. ``buffers``: what a forward needs at its widest, and what streamed
     # layers pass through. ``engine``: the process without a model. ``others``: what other programs held when the
     # model was loaded
     use: MemoryUse

@@ -76,7 +76,7 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
         logit_rows: Rows among them that have logits; each is held three times while a token is chosen.
     """
     each = [config.of_layer(index) for index in range(len(config.shapes))] or [config]
-    gated = 1 + bool(config.family.output_gate)  # queries, and gates beside them
+    gated = 1 + bool(config.family.output_gate)  # queries, and gates of the same width if there are some
     widest = max(max(gated * one.query_size + 2 * one.kv_size, 2 * one.intermediate_size) for one in each)
     inner = max(max(one.intermediate_size, gated * one.query_size) for one in each)
     if (delta := config.delta) is not None:  # mapped and convolved rows, gates and results
@@ -84,7 +84,7 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
         inner = max(inner, delta.channels * (1 + delta.joined) + delta.values + 2 * delta.heads + config.query_size)
     inner += 2 * len(config.shapes) * config.input_width
     dense = 4 * rows * (widest + inner + 5 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
-    if delta is not None:  # a thread keeps some states of a head, and there are hardly more threads than heads
+    if delta is not None:  # each thread keeps some states of a head; rarely more threads than heads
         dense += 4 * _THREAD_STATES * delta.heads * delta.key_dim * delta.value_dim
     mixture = config.mixture
     if mixture is None:
@@ -158,7 +158,14 @@ def read_elements(config: ModelConfig, rows: int) -> float:
 def cache_sizes(
     config: ModelConfig, tokens: int, weight_format: WeightFormat, states: int = MOST_STATES
 ) -> tuple[int, ...]:
-    """Return the bytes of each layer's keys and values of so many tokens, or the most of its states."""
+    """Return each layer's bytes of keys and values for so many tokens, or of its states at most.
+
+    Args:
+        config: Config of the model.
+        tokens: Tokens of the context.
+        weight_format: Format, which includes that of keys and values.
+        states: States that are kept beside the present one, in layers that have some.
+    """
 
     def size(layer: int, shape: tuple[int, int] | int | None) -> int:
         if isinstance(shape, tuple):
@@ -170,7 +177,7 @@ def cache_sizes(
 
 
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
-    """Return the bytes of all layers' keys and values of so many tokens, and the most of states."""
+    """Return the bytes of all layers' keys and values for so many tokens, and of their states at most."""
     return sum(cache_sizes(config, tokens, weight_format))
 
 

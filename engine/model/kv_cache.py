@@ -430,7 +430,11 @@ class KVCache:
         return self.length
 
     def expect(self, ends: Sequence[int]) -> None:
-        """Keep states from which other texts go on: where this one ends now, and where its next prompt's parts end."""
+        """Keep states from which other texts may go on: at the present end, and at ends in the next prompt.
+
+        Args:
+            ends: Tokens of the next prompt up to the end of each of its messages, and up to its own end.
+        """
         if self.states is not None:
             self.states.expect(ends)
 

@@ -352,7 +352,7 @@ class NextNames:
     """Names of tensors of the layer that guesses a token further (MTP), in DeepSeek's, Qwen's and Nemotron's files."""
 
     start: str  # beginning of all names
-    layers: tuple[str, ...]  # what follows it in those of the layer, or of its halves: attention, and experts
+    layers: tuple[str, ...]  # what follows it in names of the layer, or of its halves: attention, and experts
     join: str  # map of embedding and hidden state, side by side, to the layer's input
     token_norm: str  # norm of the embedding
     feature_norm: str  # norm of the hidden state

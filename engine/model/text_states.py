@@ -27,9 +27,10 @@ from engine.model.delta import ChunkRows, NewRows, Sight, added, chain, solved
 CHUNK = kernel.MEMORY_CHUNK
 #: Rows of the widest draft; a longer chain is a piece of a prompt, of which all rows are committed or none.
 MOST_KEPT = 64
-#: States of a text that are kept beside the present one: as many where memory has room, and at least these, for the
-#: ends of a prompt and of its reply. The inputs of convolutions alone are small.
+#: Most and fewest states of a text that are kept beside the present one. A plan takes the most if memory has room, and
+#: two are needed for the ends of a prompt and of its reply.
 MOST_STATES, LEAST_STATES = 8, 2
+# The same for layers with a convolution alone, whose inputs are small
 _MOST_INPUTS = 64
 # Tokens between two states of a long text
 _EVERY_STATES, _EVERY_INPUTS = 2048, 256
@@ -91,14 +92,14 @@ def state_bytes(config: ModelConfig, states: int) -> int:
 
     Args:
         config: Config of the model.
-        states: States that are kept beside the present one; of convolutions alone there are always more.
+        states: States that are kept beside the present one; of convolutions alone `_MOST_INPUTS` are.
     """
     before, channels, delta = config.convolution - 1, config.channels, config.delta
     state = 0 if delta is None else delta.heads * delta.key_dim * delta.value_dim
     row = channels + (0 if delta is None else delta.keys + delta.values + delta.heads)
     rows, kept = before + CHUNK + MOST_KEPT + 1, _MOST_INPUTS if delta is None else states
-    # While a piece of a prompt is read there are two for its end, with rows, and two for boundaries in it; a state is
-    # to spare.
+    # While a piece of a prompt is read, there are two more frames with rows for its end, and two states for boundaries
+    # in it. The last term is a spare state that is used again.
     return 4 * (3 * rows * row + (1 + kept + 4) * (state + before * channels) + state)
 
 
@@ -428,10 +429,10 @@ class TextStates:
         return self._length
 
     def expect(self, ends: Sequence[int]) -> None:
-        """Keep states from which texts go on that begin like the present one, or like a prompt.
+        """Keep states for texts that begin like the present one or like the next prompt.
 
         Args:
-            ends: Tokens of the prompt up to the end of each of its messages, and up to its own.
+            ends: Tokens of the prompt up to the end of each of its messages, and up to its own end; not empty.
         """
         tail = max(ends[-1] - _TAIL, 0)
         self._marks = frozenset(end // CHUNK * CHUNK for end in (*ends[:-1], tail))
@@ -439,7 +440,7 @@ class TextStates:
             self._keep(self._base, self._copied(0))
 
     def _marked(self, base: int, end: int) -> list[int]:
-        """Return the boundaries in a piece of a prompt whose states are kept: few, as all have memory at once."""
+        """Return the boundaries in a piece of a prompt whose states are kept: at most two, for memory's sake."""
         marks = [mark for mark in range(base + CHUNK, end + 1, CHUNK) if self._keeps(mark)]
         return [*marks[:1], *marks[1:][-1:]]
 
@@ -455,10 +456,10 @@ class TextStates:
         }
 
     def _keep(self, position: int, frames: dict[int, Frame]) -> None:
-        """Keep states, and drop the one that is missed least if there are too many.
+        """Keep the states of a position, and drop those of the least useful position if there are too many.
 
-        The first and the last one stay: other chats begin alike, and the next turn goes on from the end. Of the others
-        there are more towards the end, where texts are edited most.
+        The first and the last position stay: other chats begin alike, and the next turn goes on from the end. The
+        others are closer together towards the end, where texts are edited most.
         """
         self._snapshots[position] = frames
         if len(self._snapshots) > self._most:

@@ -138,7 +138,7 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     """Return the format that keeps a checkpoint as it is.
 
     Plain numbers become bf16, except float16 if the kernel library is there. A quantized file that is not
-    downloaded yet has the types of the published ones: 8 bits, those of gpt-oss, else Q4_K_M's.
+    downloaded yet has the types of published ones: 8 bits, those of gpt-oss, or those of Q4_K_M.
     """
     if not config.types and (config.quantization is None or config.quantization.startswith("Q8")):
         return weight_format("q8_0" if config.quantization else "bf16")
@@ -159,9 +159,10 @@ def stored_format(config: ModelConfig) -> WeightFormat:
 
 
 def _published_types(config: ModelConfig) -> TensorTypes:
-    """Return the types of a quantized file: gpt-oss has experts in 4 bits and the rest in 16.
+    """Return the types of a published file's tensors by name: those of gpt-oss, or of llama.cpp's Q4_K_M.
 
-    llama.cpp's Q4_K_M takes blocks of 32 where blocks of 256 do not fill a row: Q5_0 for Q4_K, and Q8_0 for Q6_K.
+    gpt-oss has experts in 4 bits and the rest in 16. In rows that blocks of 256 do not fill, Q4_K_M takes blocks of 32:
+    Q5_0 for Q4_K, and Q8_0 for Q6_K.
     """
     slots = [head_slot(config)] + [slot for index in range(config.layers) for slot in layer_slots(config, index)]
     matrices = [slot for slot in slots if len(slot.shape) == 2]

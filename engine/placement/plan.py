@@ -42,7 +42,7 @@ class Footprint:
 
     baseline: int = 0  # bytes of the process without a model; 0 on a GPU
     weights: int = 0  # bytes of weights that stay
-    cache: int = 0  # keys and values of a full context
+    cache: int = 0  # keys and values of a full context, and states
     activations: int = 0  # bytes of a forward at its widest
     buffers: int = 0  # bytes of the buffers through which layers pass
     draft: int = 0  # the draft's weights and cache
@@ -60,7 +60,7 @@ class Sizes:
     config: ModelConfig  # config of the model
     weights: WeightFormat  # format of the weights on the host, which includes the format of keys and values
     context: int  # tokens
-    states: int = MOST_STATES  # states that are kept of a text, where the model has some
+    states: int = MOST_STATES  # states that are kept of a text, if the model has states
 
     @cached_property
     def layers(self) -> tuple[int, ...]:

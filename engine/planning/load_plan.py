@@ -106,10 +106,10 @@ def usual_context(config: ModelConfig) -> int:
 
 
 def check_context(config: ModelConfig, context: int | None) -> int | None:
-    """Return the context to plan with: the model's own in place of a longer one.
+    """Return the context to plan with, in tokens: at most the model's own, or None if none was asked for.
 
     Raises:
-        InvalidOption: The context is too short to be of use; the error names the nearest useful value.
+        InvalidOption: The context is too short to be of use; the error names one that would do.
     """
     if context is None or context >= _LEAST:
         return context and min(context, config.context_length)
@@ -199,8 +199,8 @@ class LoadPlan:
     mode: str  # name of the mode, as in ``--mode``
     weights: WeightFormat  # format of the weights, which includes the format of keys and values
     context: int  # tokens of context
-    states: int  # states that are kept of a text, where the model has some
-    state_bytes: int  # bytes of all of them, and of those that a text goes on with
+    states: int  # states that are kept of a text, if the model has states
+    state_bytes: int  # bytes of all of them and of the present state, in all layers
     placement: PlacementPlan  # places of the layers
     device: str  # GPU that is used, as torch calls it; empty for none
     host: Footprint  # bytes on the host
@@ -266,7 +266,7 @@ class LoadPlanner:
     ) -> None:
         asked, context = options.context, check_context(config, options.context)
         options = replace(options, context=context)
-        self._asked_beyond = asked if asked != context else None  # tokens of a context that is longer than the model's
+        self._asked_beyond = asked if asked != context else None  # tokens that were asked for, if the model has fewer
         layers = config.layers if options.gpu_layers is None else options.gpu_layers
         if layers < 0:
             raise InvalidOption(
@@ -342,7 +342,7 @@ class LoadPlanner:
         return cache_formats(self._config, weights, self._options.kv_cache)
 
     def _sizes(self, weights: WeightFormat) -> list[Sizes]:
-        """Return the formats with the whole context and fewer states, then the last one with less and less context."""
+        """Return the sizes to try in order: fewer states, then other formats, then less and less context."""
         formats, context = self._formats(weights), self._wanted
         sizes = [Sizes(self._config, formats[0], context)] if self._config.delta else []
         sizes += [Sizes(self._config, one, context, LEAST_STATES) for one in formats]

@@ -40,7 +40,7 @@ from engine.planning.profile import Profile, drafter_key
 from engine.sentences import figure, mark, paragraph, readable, say
 
 PROMPT_TOKENS = 512
-"""Of the prompt that the time to the first token is predicted for."""
+"""Tokens of the prompt for which the time to the first token is predicted."""
 _PROMPT_CHUNK = 512
 # The mode that finds drafts in the text, which modes with several drafts use too.
 _LOOKUP = "lookup"
@@ -137,7 +137,7 @@ def reason(chosen: ModePlan | None, plans: Sequence[ModePlan]) -> str:
 
     Args:
         chosen: The mode; None if none can run.
-        plans: All modes, plain decoding first.
+        plans: Plans of all modes, plain decoding first.
     """
     plain = plans[0]
     if chosen is None:

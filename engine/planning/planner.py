@@ -250,7 +250,7 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     """Predict one model on a machine."""
     room = read_room(report, options)
     basis: Basis = "guess" if report.speeds is None else "busy" if report.speeds.busy else "rest"
-    usual = room.host_bytes + report.memory.process_bytes  # what a model takes has the engine itself in it
+    usual = room.host_bytes + report.memory.process_bytes  # as a model's bytes include the process
     about = Prediction(room_bytes=usual, basis=basis, machine=hardware_hash(report))
     try:
         opened = open_model(model.reference, lambda _: Path(model.place))

@@ -18,7 +18,7 @@ from engine.text.tool_calls.format import ToolFormat
 
 #: What templates call the switch of thinking: Qwen3 and its kin, DeepSeek's and Granite's.
 _SWITCHES = ("enable_thinking", "thinking")
-#: What they call how much is thought: gpt-oss' and Muse-Glimmer's.
+#: Their names for the amount of thinking: gpt-oss's and Muse-Glimmer's.
 _EFFORTS = ("reasoning_effort", "reasoning_strength")
 _UNSAID = Thinking()
 # A text is as long as the messages in it, and the words around them.

@@ -180,7 +180,7 @@ class TokenMask:
             return
         mark = self._marks.pop(0)
         self._free.clear()
-        # The token that ends the mark may begin the form, too; space after a thought is not of the form.
+        # The token that ends the mark may begin the form, too; but space after a thought is no part of the form.
         if not self._marks and (after if mark != CLOSE else after.strip()):
             self._ids = self._tokenizer.plain()[0].encode(after, add_special_tokens=False).ids
             self._bits = b""

@@ -221,14 +221,14 @@ class _MarkedReader(ReplyReader):
 
 @dataclass(frozen=True, kw_only=True)
 class Channels(Reasoning):
-    """Messages of a reply to different receivers: thoughts, answers, and calls among them, each with a head."""
+    """Words of models that divide a reply into messages with a head each: thoughts, answers and calls."""
 
     marks: tuple[str, ...]
     answer: str  # head of an answer
     thought: str  # head of a thought
     thinks: str  # text in the head of every thought
     ends: tuple[str, ...]  # marks that end a message; the first ends a thought
-    calls: re.Pattern[str] | None = None  # finds the tool in the head of a call that has it there alone
+    calls: re.Pattern[str] | None = None  # finds the tool's name in a head; None if calls name it in their text
 
     def reader(self, opening: str) -> ReplyReader:
         """Return a reader of a reply."""
@@ -325,7 +325,7 @@ _HARMONY = Channels(
     ends=("<|end|>", CALL, "<|return|>"),
     calls=re.compile(r"to=functions\.([^\s<]+)"),
 )
-#: Muse-Glimmer: it tells its thoughts to itself. Source: its chat template.
+#: Muse-Glimmer: a message to itself is the thought. Source: its chat template.
 _MUSE = Channels(
     marks=ATEM_MARKS,
     answer=f" to=user{MESSAGE}",

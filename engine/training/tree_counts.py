@@ -150,7 +150,7 @@ def replies_in(examples: Sequence[Example]) -> Iterator[tuple[tuple[int, ...], t
 
 
 def _learned(example: Example) -> Iterator[tuple[int, int]]:
-    """Yield the place and the end of each reply of two tokens and more that something stands before."""
+    """Yield where each reply begins and ends, if it has at least two tokens and does not begin the text."""
     place = 0
     for learned, run in groupby(example.learn):
         count = len(list(run))

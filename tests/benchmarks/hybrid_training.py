@@ -1,22 +1,22 @@
-"""A hybrid of 150 million parameters with a layer that guesses further (MTP), taught by SmolLM2 on its own replies.
+"""Train a hybrid of 150 million parameters with an MTP layer by distillation from SmolLM2, on SmolLM2's own replies.
 
     python -m tests.benchmarks.hybrid_training --out FOLDER [--work FOLDER] [--minutes 12 8] [--threads 2]
 
-A published hybrid is too large to fetch, and a random one predicts nothing: acceptance, perplexity and the loss of a
-quantization mean something on this one alone. It is a Qwen3.5: gated DeltaNet in three of four layers, attention with a
-gate in every fourth. Embedding, feed-forward networks, norms and every fourth layer's attention are SmolLM2's as they
-are. The layers with a state begin as SmolLM2's attention, head for head. Then there are three stages:
+Published hybrids are too large to fetch, and acceptance, perplexity and the loss of a quantization mean nothing for a
+random model. This one is a Qwen3.5: gated DeltaNet in three of four layers, attention with a gate in every fourth.
+Embedding, feed-forward networks, norms and the attention of every fourth layer are copied from SmolLM2. The layers with
+a state begin as SmolLM2's attention, head for head. The training has three stages:
 
-1. layer by layer the output maps are fitted to SmolLM2's hidden states on a few texts, without gradients;
-2. the layers with a state learn SmolLM2's distributions together, for so many minutes;
-3. the layer that guesses further, which begins as SmolLM2's EAGLE head, learns the hybrid's own distributions.
+1. fit the output maps to SmolLM2's hidden states, layer by layer on a few texts, without gradients;
+2. train all layers with a state on SmolLM2's distributions, for the first figure of ``--minutes``;
+3. train the MTP layer, which begins as SmolLM2's EAGLE head, on the hybrid's own distributions, for the second figure.
 
 SmolLM2 has no norm of queries and keys. Small ones pass such a norm nearly unchanged, since its epsilon outweighs them.
 So that they are not too small for blocks of 8 bits, all that is added to the hidden state is `SCALE` times as large in
-the files, which changes nothing but what epsilon has to be.
+the files, which changes only the epsilon that is needed.
 
-Texts come first: SmolLM2 writes replies as for ``tenon train draft``, for ``--writing`` minutes. They and the
-state of each stage stay in ``--work``, from where a stopped training goes on.
+Before the stages SmolLM2 writes replies as for ``tenon train draft``, for ``--writing`` minutes. The texts and the
+state of each stage stay in ``--work``, so that a stopped training can go on.
 """
 
 from __future__ import annotations
@@ -53,23 +53,23 @@ from engine.training.trainer import Schedule, Trainer
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import load_decoder
 
-#: SmolLM2's layers that the hybrid has: all but the two that change the hidden state least.
+#: SmolLM2's layers that the hybrid is made of: all but the two that change the hidden state least.
 LAYERS = tuple(layer for layer in range(30) if layer not in (14, 16))
 _EVERY = 4  # each fourth layer keeps attention
-# Tokens of a step and of a piece of a text in the first stage, texts kept aside, and pieces at once.
+# Tokens of a training step; tokens of a piece of a text in the first stage; texts kept for evaluation; pieces at once.
 _STEP_TOKENS, _PIECE, _KEPT_ASIDE, _AT_ONCE = 400, 160, 6, 8
-# Share of the mean square that each input of a fitted map has beside its own.
+# Ridge of each fitted map, as a share of its inputs' mean square.
 _RIDGE = {"o_proj": 0.1, "out_proj": 0.1, "down_proj": 0.1}
-#: Factor of the hidden states in the files, beside those that learn.
+#: Factor of the hidden states in the files, compared with those in training.
 SCALE = 64
 # Mean square of queries and keys as a share of epsilon.
 _SMALL = 0.03
-# Weight in the loss of each guess in a row of the layer that guesses further.
+# Weights in the loss of the first, second, ... guess of a chain of the MTP layer.
 _SHARES = (1.0, 0.7, 0.5, 0.35)
 
 
 def read_teacher(checkpoint: Checkpoint) -> Any:
-    """SmolLM2 as transformers computes it, frozen."""
+    """Return SmolLM2 as a frozen model of transformers."""
     config = AutoConfig.for_model(**checkpoint.config)
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
     for name, weight in model.named_parameters():
@@ -79,7 +79,7 @@ def read_teacher(checkpoint: Checkpoint) -> Any:
 
 
 def config_of(teacher: Any) -> Qwen3_5TextConfig:
-    """The hybrid's sizes: SmolLM2's, and as many heads with a state as SmolLM2 has heads."""
+    """Return the hybrid's config: SmolLM2's sizes, and as many heads with a state as SmolLM2 has heads."""
     own = teacher.config
     heads, size = own.num_attention_heads, own.hidden_size // own.num_attention_heads
     return Qwen3_5TextConfig(
@@ -110,10 +110,10 @@ def config_of(teacher: Any) -> Qwen3_5TextConfig:
 
 @torch.no_grad()
 def begin(teacher: Any, tokens: Tensor, threads: int) -> Qwen3_5ForCausalLM:
-    """The hybrid after the first stage: SmolLM2's parts, and maps that fit (rows, length) tokens layer by layer.
+    """Return the hybrid after the first stage: SmolLM2's parts, and output maps fitted on (rows, length) tokens.
 
-    Each layer's two output maps are fitted so that the hybrid's hidden state comes as near to SmolLM2's as it can, what
-    the layers before have missed included. Rows count by the error as a share of their size.
+    Both output maps of each layer are fitted so that the hybrid's hidden state comes as near to SmolLM2's as possible,
+    which also corrects errors of the layers before. A row's error counts relative to the row's size.
     """
     student = Qwen3_5ForCausalLM(config_of(teacher)).eval()
     student.model.embed_tokens.weight.copy_(teacher.model.embed_tokens.weight)
@@ -130,7 +130,7 @@ def begin(teacher: Any, tokens: Tensor, threads: int) -> Qwen3_5ForCausalLM:
         setattr(owner, name, nn.Identity())
         rows = through(call, hidden).flatten(0, 1)
         setattr(owner, name, part)
-        if name == "out_proj":  # heads that say numbers of common size
+        if name == "out_proj":  # scale the heads' outputs to a mean square of one
             scale = _rms(rows)
             owner.norm.weight.div_(scale)
             rows, part.weight = rows / scale, nn.Parameter(torch.zeros_like(part.weight))
@@ -164,7 +164,7 @@ def begin(teacher: Any, tokens: Tensor, threads: int) -> Qwen3_5ForCausalLM:
 
 
 def _fitted(rows: Tensor, wanted: Tensor, ridge: float = 0.01) -> Tensor:
-    """The (outputs, inputs) map from (n, inputs) rows to (n, outputs) ones with the least squared error."""
+    """Return the (outputs, inputs) map from (n, inputs) rows to (n, outputs) rows by ridge regression."""
     gram = rows.T @ rows
     gram.diagonal().add_(ridge * gram.diagonal().mean())
     return torch.linalg.solve(gram, rows.T @ wanted).T
@@ -175,7 +175,7 @@ def _rms(rows: Tensor) -> float:
 
 
 def _constant(inputs: Tensor, value: float) -> Tensor:
-    """The (1, h) map whose output is nearly this value everywhere: gates have no bias."""
+    """Return the (1, h) map whose output is nearly constant for these inputs, because gates have no bias."""
     return _fitted(inputs, torch.full((len(inputs), 1), value))
 
 
@@ -195,7 +195,7 @@ def _begin_attention(own: Any, given: Any, inputs: Tensor) -> None:
 
 
 def _projected(part: nn.Linear, norm: nn.Module) -> Tensor:
-    """The rows of queries or keys of a projection, which a norm of a head's size follows: queries have gates beside."""
+    """Return a view of the heads of queries or keys in a projection, without the gates that stand beside queries."""
     heads = part.weight.view(-1, norm.weight.shape[0], part.in_features)
     return heads[::2] if part.out_features > part.in_features else heads
 
@@ -211,28 +211,28 @@ def _begin_delta(own: Any, given: Any, inputs: Tensor) -> None:
     own.conv1d.weight.mul_(0.05)
     taps = own.conv1d.weight.view(3, heads, size, -1)
     taps[..., -1] += 1
-    # Of the heads that share a value, one says that of the token before, the others remember for 3 and for 60 tokens.
+    # Of the heads that share a value, one gives that of the token before; the others remember 3 and 60 tokens.
     nearest = slice(None, None, groups)
     queries[nearest] = keys[nearest]
     taps[0, nearest] = taps[1, nearest]
     taps[2, nearest] = taps[2, nearest].roll(-1, -1)
     own.A_log.zero_()
     own.dt_bias.copy_(torch.expm1(math.log(2) / torch.tensor((0.2, 3.0, 60.0)).repeat(heads // groups)).log())
-    # Values stay nearly linear in SiLU if they are small, and a norm takes the size of the others.
+    # SiLU is nearly linear for small values; the size of queries and keys does not matter, because a norm follows.
     parts = [
         part.flatten(0, 1) * (scale / (inputs @ part.flatten(0, 1).T).square().mean().sqrt())
         for part, scale in ((queries, 3.0), (keys, 3.0), (values, 0.3))
     ]
     own.in_proj_qkv.weight.copy_(torch.cat(parts))
-    own.norm.variance_epsilon *= SCALE**2  # which outweighs what the heads say: its size counts, as in attention
+    own.norm.variance_epsilon *= SCALE**2  # outweighs the heads' outputs, so that their size counts, as in attention
     own.norm.weight.fill_(1)
-    own.in_proj_z.weight.copy_(_constant(inputs, 1.28).expand(own.value_dim, -1))  # whose SiLU is 1
+    own.in_proj_z.weight.copy_(_constant(inputs, 1.28).expand(own.value_dim, -1))  # SiLU(1.28) is 1
     for gate in (own.in_proj_a, own.in_proj_b):
         gate.weight.mul_(0.1)
 
 
 class Mixers(nn.Module):
-    """The parts of the hybrid that have a state, which alone learn."""
+    """The parts of the hybrid that have a state; only these are trained in the second stage."""
 
     def __init__(self, student: Qwen3_5ForCausalLM) -> None:
         super().__init__()
@@ -243,7 +243,7 @@ class Mixers(nn.Module):
 
 
 class NextLayer(nn.Module):
-    """The layer that guesses further, as Qwen3.5 has it: its guesses learn by the loss of `tenon train draft`."""
+    """The MTP layer as Qwen3.5 has it, which is trained with the loss of `tenon train draft`."""
 
     shares, maps, feature_share = _SHARES, (), 0.0
 
@@ -258,13 +258,13 @@ class NextLayer(nn.Module):
         self.layers = nn.ModuleList([Qwen3_5DecoderLayer(config, last)])
         self.layers[0].load_state_dict(student.model.layers[last].state_dict())
         self.norm.load_state_dict(student.model.norm.state_dict())
-        for norm in (self.pre_fc_norm_embedding, self.pre_fc_norm_hidden):  # of what the files have scaled
+        for norm in (self.pre_fc_norm_embedding, self.pre_fc_norm_hidden):  # their inputs are scaled in the files
             norm.eps *= SCALE**2
-        self._turn = [student.model.rotary_emb]  # no part of this layer
+        self._turn = [student.model.rotary_emb]  # in a list, so that it is no submodule
 
     @torch.no_grad()
     def begin(self, draft: Mapping[str, Tensor], teacher: Any, embedding: Tensor, features: Tensor) -> None:
-        """Begin as SmolLM2's EAGLE head, on (n, h) embeddings beside (n, h) features."""
+        """Set the weights to those of SmolLM2's EAGLE head, scaled for (n, h) embeddings and (n, h) features."""
         for norm, rows in ((self.pre_fc_norm_embedding, embedding), (self.pre_fc_norm_hidden, features)):
             norm.weight.fill_(_rms(SCALE**-1 * rows if rows is embedding else SCALE * rows) / _rms(norm(rows)) - 1)
         rows = torch.cat((self.pre_fc_norm_embedding(embedding), self.pre_fc_norm_hidden(features)), -1)
@@ -277,12 +277,12 @@ class NextLayer(nn.Module):
         own.mlp.load_state_dict(given.mlp.state_dict())
         _begin_attention(own.self_attn, given.self_attn, own.input_layernorm(joined))
         for norm, part in ((own.self_attn.q_norm, own.self_attn.q_proj), (own.self_attn.k_norm, own.self_attn.k_proj)):
-            norm.weight.add_(1).mul_(math.sqrt(_SMALL)).sub_(1)  # they learn: numbers of common size
+            norm.weight.add_(1).mul_(math.sqrt(_SMALL)).sub_(1)  # weights of a usual size train better
             _projected(part, norm).div_(math.sqrt(_SMALL * norm.eps))
         self.norm.weight.fill_(_rms(SCALE * features) - 1)
 
     def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
-        """Guesses in a row, as `FeatureGuesser` has them."""
+        """Return the hidden rows of the guesses of a chain, one tensor for each step, as `FeatureGuesser` does."""
         positions = self._turn[0](embedding, torch.arange(embedding.shape[1])[None])
         embedded, found = self.pre_fc_norm_embedding(embedding), list[Tensor]()
         for _ in self.shares:
@@ -293,7 +293,7 @@ class NextLayer(nn.Module):
 
 
 class AdamTrainer(Trainer[Any, FeatureBatch]):
-    """The trainer with AdamW for all: orthogonal updates of as many matrices cost more than their gradients."""
+    """Trainer with AdamW for all weights: orthogonal updates of so many matrices cost more than their gradients."""
 
     def __init__(
         self, network: nn.Module, schedule: Schedule, loss: Callable[[Any, FeatureBatch], Tensor], threads: int
@@ -305,7 +305,7 @@ class AdamTrainer(Trainer[Any, FeatureBatch]):
 
 @dataclass(frozen=True)
 class Lesson:
-    """All that the stages share."""
+    """Data that the second and the third stage share."""
 
     teacher: Any
     student: Qwen3_5ForCausalLM
@@ -324,7 +324,7 @@ class Lesson:
         loss: Callable[[Any, FeatureBatch], Tensor],
         judge: Callable[[], str],
     ) -> None:
-        """Train a network, or read how it was after this stage."""
+        """Train a network and keep its weights, or read those of an earlier run of this stage."""
         kept = self.work / f"{name}.pt"
         if kept.exists():
             network.load_state_dict(torch.load(kept, weights_only=True))
@@ -338,7 +338,7 @@ class Lesson:
         print(f"{name}: {judge()}", flush=True)
 
     def text_loss(self, mixers: Mixers, batch: FeatureBatch) -> Tensor:
-        """Cross-entropy of the hybrid's and SmolLM2's distributions, prompts included."""
+        """Return the cross-entropy of the hybrid's and SmolLM2's distributions, prompts included."""
         there = _there(batch)
         made = self.student.model(batch.tokens, use_cache=False).last_hidden_state
         loss: Tensor = Entropy.apply(batch.features[there], self.ends, (1.0,), made[there])  # type: ignore[no-untyped-call]
@@ -346,7 +346,7 @@ class Lesson:
 
     @torch.no_grad()
     def judge(self) -> str:
-        """Perplexities and divergence on the texts kept aside."""
+        """Return both perplexities and the KL divergence on the texts kept for evaluation."""
         losses, others, divergences = list[Tensor](), list[Tensor](), list[Tensor]()
         for batch in self.aside:
             rows = batch.learn[0, 1:]
@@ -361,13 +361,13 @@ class Lesson:
 
 
 def _there(batch: FeatureBatch) -> Tensor:
-    """True for each row with features, (rows, length)."""
+    """Return a mask, (rows, length), of the rows that have features."""
     return batch.features.any(-1)
 
 
 @torch.no_grad()
 def scaled(model: nn.Module) -> dict[str, Tensor]:
-    """The tensors of the hybrid, or of its layer that guesses further, as the files have them, by `SCALE`."""
+    """Return the tensors of the hybrid, or of its MTP layer, as they are written to files: scaled by `SCALE`."""
     found: dict[str, Tensor] = {}
     for name, value in model.state_dict().items():
         part, value = name.removesuffix(".weight"), value.float()
@@ -412,7 +412,7 @@ def write(student: Qwen3_5ForCausalLM, following: NextLayer | None, tokenizer: T
 
 
 def train(options: argparse.Namespace) -> None:
-    """Make the hybrid."""
+    """Train and write the hybrid."""
     work: Path = options.work or options.out / "work"
     work.mkdir(parents=True, exist_ok=True)
     request = TextRequest(

@@ -15,7 +15,7 @@ decoding as if it were a mode: its distance from 1 is the clock's error. ``OTHER
 equal, and what was measured on a busy machine says so. A greedy small model goes
 round in circles, which lookup guesses without fail, so a reply is cut in all modes 16 tokens after its circle
 (`engine.text.repetition`) begins. A reply of fewer than 32 tokens says little about speed: its prompt is named and left
-out. ``holds`` is, of a draft's tokens at depth 1, 2, 3 and 4 whose parents hold, the share that holds: with
+out. ``holds`` is the share of draft tokens that hold among those whose parents held, at depth 1, 2, 3 and 4. With
 ``--published``, ``--width 1`` and a depth, each draft is a chain of this length, whatever it is worth.
 
 ``--replay`` measures no time: it takes plain's texts and computes what lookup would have gained on a machine where each
@@ -45,7 +45,7 @@ TEMPERATURES = (0.0, 0.8)
 CONTROL = "control"
 # Of a circle this much is left in the reply, in tokens, and a reply has at least so many.
 _OF_CIRCLE, _FEWEST = 16, 32
-# Depths whose share of held tokens is told.
+# Depths for which the share of held tokens is printed.
 _DEPTHS = 4
 
 
@@ -69,7 +69,7 @@ class Figures:
 
 
 def holding(rounds: Sequence[RoundRecord]) -> tuple[float, ...]:
-    """For each depth, the share of rounds with a token there whose path so far held in which it held too."""
+    """Return for each depth the share of tokens that held, among those whose parents held."""
     tried, held = Counter[int](), Counter[int]()
     for each in rounds:
         held.update(range(len(each.accepted)))

@@ -40,7 +40,7 @@ class MeasuredReply:
         busy: True if other programs took much of the processors meanwhile.
         cpu_s: Time of all cores together that the whole reply took.
         token_s: For each token behind the first, the time since the one before; those of one round share its time.
-        rounds: Drafts and verdicts, of a long event the latest 64.
+        rounds: Drafts and verdicts; of an event with more than 64 rounds only the latest 64.
     """
 
     token_ids: tuple[int, ...]

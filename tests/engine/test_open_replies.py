@@ -33,7 +33,7 @@ from tests.support.fast_cases import chosen
 from tests.support.next_layers import HYBRIDS as WITH_STATES
 from tests.support.next_layers import write_with_next_layer
 
-#: Models whose layers keep a state, or a window and a convolution.
+#: Models with layers that keep a state, or with windows and convolutions.
 HYBRIDS = ("granite-hybrid-moe", "lfm3", "nemotron-h-moe", "qwen3-next", "qwen35", "qwen35-moe")
 TRIED = chosen(
     product(("fp32", "q8_0"), HYBRIDS), (("fp32", "lfm3"), *product(("q8_0",), ("lfm3", "nemotron-h-moe", "qwen35")))
@@ -251,7 +251,7 @@ def test_conversations_that_take_turns_are_each_found_in_the_cache(
 ) -> None:
     folder = checkpoint_of(variant)
     texts = [4 * text for text in ("The quick brown fox jumps", "A language model guesses the next", "one two three")]
-    # A text with states goes on from one that was kept: within the last chunk, and before the head of a reply.
+    # A text with states goes on from a kept one, so the last chunk and the head of a reply may be read again.
     again_read = 5 if variant == "llama" else 5 + CHUNK + 8
     for text in texts:
         client.answer(text, folder, mode="plain", max_tokens=8)

@@ -121,7 +121,7 @@ def test_a_form_that_is_none_is_refused(client: EngineClient, llama_folder: Path
 
 @pytest.mark.parametrize("parts", [10, 30])
 def test_an_ambiguous_grammar_is_bounded_in_each_step(parts: int, client: EngineClient, llama_folder: Path) -> None:
-    """However it is read: a short grammar may have thousands of ways, and more of them with each token."""
+    """A short grammar may be read in thousands of ways, and in more of them with each token."""
     ways = " | ".join(['"x" a', '"x" a a'] * 20)
     form = OutputForm("grammar", f'root ::= {" ".join(["a"] * parts)}\na ::= {ways} | "x"')
     last = client.finish(client.request("a b", llama_folder, form=form, max_tokens=16))

@@ -1,4 +1,4 @@
-"""Rows that each turn of a chat reads: its own and no others, in memory and after a restart."""
+"""Each turn of a chat reads its own rows and hardly any others, in memory and after a restart."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Chat:
         self._drawn = random.Random(seed)
 
     def message(self, count: int = OWN) -> list[int]:
-        """A message that nobody has written before."""
+        """Return a new random message."""
         return [*(self._drawn.randrange(3, 250) for _ in range(count - 1)), 2]
 
     def ask(self, prompt: Sequence[int]) -> Reply:
-        """Answer a prompt, which is the chat from then on."""
+        """Have a prompt answered; the chat's text is then the prompt and its reply."""
         asked = self.client.request("", self.model, mode="plain", weights="q8_0", context=24_000,
                                     max_tokens=REPLY, kept=self.place)  # fmt: skip
         finished = self.client.finish(replace(asked, raw_prompt=tuple(prompt)))
@@ -53,18 +53,18 @@ class Chat:
         return finished.reply
 
     def again(self, prompt: Sequence[int], own: int) -> int:
-        """Return the rows that a prompt reads beside so many of its own."""
+        """Return the rows that a prompt reads beyond ``own``, the number of its new ones."""
         timings = self.ask(prompt).timings
         assert timings.cache_n + timings.prompt_n == len(prompt)
         return timings.prompt_n - own
 
     def turn(self) -> int:
-        """Say something more; return the rows that are read beside it."""
+        """Add a message; return the rows that are read beyond its own."""
         new = self.message()
         return self.again([*self.text, *new], len(new))
 
     def cancel(self) -> None:
-        """Say something, and stop the reply at its first tokens."""
+        """Add a message, and cancel the reply at its first tokens."""
         asked = self.client.request("", self.model, mode="plain", weights="q8_0", context=24_000, kept=self.place)
         prompt = [*self.text, *self.message()]
         self.client.engine.submit(replace(asked, raw_prompt=tuple(prompt)))
@@ -90,7 +90,7 @@ def place_of(folder: Path, name: str) -> KeptChat:
 def test_a_turn_reads_its_own_tokens(model: Path, tmp_path: Path) -> None:
     first, second = place_of(tmp_path, "1"), place_of(tmp_path, "2")
     hybrid = model.name != "llama"
-    # Rows that are read again: of the chunk in which a text is left, and between two states.
+    # Most rows that are read again: of the chunk in which two texts part, and between two kept states.
     in_chunk, between = (CHUNK - 1, 3300) if hybrid else (0, 0)
     with engine_client() as client:
         chat = Chat(client, model, first)

@@ -1,4 +1,4 @@
-"""What the engine says to be in memory is what it loads nothing for."""
+"""The engine says that a request's model is in memory if, and only if, it then loads nothing."""
 
 from __future__ import annotations
 

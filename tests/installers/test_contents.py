@@ -1,4 +1,4 @@
-"""What goes into the bundle: nothing that the engine imports may stay out."""
+"""Contents of the bundle: nothing that the engine imports may be left out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Run llama.cpp's own converter on several checkpoints: ``python converter.py LLAMA_CPP JOBS``.
 
-JOBS is a JSON file with a list of objects: ``folder``, ``out``, ``pre``, the converter's ``options``, and ``raw`` for a
-config that its own transformers does not know, which then adds no values. The converter
+JOBS is a JSON file with a list of objects: ``folder``, ``out``, ``pre``, the converter's ``options``, and ``raw``, true
+to read a config without transformers, which does not know it. The converter
 tells a vocabulary by a digest of how it splits a text, so one that stands in for a family's own is told by ``pre``. It
 reads SentencePiece's files with a package that is not here, so ``tokenizer.model`` is a JSON list of pieces, each with
 its score and its kind.

@@ -85,7 +85,7 @@ class Family:
         whole: True for all tokens of the vocabulary. One family of each vocabulary has them; no fast test asks for it.
         says: The form in which a reply of some words is written.
         calls: A call of `get_weather` as the model writes it; empty for what the template writes.
-        next_layer: True for one whose files bring the layer that guesses a token further (MTP).
+        next_layer: True if its files have the layer that guesses a token further (MTP).
     """
 
     variant: str

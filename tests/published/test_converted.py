@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 PROMPT = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(7))
 
 
-#: Changes with which llama.cpp has the layers of a hybrid.
+#: Variants of hybrids, with the changes without which llama.cpp does not support them.
 HYBRIDS: dict[str, dict[str, Any]] = {
     "qwen35": {"tie_word_embeddings": False},
     "qwen35-moe": {},
@@ -43,7 +43,7 @@ LETTERS = {"linear_attention": "M", "full_attention": "*", "mlp": "-"}
 
 
 def as_published(folder: Path, variant: str) -> None:
-    """Say in config.json what the makers' own files say, which is what the converter asks for."""
+    """Rewrite config.json with the keys of the makers' own files, which the converter reads."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if variant.startswith("granite"):
         config["layer_types"] = [KINDS[kind] for kind in config["layer_types"]]
@@ -55,7 +55,7 @@ def as_published(folder: Path, variant: str) -> None:
 
 
 def job(folder: Path, out: Path, *options: str, raw: bool = False) -> dict[str, Any]:
-    """Conversion of a checkpoint to a file in float32; ``raw`` as in `converter.py`."""
+    """Return the job that converts a checkpoint to a file in float32; for ``raw`` see `converter.py`."""
     tokenizer = train_tokenizer()
     tokenizer.add_special_tokens({"additional_special_tokens": ["[gMASK]", "<|user|>", "<|observation|>", "<|eot|>"]})
     tokenizer.save_pretrained(folder)
@@ -93,13 +93,13 @@ def test_a_layer_that_drafts_is_found_inside_and_beside(tmp_path: Path, variant:
 
 @pytest.fixture(scope="module")
 def hybrids(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """The folder of the files, and the models of transformers that they were written from."""
+    """Return the folder of the files, and the models of transformers that they were written from."""
     place, models, jobs = tmp_path_factory.mktemp("hybrids"), dict[str, Any](), []
     for variant, changes in HYBRIDS.items():
         models[variant] = reference_model(variant, **changes)
         save(models[variant], place / variant)
         as_published(place / variant, variant)
-        # Those of Qwen are published with a layer that drafts, which this model is without.
+        # Qwen's are published with a layer that drafts, which this model does not have.
         options = ["--no-mtp"] if variant.startswith("qwen") else []
         jobs.append(job(place / variant, place / f"{variant}.gguf", *options, raw=variant == "nemotron-h"))
     convert(place, *sorted(jobs, key=lambda one: len(one["options"])))  # its process keeps such an option

@@ -235,7 +235,7 @@ def test_a_reply_ends_and_a_tool_is_called(
 def test_a_required_call_comes_after_a_long_thought(
     behind: str, families: dict[str, Written], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the model means to say after its thought."""
+    """The call comes, whatever the model would say after its thought."""
     gguf = families[_LONG_THOUGHT].gguf
     tokenizer, script = Tokenizer(gguf), Script(monkeypatch)
     thought = "They ask about the weather; <tool_call> is how I would look. " * 30

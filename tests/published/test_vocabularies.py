@@ -72,7 +72,7 @@ def check_ids(file: Path, backend: Backend) -> None:
     wanted = Path(f"{file}.out").read_text(encoding="utf-8").split("\n")
     assert len(texts) > 45
     for text, ids in zip(texts, wanted, strict=False):
-        if backend.normalizer is not None and unicodedata.normalize("NFC", text) != text:  # which llama.cpp leaves out
+        if backend.normalizer is not None and unicodedata.normalize("NFC", text) != text:  # llama.cpp has no NFC
             continue
         assert backend.encode(text, add_special_tokens=False).ids == [int(one) for one in ids.split()], text
 

@@ -245,7 +245,7 @@ def write_gguf(
 def _write(
     writer: gguf.GGUFWriter, name: str, values: Tensor, kind: Kind | Callable[[str], Kind], exact: bool = False
 ) -> Tensor:
-    """A tensor, of floats if it is exact; the values that it stands for."""
+    """Write a tensor, as float32 if it is to be exact; return its values after quantization."""
     stored = Kind.F32 if exact else kind(name) if callable(kind) else kind
     numbers = np.ascontiguousarray(values.numpy())
     writer.add_tensor(name, quantized(numbers, stored), raw_dtype=stored)
@@ -390,7 +390,7 @@ def edit_gguf(
         if isinstance(value, (list, Strings)):
             writer.add_array(key, list(value))
         elif key != "general.architecture":
-            whole = type(value) is int and value >= 0  # llama.cpp reads these as unsigned alone
+            whole = type(value) is int and value >= 0  # llama.cpp reads these as unsigned only
             kind = gguf.GGUFValueType.UINT32 if whole else gguf.GGUFValueType.get_type(value)
             writer.add_key_value(key, value, kind)
     for tensor in header.tensors.values():

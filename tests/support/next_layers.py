@@ -32,7 +32,7 @@ from tests.support.gguf_files import edit_gguf, write_gguf
 WITH_NEXT_LAYER = ("glm4-moe", "glm4-moe-lite", "deepseek-v3")
 #: The same with layers that keep a state, whose layer has keys and values.
 HYBRIDS = ("qwen3-next", "qwen35", "qwen35-moe")
-#: The same of whose layers each is one half.
+#: The same with layers that are halves: attention, a network or experts alone.
 HALVES = ("nemotron-h-moe", "nemotron-h-latent")
 #: Names of what joins the inputs, and of the last norm, in DeepSeek's, Qwen's and Nemotron's files.
 NEMOTRON = ("layers.0.eh_proj", "layers.0.enorm", "layers.0.hnorm", "layers.1.final_layernorm")
@@ -51,7 +51,7 @@ class NextLayer:
     model: Any
     parts: list[Tensor]  # the map, the norms of embedding and hidden state, and the last norm
     offset: float = 0.0  # added to the weights of norms
-    own: int = 1  # layers of transformers that it is made of
+    own: int = 1  # number of transformers' layers that it is made of
 
     @property
     def layers(self) -> int:

@@ -1,4 +1,4 @@
-"""Sparse trees that dynamic ones are compared with, full and random ones, and a round's tokens counted by replaying."""
+"""Full and random sparse trees to compare dynamic ones with, and the tokens of a round by replaying replies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.drafting.fixed_trees import Path, PathCounts, RankLog, SparseTree, S
 
 
 def full_tree(counts: PathCounts, rows: int, members: int = 1) -> SparseTree | None:
-    """Return the full sparse tree, for comparison: all places are asked for after each node (section 5.3)."""
+    """Return the full sparse tree, whose nodes have probes for all places (section 5.3); None if there is no room."""
     behind_each = counts.depth * members
     most = (rows - behind_each) // (1 + behind_each)
     if most < 1:
@@ -18,14 +18,14 @@ def full_tree(counts: PathCounts, rows: int, members: int = 1) -> SparseTree | N
 
 
 def random_tree(counts: PathCounts, rows: int, chance: random.Random) -> SparseTree | None:
-    """Draw nodes and probes at random for comparison, each node with at least one probe of one member."""
+    """Draw a tree of random nodes, each with at least one probe; None for fewer than 3 rows."""
     if rows < 3:
         return None
     states = []
     for depth in range(1, counts.depth + 1):
         nodes: list[Path] = []
         for _ in range(chance.randrange(1, (rows - 1) // 2 + 1)):
-            # Any child of a node or of the root that keeps likelier siblings before it.
+            # The next child of the root or of any node, because likelier siblings come first.
             free = [(*path, sum(one[:-1] == path for one in nodes)) for path in ((), *nodes) if len(path) < depth]
             nodes.append(chance.choice(free))
         reaches = [1] * (1 + len(nodes))
@@ -38,7 +38,7 @@ def random_tree(counts: PathCounts, rows: int, chance: random.Random) -> SparseT
 
 
 def simulated_tokens(log: RankLog, tree: SparseTree) -> float:
-    """Return the tokens of a round over all replies, each followed from its beginning in the state of all places."""
+    """Return the mean tokens of a round over all replies, each of which begins in the deepest state."""
     reach = [dict(zip(((), *state.nodes), state.reaches, strict=True)) for state in tree.states]
     tokens = rounds = 0
     for ranks in log.replies:

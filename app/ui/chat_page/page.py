@@ -131,7 +131,7 @@ class ChatPage(QWidget):
         self._workspace = workspace
         self.current: int | None = None  # the conversation that is shown; None for a blank one
         self._empty = True
-        self._model_ref = ""  # the model that figures are shown of
+        self._model_ref = ""  # the model whose figures are shown
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         theme.formulas.use(workspace.typesetter)
@@ -332,7 +332,7 @@ class ChatPage(QWidget):
 
     @Slot()
     def _show_plan(self) -> None:
-        """Show what the plan says of the chosen draft, and the mode of Auto until a reply tells it."""
+        """Show what the plan says of the chosen draft, and Auto's planned mode until a reply says which one ran."""
         plan = self._workspace.plans.chosen
         self.header.set_engine(self._workspace.model.state, draft_words(plan, self._workspace.draft()))
         if plan is not None and not self.composer.draft_button.running:
@@ -360,7 +360,7 @@ class ChatPage(QWidget):
     def _show_last_reply(self, reply: Message) -> None:
         self.composer.set_busy(reply.state.unfinished)
         if reply.statistics is not None:
-            # The model may have been loaded with another context since; another model counts other tokens.
+            # The model may have been loaded with another context since, and another model counts tokens differently.
             limit = self._workspace.model.context_of(reply.model) or reply.statistics.context_limit
             goes_on = reply.state.unfinished or reply.model == self._workspace.model.state.model_ref
             self.composer.meter.set_usage(reply.statistics.context_used, limit if goes_on else 0)

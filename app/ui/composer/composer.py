@@ -88,7 +88,7 @@ class DraftButton(QAbstractButton):
         self._theme = theme
         self._drafts: tuple[str, ...] = ()
         self._memory = AUTO
-        self.running: str = ""  # the mode that ran, or would run; empty while that is not known
+        self.running: str = ""  # the mode that ran or is planned; empty if unknown
         self._lists_memories = False
         self.popup: ChoicePopup | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)

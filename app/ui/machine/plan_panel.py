@@ -140,7 +140,7 @@ class _Place:
 
 
 class PlanTable(QWidget):
-    """As high as its rows; figures go under a mode's words where columns have no room."""
+    """Table as high as its rows; figures go below a mode's words if the columns have no room."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -25,7 +25,7 @@ _TONES: dict[Fit, tuple[Tone, str]] = {
     Fit.DISK: ("warning", "hard-drive"),
     Fit.NO: ("bad", "x"),
 }
-#: Columns with their heads, and from which width on, in px at 100 %, they stand beside each other if all have room.
+#: Heads of the columns, and the width of the table, in px at 100 %, from which each is shown if all of them have room.
 _COLUMNS = (
     (mark("Model"), 0),
     (mark("Publisher"), 900),
@@ -39,7 +39,7 @@ _COLUMNS = (
 )
 _RIGHT = (2, 5)
 _GAP_PX = 16
-_NAME_PX = 200  # for a name, before the columns of least use give way
+_NAME_PX = 200  # width kept for names; if less is left, the least useful columns are hidden
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class ModelTable(QFrame):
         return tuple(levels[-1] >= least for _, least in _COLUMNS)
 
     def _needed_px(self, level: int) -> int:
-        """Return the width that the columns up to a level need, whatever the language."""
+        """Return the width in px that the columns up to a level need for the texts that they show now."""
         margins = self._grid.contentsMargins()
         needed = margins.left() + margins.right() + self._theme.type.px(_NAME_PX)
         for number, (_, least) in enumerate(_COLUMNS):

@@ -23,8 +23,8 @@ _SOURCES: dict[Basis, str] = {
     "busy": mark("predicted from measurements made while other programs were busy"),
     "rest": mark("predicted from measurements made here"),
 }
-# Half the width of the range around a predicted speed, as a share of it. Chosen: predictions and measurements were
-# recorded together on too few machines to derive a width, so it tells no more than which source is to be trusted less.
+# Half the width of the range around a predicted speed, as a share of it. Chosen and not measured: too few machines have
+# both predictions and measurements to derive a width. Its order says which source to trust less.
 _ERRORS: dict[Basis, float] = {"guess": 0.5, "busy": 0.3, "rest": 0.2}
 # 50 Mbit/s, in bytes.
 _USUAL_BYTES_PER_S = 6_250_000

@@ -136,7 +136,7 @@ class CodeHighlighter(QSyntaxHighlighter):
         self._shown: dict[int, list[Span]] = {}
 
     def read(self, code: str, final: bool) -> None:
-        """Lex the code if more of it has come than lexing again costs, or it is final; that takes a turn of its own."""
+        """Lex the code if it has grown enough to be worth it, or is final: then in the next turn of the event loop."""
         read = len(self._code or "")
         if code == self._code or (not final and _SHARE * (len(code) - read) < len(self._before) + len(code)):
             return

@@ -216,7 +216,7 @@ def style_markdown(
         block = block.next()
     make_room(document)
     cursor.endEditBlock()
-    # The last number of a list is its widest; Qt writes it at the left of the item, with a space between.
+    # Qt writes an item's number to its left, with a space between; the last number of a list is the widest.
     last = [f"{items.itemText(items.item(items.count() - 1))} " for items in _lists(document)]
     width = max(map(QFontMetricsF(base).horizontalAdvance, last), default=0.0)
     document.setIndentWidth(max(theme.type.px(_ITEM_INDENT_PX), width))
@@ -228,7 +228,7 @@ def leading_px(theme: Theme, style: TextStyle) -> int:
 
 
 def space_block(cursor: QTextCursor, block: QTextBlock, previous: QTextBlock | None, height: int) -> None:
-    """Give a block its line height in px, and the space above it: less between items of a list."""
+    """Set a block's line height in px and the space above it, which is smaller between items of a list."""
     shape = QTextBlockFormat()
     shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
     in_list = block.textList() is not None

@@ -143,7 +143,13 @@ class ReplyBlocks(QWidget):
             self._feeder.start()
 
     def _end_section(self, last: Section, blocks: list[Block], skipped: bool) -> None:
-        """Share the pieces of the section that has ended with the one that begins."""
+        """Move the pieces that the ended section has no blocks for to the one that begins.
+
+        Args:
+            last: The section that has ended.
+            blocks: Its blocks.
+            skipped: True if some of its text was skipped, so that its pieces are dropped.
+        """
         final, self._final = self._final, 0
         if skipped:
             _drop(last.pieces, 0)
@@ -365,7 +371,7 @@ class ReplyBlocks(QWidget):
         return found, y - found.top
 
     def _spend(self, work: int) -> None:
-        """Count work of this turn of the event loop; what does not fit into it is left to the next one."""
+        """Count work done in this turn of the event loop, and go on in the next one."""
         self._spent += work
         self._builder.start()
 
@@ -554,7 +560,7 @@ class ReplyBlocks(QWidget):
         return top, before
 
     def _estimates(self, width: int) -> Callable[[Size], int]:
-        """Return what estimates heights in px, at a width, of what has never been laid out."""
+        """Return a function that estimates the height in px, at a width, of blocks that were never laid out."""
         scale, line = self.theme.type.px(1000) / 1000, self.theme.type.line_height(TextStyle.READING)
         wraps = _LETTER_PX * scale / max(width, 1)
         return lambda size: round(size[0] * scale + (size[1] + size[2] * wraps) * line)

@@ -1,7 +1,7 @@
-"""A text in sections: which there are, how high each is about, and what is in them.
+"""The sections of a text, their contents, and estimates of their heights.
 
-A text is split once, in pieces, into sections. A section far from the view keeps no blocks: where it begins, what the
-splitter knew there, and about how high it is. Near the view it is split again.
+A text is split into sections once, piece by piece. A section far from the view keeps no blocks, but only its beginning,
+the state of the splitter there, and the size that its height is estimated from. Near the view it is split again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ FENCE = re.compile(r"^ *(?:```|~~~).*\n", re.MULTILINE)
 _GAP_PX, _HALF_LINE = 10, 50  # of an estimate; half a line in characters
 
 
-# What the height of some blocks depends on: px of what is not running text, at the usual size; lines of running text;
-# characters of these that may need more lines.
+# The size that a height is estimated from: px of what is not running text, at the usual font size; lines of running
+# text; and characters beyond half a line in each of these, which may need more lines.
 Size = tuple[int, int, int]
 
 
@@ -73,17 +73,17 @@ class Section:
 
 
 class SplitText:
-    """A text that grows, split as far as `read` was called for.
+    """A text that grows, and its sections up to where `read` and `read_on` have split it.
 
     Args:
-        plain: True if the text is no Markdown.
-        sealed: Called when a section has ended, with its blocks, and True if some of it was skipped.
+        plain: True if the text is not Markdown.
+        sealed: Called with each section that has ended, its blocks, and True if some of its text was skipped.
     """
 
     def __init__(self, plain: bool, sealed: Callable[[Section, list[Block], bool], None]) -> None:
         self._unread = PlainSplitter() if plain else BlockSplitter()
         self._sealed = sealed
-        self.text = ""  # all of it
+        self.text = ""  # all that has come
         self.sections: list[Section] = []  # the last one is still written
         self.restart()
 
@@ -115,7 +115,7 @@ class SplitText:
                 self._seal(blocks)
 
     def _skip(self) -> bool:
-        """Let the last section end where a block surely begins, without splitting up to there."""
+        """End the last section at a place where a block surely begins, without splitting the text before it."""
         lines = self.text.count("\n", self.fed, self.fed + SECTION)
         length = SECTION * _MOST_BLOCKS // max(lines, _MOST_BLOCKS)
         end = self.splitter.skip(self.text, self.fed + length, self.fed + 2 * length)
@@ -125,7 +125,7 @@ class SplitText:
         return end > 0
 
     def _seal(self, blocks: list[Block], skipped: bool = False) -> None:
-        """Let the last section end with these blocks and what was skipped, and begin another one."""
+        """End the last section with these blocks and the text that was skipped, and begin another one."""
         last = self.sections[-1]
         text = self.text[last.begin : self.splitter.begin]
         gaps = text.count("\n\n")
@@ -149,20 +149,20 @@ class SplitText:
         return self.sections[at] if at < len(self.sections) else None
 
     def markdown(self, section: Section) -> str:
-        """Return a section's Markdown without what parts it from the next one."""
+        """Return a section's Markdown without the separator before the next one."""
         start, end = self.range_of(section)
         text, after = self.text[start:end], self._after(section)
         joined = None if after is None else after.splitter.joined
         return text.rstrip("\n") if joined is None else text.removesuffix(joined)
 
     def _pieces_of(self, section: Section) -> list[Piece]:
-        """Return a section's pieces, which are made for the moment if it has none."""
+        """Return a section's pieces, or temporary ones if it has none."""
         if section.pieces or section is self.sections[-1]:
             return section.pieces
         return [Piece(section, block, top=section.top) for block in self.blocks_of(section)]
 
     def blocks_of(self, section: Section) -> list[Block]:
-        """Split a section again; return its blocks."""
+        """Split a section again and return its blocks."""
         splitter = section.splitter.copy()
         after = self._after(section) or self.sections[-1]
         for start in range(section.fed, after.fed, _FED_EACH):
@@ -177,7 +177,7 @@ class SplitText:
         return any(section.code for section in self.sections) or any(map(_is_code, self.sections[-1].pieces))
 
     def code_above(self, bottom: int) -> str | None:
-        """Return the last code that begins above a place in px, else the first, or None without any."""
+        """Return the last code that begins above a place in px, else the first one, or None if there is no code."""
         coded = [at for at, section in enumerate(self.sections) if section.code]
         if any(map(_is_code, self.sections[-1].pieces)):
             coded.append(len(self.sections) - 1)
@@ -192,7 +192,7 @@ class SplitText:
         return None
 
     def _code_from(self, at: int, pieces: list[Piece], place: int) -> str:
-        """Return the code that begins with a piece of a section, and goes on in others."""
+        """Return the whole code that begins with a piece of a section and may go on in later sections."""
         words = [pieces[place].block.text]
         rest = pieces[place + 1 :]
         while True:
@@ -217,7 +217,7 @@ def _is_code(piece: Piece, begins: bool = True) -> bool:
 
 
 def size_of(block: Block) -> Size:
-    """Return what the height of a block depends on."""
+    """Return the size that the height of a block is estimated from."""
     lines = block.text.count("\n") + 1
     if block.kind is BlockKind.CODE:
         return (20 * lines + (56 if block.joined is None else 24), 0, 0)

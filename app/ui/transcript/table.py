@@ -55,7 +55,7 @@ from app.ui.transcript.text_marks import (
 )
 from app.words import tr
 
-# A cell in which nothing is Markdown, as most are: that takes three times as long.
+# Text of a cell without any Markdown, as in most cells. Reading it as Markdown would take three times as long.
 _PLAIN = re.compile(r"(?!\d+\))(?:[^\W_](?:[^\W_]|(?<! )[ ]|[,%()/+]|[.](?=\d)|[:-](?=[^\W_]))*)?")
 _STEPS = 40  # halvings, after which a width is right to far less than a pixel
 _PAD_X_PX = 12

@@ -245,7 +245,8 @@ static void take_values(const struct layer_run *r, int64_t token)
     latents_take(&r->latents, r->mixed + token * r->layer->heads * r->layer->head_dim, token);
 }
 
-/* By the gates that are mapped beside queries, keys and values. */
+/* Multiplies attention's result by the sigmoid of the gates, which stand beside queries, keys and values: one for each
+ * channel, or one for each head. */
 static void multiply_gates(const struct layer_run *r, int64_t token, float *mixed)
 {
     const struct tenon_layer *l = r->layer;

@@ -1,4 +1,5 @@
-/* bfloat16 by shifts and fused multiply-add. */
+/* Products of bfloat16 weights with float inputs, for sets without bfloat16 instructions: shifts widen the weights to
+ * float. */
 #ifndef TENON_SHIFTED_BF16_H
 #define TENON_SHIFTED_BF16_H
 

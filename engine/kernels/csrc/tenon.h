@@ -210,8 +210,8 @@ struct tenon_layer {
     struct tenon_matrix q, k, v, output, gate, up, down;
     /* What a layer's own input adds: projection of activation(gate of the hidden state) * input; n is 0: there is none. */
     struct tenon_matrix input_gate, input_projection;
-    struct tenon_matrix attention_gate;     /* to what multiplies, as a sigmoid, each channel or each head of attention's
-                                             * result: n is heads * head_dim, heads, or 0 for none */
+    struct tenon_matrix attention_gate;     /* maps to gates whose sigmoid multiplies each channel or each head of
+                                             * attention's result: n is heads * head_dim, heads, or 0 for none */
     const struct tenon_mixture *mixture;    /* or NULL */
     const struct tenon_latents *latents;    /* or NULL */
     const struct tenon_memory *memory;      /* in attention's place, or NULL */

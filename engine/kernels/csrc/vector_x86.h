@@ -1,4 +1,5 @@
-/* What vectors of 256 and of 512 bits have in common; vector256.h and vector512.h define the rest before it. */
+/* Operations that vectors of 256 and of 512 bits have in common. vector256.h and vector512.h include it after they have
+ * defined the types and the two macros for names of intrinsics. */
 #ifndef TENON_VECTOR_X86_H
 #define TENON_VECTOR_X86_H
 

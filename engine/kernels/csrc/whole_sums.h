@@ -1,4 +1,4 @@
-/* Sums of byte products that every step adds to in 32 bits, so that a run of steps needs no sum of its own. */
+/* For sets whose steps add byte products to 32-bit sums directly, so that a run of steps needs no narrower sum. */
 #ifndef TENON_WHOLE_SUMS_H
 #define TENON_WHOLE_SUMS_H
 

@@ -1,6 +1,6 @@
 """Tool calls that write each argument between marks, a text as it is and all else as JSON.
 
-Qwen3-Coder, Qwen3.5, GLM and Muse-Glimmer are taught so.
+Qwen3-Coder, Qwen3.5, GLM and Muse-Glimmer write them.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class GlmLines(Glm):
 class Atem(_ArgumentFormat):
     """``<atem:function_calls><atem:invoke name="name"><atem:parameter name="key">value...``: Muse-Glimmer.
 
-    A call is a message of its own to the tool.
+    Each call is a separate message, whose receiver is the tool.
     """
 
     name = "atem"
@@ -160,12 +160,12 @@ class Atem(_ArgumentFormat):
     tail_pattern = re.compile(r"\s*</atem:invoke>")
 
     def lead(self, literal: Callable[[str], str], again: bool) -> str:
-        """Return the head of the message."""
+        """Return the head of the call's message, in the words of a grammar."""
         begun = f"<|eom|>{START}assistant to=" if again else " to="
         return f"{literal(begun)} receiver {literal(MESSAGE)}"
 
     def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
-        """Rules of a grammar, with one for the receiver."""
+        """Return the rules of a grammar for calls of these tools, with one for the receiver."""
         names = " | ".join(json.dumps(tool.name) for tool in tools)
         return [*super().rules(tools, literal, several), f"receiver: {names}"]
 

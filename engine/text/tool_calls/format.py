@@ -88,7 +88,12 @@ class ToolFormat(ABC):
         """Write one of them."""
 
     def lead(self, literal: Callable[[str], str], again: bool) -> str:
-        """Return what stands before the opening of a call, or of another one, in the words of a grammar."""
+        """Return the text before the opening of a call, in the words of a grammar.
+
+        Args:
+            literal: Writes a text as a grammar's literal.
+            again: True for a call after another one.
+        """
         return literal(self.between or "") if again else ""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Where the engine may keep what it has read of a chat, and that it goes when the chat goes."""
+"""Readings of chats: the folders in which the engine keeps them, and their end with the chat."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_nothing_is_kept_where_the_settings_say_so(desk: Desk) -> None:
 
 
 class Asking(Watching):
-    """Keeps what was asked of chats that are shown."""
+    """Keeps the requests to read shown chats into memory."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -101,7 +101,7 @@ def test_a_chat_that_is_looked_at_is_brought_in_and_none_on_the_way(desk: Desk, 
     qtbot.wait(50)
     assert client.chats == [str(third)]
     assert client.brought_in[0].options == client.requests[-1].options
-    # The message itself comes first; and nothing is brought in while a reply is on its way.
+    # A message comes before that, and nothing is brought in while a reply is on its way.
     workspace.open_chat.show(first)
     workspace.turns.send(first, "slow 100")
     workspace.open_chat.show(second)

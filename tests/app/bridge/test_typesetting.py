@@ -56,7 +56,7 @@ def test_the_process_answers_and_survives_a_formula_that_takes_for_ever(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module.TYPESETTING, "time_s", 1.5)
-    monkeypatch.setattr(module.TYPESETTING, "nice", 0)  # a busy machine gives a nice process next to nothing
+    monkeypatch.setattr(module.TYPESETTING, "nice", 0)  # on a busy machine a nice process gets hardly any time
     answers: dict[str, FormulaShape | None] = {}
     typesetter = Typesetter()
     typesetter.answered.connect(lambda formula, shape: answers.__setitem__(formula.latex, shape))

@@ -142,7 +142,7 @@ def test_the_meter_says_the_context_of_the_model_that_answers_next(
     workspace.load(replace(workspace.model.report, context=2048))
     assert meter.words.text() == "146 of 2,048 tokens"
     workspace.change(chat, statistics=figures, model="another")
-    assert not meter.isVisible()  # it counts other tokens
+    assert not meter.isVisible()  # another model counts tokens differently
 
 
 def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -215,7 +215,6 @@ def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: Scr
 
 
 def test_the_mode_of_auto_is_said_before_any_reply(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    """As after a restart."""
     workspace.plans.ask_for_chosen()
     workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
     button = window.page.composer.draft_button

@@ -322,7 +322,7 @@ def test_what_is_skipped_has_the_same_blocks(qtbot: QtBot, theme: Theme, kind: s
 
 
 def whole_blocks(blocks: list[Block]) -> list[tuple[BlockKind, str, str]]:
-    """The blocks with their parts put together, which may be cut in other places."""
+    """Return the blocks with their parts joined, because two splits may cut them in different places."""
     found: list[tuple[BlockKind, str, str]] = []
     for block in blocks:
         text = block.text

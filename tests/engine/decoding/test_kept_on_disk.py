@@ -143,7 +143,7 @@ def test_a_chat_goes_on_from_another_that_begins_alike(decoder: Decoder, place: 
 
 
 def test_rows_of_a_short_text_do_not_serve_a_long_one(checkpoint_of: Callable[[str], Path]) -> None:
-    decoder = load_decoder(checkpoint_of("phi3-longrope"))  # which turns keys otherwise beyond 64 tokens
+    decoder = load_decoder(checkpoint_of("phi3-longrope"))  # rotates keys differently beyond 64 tokens
     _, _, short = said(decoder, tokens_of(40), None)
     prompt = [*short.token_ids, *tokens_of(60, 1)]
     sequence = TokenSequence(short.target, CONTEXT)

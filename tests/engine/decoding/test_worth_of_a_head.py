@@ -74,7 +74,7 @@ class RecordedHead:
         self.seconds = ms / 1e3
 
     def _logits(self, at: int, path: Sequence[int]) -> Tensor:
-        """Logits behind a path from a place: what was recorded where the path is the head's own."""
+        """Return the logits behind a path from a place: the recorded ones if the path is the head's own chain."""
         steps, step = self._guesses[at] if at < len(self._guesses) else [], len(path)
         known = step < len(steps) and all(int(one[0]) == token for one, token in zip(steps, path, strict=False))
         first, share, second, other = steps[step] if known else (-1, 0.05, -2, 0.01)

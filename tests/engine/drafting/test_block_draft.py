@@ -119,10 +119,10 @@ def qwen35_dflash(hidden: int, wide: int, layers: int, taken: list[int]) -> dict
     }
 
 
-#: Drafts of the catalogue for targets that keep states or windows: the variant of `write_checkpoint` that is like their
-#: target, the config, and the number of weights where one is published. The configs for 4B and 35B-A3B are the
-#: published ones; 9B's is 4B's with the sizes that its file's bytes give, 27B's follows its card and its number of
-#: weights, Coder-Next's a GGUF copy and its bytes, Muse-Glimmer's is transformers' default.
+#: The catalogue's drafts for targets with states or windows: the variant of `write_checkpoint` like their target, the
+#: config, and the number of weights if it is published. The configs for 4B and 35B-A3B are the published ones. The
+#: others are derived: 9B's from 4B's and the bytes of its file, 27B's from its card and its number of weights,
+#: Coder-Next's from a GGUF copy and its bytes; Muse-Glimmer's is transformers' default.
 PUBLISHED: dict[str, tuple[str, dict[str, Any], int | None]] = {
     "z-lab/Qwen3.5-4B-DFlash": ("qwen35", qwen35_dflash(2560, 9216, 32, [*range(1, 30, 4)]), 634_425_856),
     "z-lab/Qwen3.5-9B-DFlash": ("qwen35", qwen35_dflash(4096, 12288, 32, [*range(1, 30, 4)]), 1_291_904_512),
@@ -193,7 +193,7 @@ SMALL: dict[str, Any] = {
 
 
 def small(config: dict[str, Any], **said: Any) -> dict[str, Any]:
-    """A published config of small sizes, of its first and its last kind of layer."""
+    """Return a published config with small sizes and two layers: of its first and of its last kind."""
     own = {key: SMALL[key] for key in config if key in SMALL and key not in ("model_type", "architectures")}
     made = {**config, **own, **said}
     for key, value in config.items():
@@ -230,7 +230,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
 
 
 def shapes_of(config: dict[str, Any], tables: bool) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the tensors that are published with a config, with an embedding and a head or without."""
+    """Return names and shapes of a config's published tensors; ``tables`` adds embedding and head."""
     inner = {"head_dim": EACH, **config.get("transformer_layer_config", config)}
     hidden, wide, each = (inner[key] for key in ("hidden_size", "intermediate_size", "head_dim"))
     queries, keys = (inner[f"num_{kind}_heads"] * each for kind in ("attention", "key_value"))
@@ -275,7 +275,7 @@ def shapes_of(config: dict[str, Any], tables: bool) -> dict[str, tuple[int, ...]
 
 
 def random_tensors(shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    """Random tensors of such shapes, and lists that draft the vocabulary's first tokens."""
+    """Return random tensors of these shapes; d2t and t2d choose the vocabulary's first tokens."""
     generator = torch.Generator().manual_seed(0)
 
     def random(name: str, shape: tuple[int, ...]) -> Tensor:
@@ -311,7 +311,7 @@ def turned(heads: Tensor, first: int) -> Tensor:
 
 
 def hidden_from(config: dict[str, Any], layer: int, context: int) -> Tensor:
-    """(b, n + b) True where a row of the block does not see a row of the text or of the block."""
+    """Return a mask, (b, n + b), True where a row of the block does not see a row of the text or of the block."""
     inner = config.get("transformer_layer_config", config)
     slides = inner.get("layer_types", ["full_attention"] * LAYERS)[layer] == "sliding_attention"
     distance = context + torch.arange(SIZE)[:, None] - torch.arange(context + SIZE)
@@ -477,7 +477,7 @@ def test_muse_glimmers_blocks_are_those_of_transformers(tmp_path: Path) -> None:
     cache, theirs = network.new_cache(64), DFlashCache(config=own)
     theirs.activate_past_recording()
     rows = torch.randn(40, 3 * HIDDEN, generator=torch.Generator().manual_seed(2))
-    table = reference.get_input_embeddings().weight  # without the norm that its model has on it
+    table = reference.get_input_embeddings().weight  # without the norm that its model applies to it
     at = 0
     for count in (17, 3, 1, 9):
         new = rows[at : at + count]

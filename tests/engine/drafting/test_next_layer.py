@@ -111,7 +111,7 @@ def test_a_reply_is_the_models_own(
 
 
 class Both(ChainDraft):
-    """Counts the trees of a chain of the layer in which a match stands too."""
+    """Counts the trees that have both a chain of the layer and a match of lookup."""
 
     both = 0
 
@@ -127,7 +127,7 @@ class Both(ChainDraft):
     ("variant", "copies"), [*product((*HYBRIDS, HALVES[1]), (False, True)), *product(WITH_NEXT_LAYER, (True,))]
 )
 def test_one_tree_of_guesses_and_matches_changes_no_token(tmp_path: Path, variant: str, copies: bool) -> None:
-    """Greedily those of transformers, else what sampling draws without it; by a layer that knows all or nothing."""
+    """Greedy replies are those of transformers, sampled ones those without a draft; the layer knows all or nothing."""
     form = "qwen" if variant in HYBRIDS else "deepseek"
     write_with_next_layer(tmp_path / "model", variant, form, copies=copies, **all_experts(variant))
     network, decoder = next_layer_network(tmp_path / "model", weight_format("fp32")), load_decoder(tmp_path / "model")
@@ -161,7 +161,7 @@ def test_guesses_of_a_model_that_it_knows_hold(
     share: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All of them in a tree of one branch; in a chain others stand beside them that do not, the text's among them."""
+    """All hold in a tree of one branch; a chain has further nodes beside, which do not hold, such as lookup's."""
     always_drafts(monkeypatch, 4)
     write_with_next_layer(tmp_path / "target", variant, "qwen" if variant in HYBRIDS else "deepseek", copies=True)
     settings = {"mode": "dovetail", "weights": weights, "max_tokens": 41, **options}

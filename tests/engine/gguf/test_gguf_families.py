@@ -108,7 +108,7 @@ def test_greedy_text_is_that_of_transformers(variant: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("variant", ["glm4-moe", "qwen3-next", "qwen35"])
 @torch.no_grad()
 def test_heads_turn_whole_where_the_file_says_so(variant: str, tmp_path: Path) -> None:
-    """Their config.json means a part of each head where it says nothing, and a file means all of it."""
+    """A config.json without a figure means a part of each head, but a GGUF file without one means all of it."""
     rope = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 1.0}
     model = written(variant, tmp_path / "model.gguf", Kind.F32, rope_parameters=rope)
     decoder = load_decoder(tmp_path / "model.gguf")

@@ -1,4 +1,4 @@
-"""Probabilities and token ids of llama.cpp's own server from the same files; `TENON_LLAMA_SERVER` names its program."""
+"""Compare probabilities and token ids with llama.cpp's own server; `TENON_LLAMA_SERVER` names its program."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CHANGED: dict[str, dict[str, Any]] = {
 
 
 def ask(url: str, **asked: Any) -> dict[str, Any]:
-    """An answer of the server."""
+    """Return the server's answer to a request."""
     request = urllib.request.Request(url, json.dumps(asked).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request) as answer:
         found: dict[str, Any] = json.load(answer)
@@ -61,13 +61,13 @@ def ask(url: str, **asked: Any) -> dict[str, Any]:
 
 
 def ids(address: str, text: str, start: bool) -> list[int]:
-    """The tokens of a text, after the token that begins texts if that is asked for."""
+    """Return the tokens of a text; ``start`` puts the token that begins texts before them."""
     found: list[int] = ask(f"{address}/tokenize", content=text, add_special=start, parse_special=True)["tokens"]
     return found
 
 
 def reply(path: Path, prompt: list[int]) -> tuple[list[int], Tensor]:
-    """The greedy reply of the server, and the log-probabilities (tokens, vocabulary) that it chose from."""
+    """Return the server's greedy reply, and the log-probabilities, (tokens, vocabulary), that it chose from."""
     # Tokens that end within a character have no probabilities in its answer.
     banned = [[index, False] for text, index in train_tokenizer().get_vocab().items() if not text.isascii()]
     sampling = {"temperature": -1, "ignore_eos": True, "logit_bias": banned}

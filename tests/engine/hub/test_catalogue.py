@@ -61,7 +61,7 @@ def test_the_shape_gives_the_size_that_its_name_says(model: CatalogueModel) -> N
     assert model.parameters - tables == pytest.approx(count, rel=0.31)
     if "quantization_config" not in model.config:
         assert model.typical_bytes(quantized=False) == 2 * model.parameters
-    # A layer that drafts, in the file or beside it, is of at most a tenth of the model.
+    # A layer that drafts, in the file or beside it, has at most a tenth of the model's bytes.
     assert model.typical_bytes() == pytest.approx(replace(model, gguf_bytes=0).typical_bytes(), rel=0.16)
 
 

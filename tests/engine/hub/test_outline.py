@@ -40,7 +40,7 @@ def test_the_catalogue_needs_no_network() -> None:
 
 @pytest.mark.parametrize(
     ("name", "published_bytes"),
-    # What the published file's matrices have in memory; the first two have rows that blocks of 256 do not fill.
+    # Bytes of the published file's matrices in memory; the first two have rows that blocks of 256 do not fill.
     [("qwen2.5-0.5b-instruct", 392_676_864), ("gemma-3-1b-it", 806e6), ("qwen2.5-1.5b-instruct", 997_472_768)],
 )
 def test_a_card_counts_what_the_published_file_has(name: str, published_bytes: float) -> None:

@@ -117,7 +117,7 @@ static int nan_stays_home(const struct matrix *a, float *x, int64_t m, const flo
     return good;
 }
 
-/* A token alone gives the bits that it gives beside others. */
+/* A token gives the same bits alone and beside others. */
 static int same_alone(const struct matrix *a, const float *x, int64_t m, const float *out)
 {
     const int64_t t = between(0, m - 1);
@@ -256,7 +256,7 @@ static void norm(const double *x, const float *gain, double floor, int64_t n, do
         out[i] = x[i] * gain[i] / sqrt(sum);
 }
 
-/* out = x (k) times the matrix's transpose, added to what is there. */
+/* Adds x (k) times the matrix's transpose to out. */
 static void add_product(const struct matrix *a, const double *x, double *out)
 {
     for (int64_t i = 0; i < a->n; i++)
@@ -264,7 +264,7 @@ static void add_product(const struct matrix *a, const double *x, double *out)
             out[i] += a->values[i * a->k + j] * x[j];
 }
 
-/* A row's results (heads, value_dim) from its products and its channels behind the convolution; changes the state. */
+/* Computes a row's results (heads, value_dim) from its products and its convolved channels, and updates the state. */
 static void step(const struct tenon_memory *x, const double *mapped, double *mixed, double *states, double *results)
 {
     const int64_t inner = x->key_dim, n = x->value_dim, keys = x->key_heads * inner, values = x->heads * n;
@@ -300,7 +300,7 @@ static void step(const struct tenon_memory *x, const double *mapped, double *mix
         norm(results + at, x->norm + at, x->norm_floor, group, results + at);
 }
 
-/* The place among a row's products of an input of the convolution. */
+/* Returns where an input of the convolution stands among a row's products. */
 static int64_t place_of(const struct tenon_memory *x, int64_t channel)
 {
     const int64_t inner = x->key_dim, keys = x->key_heads * inner, group = x->heads / x->key_heads * x->value_dim;
@@ -311,7 +311,7 @@ static int64_t place_of(const struct tenon_memory *x, int64_t channel)
                      : value / group * joint + 2 * inner + value % group;
 }
 
-/* The rows (count, NARROW) that a path's rows become, step by step in double precision. */
+/* Computes the rows (count, NARROW) that the layer makes of a path's rows, step by step in double precision. */
 static void follow(const struct stateful *s, const float *const *path, int64_t count, double *out)
 {
     const struct tenon_memory *x = &s->memory;
@@ -344,8 +344,8 @@ static void follow(const struct stateful *s, const float *const *path, int64_t c
     free(inputs), free(mixed), free(states), free(results);
 }
 
-/* Additions on the longest way to a result round by half an epsilon each, which add up like a random walk; four of its
- * deviations. */
+/* Each addition on the longest way to a result rounds by at most half an epsilon. The errors add up like a random walk, and
+ * four of its standard deviations are allowed. */
 static int is_near(const struct stateful *s, const float *out, const double *wanted, int64_t count)
 {
     const struct tenon_memory *x = &s->memory;
@@ -375,7 +375,7 @@ static void free_frame(struct tenon_frame f)
     free(f.inputs), free(f.state), free(f.keys), free(f.values), free(f.decays);
 }
 
-/* A text's frame from a boundary on; states: those at all boundaries. */
+/* Returns a text's frame from a boundary on, given the states at all boundaries. */
 static struct tenon_frame frame_from(const struct tenon_memory *x, const struct tenon_frame *f, float *states, int64_t base)
 {
     return (struct tenon_frame){

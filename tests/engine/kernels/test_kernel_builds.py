@@ -121,7 +121,7 @@ def test_by_emulation_where_avx512_is(
 
 @pytest.fixture(scope="module")
 def on_arm(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
-    """Return what runs one of the programs on an emulated processor; the emulator is slow, so parts run apart."""
+    """Return a function that runs a program on an emulated processor; parts run separately, as that is slow."""
     cross, emulator = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
     if not cross or not emulator:
         pytest.skip("needs aarch64-linux-gnu-gcc and qemu-aarch64 (Debian: gcc-aarch64-linux-gnu, qemu-user)")

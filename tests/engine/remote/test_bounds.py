@@ -1,4 +1,4 @@
-"""Whatever a server sends, the reply ends on this side: within bytes, pieces, calls and time, with one sentence."""
+"""A reply ends within bounds of bytes, pieces, calls and time, with one sentence, whatever the server sends."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def evil() -> Iterator[EvilServer]:
 @pytest.fixture
 def _soon(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.getfixturevalue("kind") in GOOD:
-        return  # it ends by itself, on a busy machine later than this
+        return  # it ends by itself, but on a busy machine later than the limits below
     for name in ("READING_S", "_BETWEEN_S"):
         monkeypatch.setattr(remote_reply, name, 0.5)
     monkeypatch.setattr(remote_reply, "_WHOLE_S", 3.0)

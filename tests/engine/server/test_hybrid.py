@@ -1,4 +1,4 @@
-"""A model with states behind the server: requests at once, one that is left, and turns that go on."""
+"""A model with states behind the server: requests at once, an abandoned one, and turns of one chat."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def test_a_turn_reads_its_own_tokens_alone(hybrid: Running) -> None:
         read.append(reply.model_extra["timings"])
         turns += [{"role": "assistant", "content": reply.choices[0].message.content}, *asked(question)]
     first, second = read
-    # Bytes that are no character come back as others, so a random model's own reply is read again.
+    # A random model writes bytes that are no characters, which come back as other tokens: the reply is read again.
     assert second["cache_n"] >= first["cache_n"] + first["prompt_n"] - CHUNK - 8

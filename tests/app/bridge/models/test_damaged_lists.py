@@ -20,7 +20,7 @@ def test_the_window_says_which_list_was_damaged(desk: Desk, tmp_path: Path) -> N
     workspace.start()
     desk.wait(lambda: len(said) == 1)
     assert "model-folders.json was damaged" in said[0]
-    # The sentence comes before the mended list: what is written earlier than that would be written over.
+    # The sentence comes before the mended list is written, which would overwrite what a test writes earlier.
     desk.wait(lambda: path.read_bytes().rstrip().endswith(b"}"))
     assert read_folders().added[0] == str(tmp_path / "one")
     path.write_bytes(b"{")  # while the window is open

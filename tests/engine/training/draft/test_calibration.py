@@ -118,7 +118,7 @@ def test_bench_calibrates_heads_that_were_not_and_no_others(
         assert main([*command, mode]) == 0
         said = capsys.readouterr()
         assert mode in said.out
-        assert "places" not in said.err  # the search's tables say nothing to who measures
+        assert "places" not in said.err  # the search's tables are not printed
         assert len(searches) == searched
     assert any(width.measured for width in model_planner(options).plan.mode("ghidorah").widths)
 
@@ -128,7 +128,7 @@ def test_bench_calibrates_heads_that_were_not_and_no_others(
 def test_ctrl_c_while_the_model_writes_ends_the_search_and_the_bench(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was written is kept for the next search; a benchmark goes on to no mode."""
+    """The texts so far are kept for the next search; a benchmark measures no further mode."""
     monkeypatch.setattr(making, "_LONGEST", 64)
     write = Writer.write
 
