@@ -243,7 +243,7 @@ class LoadedModel:
         if all(stays) or run.options.insists or (run.options.drafts and not run.left):
             return False
         self.drafts = tuple(compress(self.drafts, stays))
-        self.plan = replace(self.plan, drafts=tuple(compress(self.plan.drafts, stays)))
+        self.plan = self.plan.keeping(stays)
         self.sequences.leave_drafts(stays)
         self._set_run(run)
         memory, gpu = read_host_memory(), GpuInUse.of(self.link.device)

@@ -41,8 +41,8 @@ def forget_other_readings(data_folder: Path, conversation_ids: Collection[int]) 
 def readings_size(data_folder: Path) -> int:
     """Return the bytes that the kept readings of all chats take on the disk; 0 if there are none."""
     size = 0
-    with suppress(OSError):  # a chat may be deleted meanwhile
-        for path in (data_folder / _FOLDER).glob("*/*"):
+    for path in (data_folder / _FOLDER).glob("*/*"):
+        with suppress(OSError):  # it may be deleted meanwhile
             size += path.stat().st_size
     return size
 

@@ -237,24 +237,42 @@ def find_head(path: Path, named: Iterable[Path] = ()) -> Path | None:
         path: The model's file, or its first part.
         named: Files that the user named, in any folder; they come before those beside the model.
     """
-    heads = [file for file in named if file.name.startswith(HEAD_PREFIX) and file.suffix == SUFFIX]
-    beside = sorted(heads or path.parent.glob(f"{HEAD_PREFIX}*{SUFFIX}"))
+    heads, near = (
+        [file for file in files if file.name.lower().startswith(HEAD_PREFIX) and file.suffix.lower() == SUFFIX]
+        for files in (named, path.parent.glob("*"))
+    )
+    beside = sorted(heads or near)
     return max(beside, key=lambda file: _alike(file.with_name(file.name[len(HEAD_PREFIX) :]), path), default=None)
 
 
 def with_head(parts: Sequence[Path], named: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Return the files of a GGUF model, and the one of `find_head` unless its header names another architecture.
+    """Return the files of a GGUF model, and the one of `find_head` unless its header is that of another model's.
 
     Args:
         parts: Files of the model, the first one first.
         named: Files that the user named, as for `find_head`.
 
     Raises:
-        WeightsCorrupt: One of the files cannot be read.
+        WeightsCorrupt: The model, or a file that the user named, cannot be read.
     """
-    head = find_head(parts[0], named)
-    alike = head and len({str(read_header(file).metadata.get("general.architecture")) for file in (parts[0], head)}) < 2
-    return (*parts, head) if head and alike else tuple(parts)
+    named = tuple(named)
+    head, model = find_head(parts[0], named), _shape(parts[0])
+    if head is None:
+        return tuple(parts)
+    try:
+        alike = _shape(head) == model
+    except WeightsCorrupt:
+        if head in named:
+            raise
+        alike = False  # such as one that is still being downloaded
+    return (*parts, head) if alike else tuple(parts)
+
+
+def _shape(file: Path) -> tuple[object, object]:
+    """Return the architecture of a file and its hidden size."""
+    metadata = read_header(file).metadata
+    architecture = metadata.get("general.architecture")
+    return architecture, metadata.get(f"{architecture}.embedding_length")
 
 
 def check_text_model(metadata: Mapping[str, Any], tensors: Collection[str]) -> None:

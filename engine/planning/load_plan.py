@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -199,7 +199,7 @@ class LoadPlan:
     mode: str  # name of the mode, as in ``--mode``
     weights: WeightFormat  # format of the weights, which includes the format of keys and values
     context: int  # tokens of context
-    states: int  # states that are kept of a text, if the model has states
+    states: int  # recurrent states that are kept of a text; 0 for a model that has none
     state_bytes: int  # bytes of all of them and of the present state, in all layers
     placement: PlacementPlan  # places of the layers
     device: str  # GPU that is used, as torch calls it; empty for none
@@ -211,6 +211,13 @@ class LoadPlan:
     def sizes(self, config: ModelConfig) -> Sizes:
         """Return the bytes of the model's parts."""
         return Sizes(config, self.weights, self.context, self.states)
+
+    def keeping(self, stays: Sequence[bool]) -> LoadPlan:
+        """Return the plan with some of its drafts alone."""
+        drafts = tuple(compress(self.drafts, stays))
+        here, there = _taken(drafts)
+        host, on_device = replace(self.host, draft=here), replace(self.on_device, draft=there)
+        return replace(self, drafts=drafts, host=host, on_device=on_device)
 
     @property
     def summary(self) -> str:
@@ -467,7 +474,7 @@ class LoadPlanner:
             mode=mode.name,
             weights=sizes.weights,
             context=sizes.context,
-            states=sizes.states,
+            states=sizes.states if self._config.delta else 0,
             state_bytes=sum(replace(sizes, context=0).caches),
             placement=placement,
             device=self.room.device if device.total else "",

@@ -145,11 +145,12 @@ def reason(chosen: ModePlan | None, plans: Sequence[ModePlan]) -> str:
     rate = chosen.tokens_per_second or 0.0
     speed = f"{figure(rate, '.0f' if rate >= 99.95 else '.1f' if rate >= 1 else '.2g')} tok/s"
     source = say("measured") if chosen.measured else say("predicted")
-    if chosen is plain and max(plan.tokens_per_second or 0.0 for plan in plans) > rate:
+    tried = [plan for plan in plans if not plan.passed_over]
+    if chosen is plain and max(plan.tokens_per_second or 0.0 for plan in tried) > rate:
         return say("Auto: plain, {source} at {speed}; others are hardly faster here.", source=source, speed=speed)
-    if chosen is plain:
+    if chosen is plain and max(plan.tokens_per_second or 0.0 for plan in plans) <= rate:
         return say("Auto: plain, {source} at {speed}; no other mode is faster here.", source=source, speed=speed)
-    if plain.tokens_per_second is None:
+    if plain.tokens_per_second is None or chosen is plain:
         return say(
             "Auto: {mode}, {source} at {speed} ({summary}).",
             mode=say(chosen.mode),

@@ -341,18 +341,18 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/decoding/kept_sequences.py",
         "tests/engine/decoding/test_kept_sequences.py",
-        ("2 * shared_tokens(best.token_ids, prompt) <", "4 * shared_tokens(best.token_ids, prompt) <",
+        ("2 * shared(best) <", "4 * shared(best) <",
          "a quarter of a text is enough to lose the rest"),
-        ("2 * shared_tokens(best.token_ids, prompt) <", "shared_tokens(best.token_ids, prompt) <",
+        ("2 * shared(best) <", "shared(best) <",
          "a text that differs at its end is read again"),
         ("_MOST = 8", "_MOST = 64", "memory is full of old texts"),
-        ("best = None if room else self._kept[0]", "best = None if room else self._kept[-1]",
+        ("self._has_room_for_another() else self._kept[0]", "self._has_room_for_another() else self._kept[-1]",
          "the newest text gives way, and not the oldest"),
         ("len(self._kept) > _MOST or (", "(", "many replies at once leave as many texts"),
         ("(len(self._kept) > 1 and not self._has_room(0, 0))", "False", "old texts stay when memory is short"),
         ("while self._kept and not self._has_room_beside_kept(len(self._in_use) - 1):", "while False:",
          "old texts take the room of a reply that begins"),
-        ("best = max(self._kept, key", "best = min(self._kept, key", "the text that shares least is taken"),
+        ("best = max((kept for", "best = min((kept for", "the text that shares least is taken"),
     ),
     # --- worth of drafts ---
     *_of(
@@ -388,7 +388,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/decoding/worth.py",
         "tests/engine/decoding/test_worth.py",
-        ("return -self._gained_s[free] >", "return False and -self._gained_s[free] >", "drafts that lose go on",
+        ("return next_s - self._gained_s[free] >", "return False and next_s - self._gained_s[free] >", "drafts that lose go on",
          "test_what_is_never_accepted_costs_three_hundredths_at_most test_no_chat_of_a_real_model_is_slower_than_plain"),
     ),
     *_of(
@@ -464,7 +464,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/drafting/lookup.py",
         "tests/engine/drafting/test_prompt_lookup.py",
-        ("return max(((self._length(place), place)", "return min(((self._length(place), place)",
+        ("return max(((self._length(place, end), place)", "return min(((self._length(place, end), place)",
          "the shortest match is drafted"),
         ("_UNLIKELY = -4.0", "_UNLIKELY = -0.1", "hardly any match is drafted"),
     ),
@@ -508,7 +508,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "engine/planning/load_plan.py",
         "tests/engine/planning/test_context_range.py",
         ("min(USUAL_CONTEXT, config.context_length)", "config.context_length", "the longest context takes the place of layers"),
-        ("_LEAST <= context <=", "0 <= context <=", "a context of no tokens is taken"),
+        ("context >= _LEAST", "context >= 0", "a context of no tokens is taken"),
     ),
     *_of(
         "engine/planning/load_plan.py",
@@ -610,7 +610,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/hub/repository.py",
         "tests/engine/hub/test_selection.py",
-        ("and _PLAIN_NAME.fullmatch(base)", "", "a file's name leads out of the models' folder"),
+        ("and _PLAIN_NAME.fullmatch(name)", "", "a file's name leads out of the models' folder"),
         ("if len(parts) == _parts(parts[0].name) and (", "if parts and (", "a model of which a part is missing is taken"),
         ("        wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST,", "        wanted = (*reversed(_NEXT_BEST), DEFAULT_QUANTIZATION,",
          "the largest file is taken where none was named"),

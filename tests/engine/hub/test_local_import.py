@@ -110,6 +110,19 @@ def test_the_layer_of_another_model_stays_where_it_is(tmp_path: Path) -> None:
         assert [file.name for file in record.files] == [model.name]
 
 
+@pytest.mark.parametrize("name", ["mtp-model-BF16.gguf", "MTP-model-BF16.GGUF"])
+def test_a_layer_that_is_still_being_downloaded_stops_no_import(tmp_path: Path, name: str) -> None:
+    _, model = write_gguf_with_next_layer(tmp_path / "files", "glm4-moe", beside=True)
+    head = model.with_name("mtp-model-BF16.gguf").rename(model.with_name(name))
+    record = import_model(models_folder(), [model], copy=False, name="whole", reserve_bytes=0)
+    assert {file.name for file in record.files} == {model.name, name}
+    head.write_bytes(head.read_bytes()[:100])
+    record = import_model(models_folder(), [model], copy=False, name="cut", reserve_bytes=0)
+    assert [file.name for file in record.files] == [model.name]
+    with pytest.raises(CheckpointError):
+        import_model(models_folder(), [model, head], copy=False, name="named", reserve_bytes=0)
+
+
 def test_a_gguf_file_and_its_other_parts(tmp_path: Path) -> None:
     single = tmp_path / "Qwen-Q4_0.gguf"
     write_small_gguf(single)

@@ -603,5 +603,7 @@ def test_prompt_tokens_are_expected_to_pay_where_rows_are_cheap() -> None:
 def test_no_other_mode_is_faster_only_where_none_is() -> None:
     plain, lookup = ModePlan("plain", tokens_per_second=2.90), ModePlan("lookup", tokens_per_second=2.92)
     assert reason(plain, [plain, lookup]) == "Auto: plain, predicted at 2.9 tok/s; others are hardly faster here."
+    untried = ModePlan("dovetail", tokens_per_second=6.0, passed_over="It was never tried here.")
+    assert "faster" not in reason(plain, [plain, untried])
     slower = replace(lookup, tokens_per_second=2.5)
     assert reason(plain, [plain, slower]) == "Auto: plain, predicted at 2.9 tok/s; no other mode is faster here."

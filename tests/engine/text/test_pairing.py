@@ -29,7 +29,7 @@ def test_the_same_tokens_are_a_pair_whatever_the_template(target: Tokenizer, tmp
     check_pair(target, bare)
 
 
-def test_the_first_token_that_differs_is_named(target: Tokenizer, tmp_path: Path) -> None:
+def test_a_token_that_differs_is_refused(target: Tokenizer, tmp_path: Path) -> None:
     folder = tmp_path / "other"
     train_tokenizer().save_pretrained(folder)
     file = folder / "tokenizer.json"
@@ -42,21 +42,18 @@ def test_the_first_token_that_differs_is_named(target: Tokenizer, tmp_path: Path
     # The merges that made them name them too.
     model["merges"] = [merge for merge in model["merges"] if not lost & {*merge, "".join(merge)}]
     file.write_text(json.dumps(tree), encoding="utf-8")
-    with pytest.raises(DraftMismatch, match=r"token 330 is .* in the model and 'other330' in the draft"):
+    with pytest.raises(DraftMismatch, match="made for another vocabulary"):
         check_pair(target, Tokenizer(folder))
 
 
 @pytest.mark.parametrize("longer", ["model", "draft"])
-def test_a_token_that_only_one_of_them_has_is_named(target: Tokenizer, tmp_path: Path, longer: str) -> None:
+def test_a_token_that_only_one_of_them_has_is_refused(target: Tokenizer, tmp_path: Path, longer: str) -> None:
     tokenizer = train_tokenizer()
     tokenizer.add_tokens(["<|tool|>"])
     other = _saved(tokenizer, tmp_path)
     pair = (other, target) if longer == "model" else (target, other)
-    number = len(target.tokens())
-    ours, theirs = ("'<|tool|>'", "missing") if longer == "model" else ("missing", r"'<|tool|>'")
-    with pytest.raises(DraftMismatch) as caught:
+    with pytest.raises(DraftMismatch, match="made for another vocabulary"):
         check_pair(*pair)
-    assert f"token {number} is {ours} in the model and {theirs} in the draft" in caught.value.message
 
 
 def test_spaces_may_be_spelled_as_sentence_piece_does(target: Tokenizer, tmp_path: Path) -> None:
