@@ -126,7 +126,7 @@ PAGES = (
             Row("readings_bytes"),
             Action(
                 "erase_readings",
-                mark("In use by open chats"),
+                mark("Disk in use by chats"),
                 mark("Chats stay; what is erased is read again when a chat goes on."),
                 mark("Erase"),
             ),

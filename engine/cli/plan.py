@@ -94,8 +94,9 @@ def _lines(plan: MachinePlan) -> list[str]:
     if plan.taken is not None:
         lines.append(f"{plan.taken.context:,} of {plan.context_limit:,} tokens of context; memory from empty to full.")
         load = plan.mode(plan.chosen).load
-        if load is not None and load.states and load.state_bytes:
-            lines.append(f"{load.states} states of the text are kept: {readable(load.state_bytes)} of memory at most.")
+        if load is not None and load.states:
+            most = readable(load.state_bytes)
+            lines.append(f"{load.states} states of the text are kept to go on from: {most} of memory at most.")
     if not plan.measured:
         lines.append("The machine was not measured, so figures may be far off.")
     return lines

@@ -188,7 +188,7 @@ def test_bench_and_plan_on_the_command_line(
     assert "Auto: " in told
     assert "states" not in told
     assert main(["plan", "--model", str(checkpoint_of("qwen35"))]) == 0
-    assert "8 states of the text are kept: " in capsys.readouterr().out
+    assert "8 states of the text are kept to go on from: " in capsys.readouterr().out
     remote = write_outline(tmp_path / "remote", CONFIGS["llama-13b"], size_bytes=26_000_000_000)
     report = Path(__file__).parent / "planning" / "machines" / "laptop-8gb.json"
     draft = write_outline(tmp_path / "draft", CONFIGS["llama-1b"])

@@ -50,7 +50,7 @@ _USES: dict[MemoryUse, str] = {
     "weights": mark("weights"),
     "draft": mark("draft"),
     "caches": mark("caches when full"),
-    "states": mark("states when all are kept"),
+    "states": mark("recurrent states, at most"),
     "buffers": mark("buffers"),
     "engine": mark("the engine itself"),
     "others": mark("others"),
