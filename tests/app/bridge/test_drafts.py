@@ -61,9 +61,11 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
 
 def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Desk, models: Path) -> None:
     workspace = _ready(desk)
+    before = len(desk.recorder.states)
     workspace.drafts.choose("smollm2-draft")
-    desk.wait(lambda: draft_names(workspace.draft()) == "Draft head of SmolLM2")
+    desk.wait(lambda: EnginePhase.LOADING in [state.phase for state in desk.recorder.states[before:]])
     desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert draft_names(workspace.draft()) == "Draft head of SmolLM2"
     loads = len(desk.recorder.states)
     workspace.drafts.choose(str(models / "misfit"))
     desk.wait(lambda: bool(desk.recorder.notices))
