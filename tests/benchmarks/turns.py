@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import socket
-import subprocess
 import tempfile
 import time
 import urllib.request
@@ -27,6 +25,7 @@ from engine.messages import Finished, KeptChat
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.engine_client import engine_client
 from tests.support.gguf_files import Kind, write_gguf
+from tests.support.llama_server import llama_server
 
 CONTEXT, REPLY = 24_000, 20
 # Keys and values must be equally wide for llama.cpp.
@@ -56,35 +55,17 @@ def tenon(model: Path, folder: Path) -> Iterator[Ask]:
 @contextmanager
 def llama_cpp(program: str, model: Path) -> Iterator[Ask]:
     """Ask llama.cpp's server."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [program, "-m", str(model), "-c", str(CONTEXT), "-t", "2", "--port", str(port), "--no-webui"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with llama_server(program, model, "-c", str(CONTEXT), "-t", "2") as address:
 
-    def call(path: str, values: dict[str, object] | None = None) -> dict[str, object]:
-        data = None if values is None else json.dumps(values).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=600) as answer:
-            found: dict[str, object] = json.load(answer)
-            return found
+        def ask(prompt: list[int], chat: str) -> tuple[int, list[int]]:
+            wishes = {"prompt": prompt, "n_predict": REPLY, "temperature": 0, "return_tokens": True, "ignore_eos": True}
+            kind = {"Content-Type": "application/json"}
+            request = urllib.request.Request(f"{address}/completion", json.dumps(wishes).encode(), kind)
+            with urllib.request.urlopen(request, timeout=600) as answer:
+                found = json.load(answer)
+            return found["timings"]["prompt_n"], list(found["tokens"])
 
-    def ask(prompt: list[int], chat: str) -> tuple[int, list[int]]:
-        wishes = {"prompt": prompt, "n_predict": REPLY, "temperature": 0, "return_tokens": True, "ignore_eos": True}
-        found: dict[str, dict[str, int]] = call("/completion", wishes)  # type: ignore[assignment]
-        return found["timings"]["prompt_n"], list(found["tokens"])
-
-    try:
-        while process.poll() is None:
-            try:
-                call("/health")
-                break
-            except OSError:
-                time.sleep(0.2)
         yield ask
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def turns(begin: Callable[[], object], count: int, own: int) -> Iterator[tuple[str, int, int]]:

@@ -16,9 +16,7 @@ from engine.messages import (
     LoadedChecked,
     LoadOptions,
     LoadProgress,
-    MakePlan,
     ModelLoaded,
-    PlanMade,
     TokensAdded,
     Unload,
 )
@@ -104,15 +102,6 @@ def test_a_draft_of_a_mode_that_was_named_stays_in_memory(client: EngineClient, 
         model = client.engine._model
         assert isinstance(model, LoadedModel)
         assert len(model.drafts) == 1
-
-
-def test_plans_do_not_wait_for_a_reply(client: EngineClient, llama_folder: Path) -> None:
-    request = client.request("abc", llama_folder, max_tokens=400)
-    client.engine.submit(request)
-    client.wait_for(TokensAdded)
-    client.engine.submit(MakePlan("plan", request.options))
-    assert isinstance(client.wait_for((PlanMade, Finished)), PlanMade)
-    client.wait_for(Finished)
 
 
 def test_it_is_said_while_a_reply_runs(client: EngineClient, llama_folder: Path) -> None:
