@@ -281,11 +281,21 @@ def write_quantized(
     folder: Path,
     form: Format,
     variant: str = "qwen3",
-    chosen: Callable[[str], bool] = lambda name: name.endswith("_proj.weight"),
+    chosen: Callable[[str], bool] = lambda name: name.endswith(("_proj.weight", "_proj")),
     seed: int = 0,
+    fused: bool = False,
     **changes: Any,
 ) -> Any:
     """Write a checkpoint whose chosen matrices are in a format, and all else in bfloat16.
+
+    Args:
+        folder: Folder of the checkpoint.
+        form: The format.
+        variant: A variant of `reference_model`.
+        chosen: Returns True for the name of a matrix that is quantized.
+        seed: Seed of the weights.
+        fused: True for stacks of all experts, as transformers has them in memory.
+        **changes: Values of the config.
 
     Returns:
         The transformers model with the numbers that it stands for, in float32.
@@ -293,16 +303,28 @@ def write_quantized(
     model = reference_model(variant, seed, **{"hidden_size": 256, "intermediate_size": 192, **changes})
     tensors: Tensors = {}
     for name, value in model.state_dict().items():
+        if name == "lm_head.weight" and model.config.tie_word_embeddings:
+            continue
         if not chosen(name):
             tensors[name] = value.bfloat16()
             value.copy_(tensors[name])
-            continue
-        parts, numbers = form.write(value.clone())
-        tensors |= {name.removesuffix("weight") + end: part.contiguous().clone() for end, part in parts.items()}
-        value.copy_(numbers)
+        elif value.dim() == 2:
+            parts, numbers = form.write(value.clone())
+            tensors |= {name.removesuffix("weight") + end: part for end, part in parts.items()}
+            value.copy_(numbers)
+        elif fused:
+            written = [form.write(one) for one in value]
+            for end in written[0][0]:
+                tensors[name + end.removeprefix("weight")] = torch.stack([parts[end] for parts, _ in written])
+            value.copy_(torch.stack([numbers for _, numbers in written]))
+        else:
+            for expert, one in enumerate(value):
+                for own, part in _modules(name, expert, one):
+                    parts, numbers = form.write(part.clone())
+                    tensors |= {f"{own}.{end}": made for end, made in parts.items()}
+                    part.copy_(numbers)
     folder.mkdir(parents=True, exist_ok=True)
-    tied = model.config.tie_word_embeddings
-    save_file({name: one for name, one in tensors.items() if not (tied and name == "lm_head.weight")}, folder / _FILE)
+    save_file({name: one.contiguous().clone() for name, one in tensors.items()}, folder / "model.safetensors")
     config = {
         **model.config.to_dict(),
         "architectures": [type(model).__name__],
@@ -312,4 +334,10 @@ def write_quantized(
     return model
 
 
-_FILE = "model.safetensors"
+def _modules(name: str, expert: int, matrix: Tensor) -> list[tuple[str, Tensor]]:
+    """Return an expert's modules as checkpoints have them, and the rows of each."""
+    base, _, stack = name.rpartition(".")
+    if stack == "down_proj":
+        return [(f"{base}.{expert}.down_proj", matrix)]
+    gate, up = matrix.chunk(2)
+    return [(f"{base}.{expert}.gate_proj", gate), (f"{base}.{expert}.up_proj", up)]
