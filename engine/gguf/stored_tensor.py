@@ -9,14 +9,15 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
-from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from torch import Tensor
 
-F32 = int(GGMLQuantizationType.F32)
-F16 = int(GGMLQuantizationType.F16)
-F64 = int(GGMLQuantizationType.F64)
-BF16 = int(GGMLQuantizationType.BF16)
-MXFP4 = int(GGMLQuantizationType.MXFP4)
+from engine.gguf.types import GgmlType
+
+F32 = int(GgmlType.F32)
+F16 = int(GgmlType.F16)
+F64 = int(GgmlType.F64)
+BF16 = int(GgmlType.BF16)
+MXFP4 = int(GgmlType.MXFP4)
 
 #: Types whose numbers torch knows.
 PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torch.float64}
@@ -24,13 +25,7 @@ PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torc
 
 def type_name(kind: int) -> str:
     """Return the name of a type in llama.cpp."""
-    return str(GGMLQuantizationType(kind).name)
-
-
-def block_of(kind: int) -> tuple[int, int]:
-    """Return elements and bytes of a block, which is a single number for plain types."""
-    elements, size_bytes = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
-    return int(elements), int(size_bytes)
+    return GgmlType(kind).name
 
 
 class TensorTypes(dict[str, int]):
@@ -74,8 +69,7 @@ class StoredTensor:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row."""
-        elements, size_bytes = block_of(self.kind)
-        return self.columns // elements * size_bytes
+        return GgmlType(self.kind).row_bytes(self.columns)
 
     @property
     def head_rows(self) -> int:

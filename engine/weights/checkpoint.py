@@ -14,10 +14,9 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-import gguf.quants
+import gguf
 import numpy as np
 import torch
-from gguf.constants import GGMLQuantizationType
 from torch import Tensor
 
 from engine.errors import (
@@ -35,7 +34,8 @@ from engine.gguf.files import gguf_name
 from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
-from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
+from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes, type_name
+from engine.gguf.types import GgmlType
 from engine.json_text import read_json
 from engine.kernels import blocks
 from engine.sentences import mark
@@ -45,6 +45,13 @@ from engine.weights.watched_file import WatchedFile
 
 #: Types that the kernels multiply as they are stored.
 KERNEL_TYPES = frozenset(blocks.NAMES.values())
+# Types that the package gguf dequantizes.
+_OTHERS = frozenset(
+    getattr(GgmlType, name)
+    for name in ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "TQ1_0", "TQ2_0")
+)
+#: Types whose numbers can be read.
+READ_TYPES = KERNEL_TYPES | PLAIN.keys() | _OTHERS
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 _PYTORCH = mark(
@@ -85,7 +92,7 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
     if kind in KERNEL_TYPES:
         return blocks.dequantize(kind, raw, columns)
     with np.errstate(all="ignore"):  # a damaged scale is a NaN or an infinity
-        return torch.from_numpy(gguf.quants.dequantize(raw.numpy(), GGMLQuantizationType(kind))).view(-1, columns)
+        return torch.from_numpy(gguf.dequantize(raw.numpy(), gguf.GGMLQuantizationType(kind))).view(-1, columns)
 
 
 def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
@@ -190,6 +197,13 @@ class Checkpoint:
     def stored(self, name: str) -> StoredTensor:
         """Return the place of a tensor. Raises UnsupportedModel for a type that cannot be read."""
         found = self._file_of[name].stored(name)
+        if found.kind not in READ_TYPES:
+            raise UnsupportedModel(
+                "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
+                "quantization of this model, such as Q4_K_M or Q8_0.",
+                name=found.name,
+                kind=type_name(found.kind),
+            )
         if name not in self._scales:
             return found
         return replace(found, size_bytes=found.size_bytes // 16 * 17, scales=self._scales[name])
