@@ -161,7 +161,7 @@ def test_every_type_is_written_out_as_the_package_does(kind: Kind, tmp_path: Pat
     finish(writer)
     stored = GgufFile(read_header(tmp_path / "model.gguf"), {"matrix": Source("matrix")}).stored("matrix")
     assert (stored.shape, stored.rows, stored.row_bytes) == ((9, 512), 9, blocks.shape[1])
-    found = FileRows(WatchedFile(stored.path), stored)(torch.tensor([3, 8, 3]))
+    found = FileRows({stored.path: WatchedFile(stored.path)}, stored)(torch.tensor([3, 8, 3]))
     with np.errstate(all="ignore"):
         whole = gguf.quants.dequantize(blocks, kind)
     assert np.array_equal(found.numpy(), whole[[3, 8, 3]], equal_nan=True)
