@@ -37,6 +37,8 @@ the system cuts both into pieces of some hundred kB and queues these, so that mo
 
 #: Bytes read between two looks at the cancel flag; the floats of 4-bit weights are eight times as many.
 PIECE_BYTES = 4 << 20
+# Numbers that are made from the parts of a matrix at once.
+_MADE_NUMBERS = 1 << 18
 # One more than the cores, since one waits for the disk; more threads than this read no disk faster.
 _MOST_READERS = 9
 
@@ -282,7 +284,11 @@ def read_pieces(
     def read(piece: Piece) -> None:
         stored = piece.stored
         if stored.transposed or stored.encoding is not None:
-            piece.raw.copy_(read_rows(files, stored, piece.first, piece.count, keep_cached))
+            # A few rows at a time stay in the core's cache with all that they are made by way of.
+            few = piece.count if stored.whole else max(1, _MADE_NUMBERS // stored.columns)
+            for first in range(0, piece.count, few):
+                rows = read_rows(files, stored, piece.first + first, min(few, piece.count - first), keep_cached)
+                piece.raw[first * stored.row_bytes :][: len(rows)] = rows
         else:
             ((path, start, _),) = stored.ranges(piece.first, piece.count)
             files[path].read([(start, piece.raw.numpy().data)], stored.name, keep_cached)

@@ -191,6 +191,7 @@ class Scaled(Encoded):
         return part.float()
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Multiply numbers with their scales."""
         numbers, scales = self.numbers(parts[0]), parts[1].float()
         for factor in parts[2:]:
             scales = scales / factor.float() if self.divides else scales * factor.float()
@@ -262,11 +263,13 @@ class Whole(Encoded):
         """Return codes (rows, columns) uint8, scales (rows, groups) float32, and zeros alike or one for all."""
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Subtract zeros and multiply with scales."""
         codes, scales, zeros = self.codes(parts, first)
         wide = codes.float().view(len(codes), -1, self.group)
         return ((wide - (zeros if isinstance(zeros, int) else zeros[..., None])) * scales[..., None]).flatten(1)
 
     def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Put codes and scales into blocks as they are, or quantize the numbers if no type has both."""
         if self.kind not in (Q4_0, Q4_1, Q8_0) or self.group % 32:
             return super().blocks(parts, first)
         codes, scales, zeros = self.codes(parts, first)

@@ -30,7 +30,7 @@ from tests.support.decoders import greedy, load_decoder, reference_greedy
 from tests.support.fast_cases import examples
 from tests.support.packed_models import assert_only_rounded, kinds_of, load, logits
 from tests.support.quantized_checkpoints import FORMATS, Tensors, write_quantized
-from tests.support.streams import resident_decoder, streamed_decoder
+from tests.support.streams import resident_decoder, streamed_decoder, streamed_experts_decoder
 
 PROMPT = torch.arange(3, 43)
 DOWN = "model.layers.1.mlp.down_proj."
@@ -117,6 +117,21 @@ def test_what_streams_says_what_is_in_memory(weights: str, tmp_path: Path) -> No
     assert streams_as_it_is(config, chosen) == (weights == "fp32")
     streamed = streamed_decoder(tmp_path, chosen, 1, 2)
     resident = resident_decoder(tmp_path, chosen)
+    places = torch.arange(40)
+    assert torch.equal(
+        streamed.forward(PROMPT, places, streamed.new_cache(40)).logits,
+        resident.forward(PROMPT, places, resident.new_cache(40)).logits,
+    )
+    streamed.source.release()
+
+
+@pytest.mark.parametrize("weights", ["auto", "fp32"])
+def test_experts_stream_from_their_parts(weights: str, tmp_path: Path) -> None:
+    """In float32 from the checkpoint itself, in blocks from the file that they are converted to."""
+    write_quantized(tmp_path, FORMATS["int4-zeros"], "qwen3-moe", **all_experts("qwen3-moe"))
+    config = read_config(Checkpoint(tmp_path))
+    chosen = stored_format(config) if weights == "auto" else weight_format(weights)
+    streamed, resident = streamed_experts_decoder(tmp_path, chosen, 2), resident_decoder(tmp_path, chosen)
     places = torch.arange(40)
     assert torch.equal(
         streamed.forward(PROMPT, places, streamed.new_cache(40)).logits,
