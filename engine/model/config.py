@@ -262,7 +262,7 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[st
     if not family.published_in_blocks or checkpoint.quantization is None:
         _refuse_quantized(checkpoint.config)
     try:
-        config = _decoder_values(checkpoint, family)
+        config = decoder_values(checkpoint, family)
         _refuse_features(config, family)
         found = _translate(checkpoint, config, family)
         if found.parts > _MOST_PARTS:
@@ -303,7 +303,8 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
         )
 
 
-def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+def decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+    """Return the values of config.json that describe the decoder, with every default; raise as `read_config`."""
     raw = checkpoint.config
     if family.text_config is None:
         return complete(raw, raw["model_type"])
