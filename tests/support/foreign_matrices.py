@@ -1,0 +1,74 @@
+"""Matrices as AWQ, GPTQ and MLX store them: packed from codes, and their values by each format's own formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Codes (n, k) with a scale and a zero point, or an offset, for each group (n, g)."""
+
+    codes: Tensor
+    scales: Tensor
+    zeros: Tensor
+    bits: int
+    groups: Tensor  # (k,), the group of each column
+
+    def values(self) -> Tensor:
+        """(code - zero) * scale in the scales' own type, as AutoAWQ and GPTQModel have it."""
+        zeros, scales = self.zeros[:, self.groups], self.scales[:, self.groups]
+        return (self.codes.int() - zeros.int()).to(scales.dtype) * scales
+
+    def awq(self) -> dict[str, Tensor]:
+        return {
+            "qweight": pack(self.codes.t(), self.bits, AWQ_ORDER),
+            "qzeros": pack(self.zeros.t(), self.bits, AWQ_ORDER),
+            "scales": self.scales.t().contiguous(),
+        }
+
+    def gptq(self, zeros_less_one: bool) -> dict[str, Tensor]:
+        order = tuple(range(32 // self.bits))
+        zeros = self.zeros - int(zeros_less_one)
+        return {
+            "qweight": pack(self.codes, self.bits, order).t().contiguous(),
+            "qzeros": pack(zeros.t(), self.bits, order),
+            "scales": self.scales.t().contiguous(),
+            "g_idx": self.groups.int(),
+        }
+
+
+def random_matrix(
+    rows: int, columns: int, group: int, bits: int, symmetric: bool = False, shuffled: bool = False, seed: int = 0
+) -> Matrix:
+    random = torch.Generator().manual_seed(seed)
+    most = 1 << bits
+    each = rows, columns // group
+    zeros = torch.full(each, most // 2) if symmetric else torch.randint(1, most, each, generator=random)
+    groups = torch.arange(columns) // group
+    return Matrix(
+        codes=torch.randint(0, most, (rows, columns), generator=random),
+        scales=(torch.rand(each, generator=random) * 0.02 + 0.001).half(),
+        zeros=zeros,
+        bits=bits,
+        groups=groups[torch.randperm(columns, generator=random)] if shuffled else groups,
+    )
+
+
+def pack(codes: Tensor, bits: int, order: tuple[int, ...]) -> Tensor:
+    """Pack (r, c) into words (r, c * bits / 32) int32: column ``order[i]`` of as many goes into field i."""
+    fields = codes.long().reshape(len(codes), -1, len(order))[..., list(order)]
+    words = (fields << bits * torch.arange(len(order))).sum(dim=-1)
+    return words.where(words < 1 << 31, words - (1 << 32)).int()
+
+
+def mlx_packed(codes: Tensor, bits: int) -> Tensor:
+    """Pack (n, k) as MLX does: a stream of bits, lowest first, in words (n, k * bits / 32) int32."""
+    stream = (codes[..., None] >> torch.arange(bits) & 1).flatten(1).view(len(codes), -1, 32)
+    words = (stream.long() << torch.arange(32)).sum(dim=-1)
+    return words.where(words < 1 << 31, words - (1 << 32)).int()
