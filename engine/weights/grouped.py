@@ -47,13 +47,15 @@ class Grouped:
         Raises:
             ValueError: The type has no offsets, and an offset is not the one that its numbers have.
         """
-        rows, columns = self.codes.shape
+        rows = len(self.codes)
         codes = self.codes.view(rows, -1, _BLOCK)
         repeats = codes.shape[1] // self.scales.shape[1]
         halves = [self.scales] if kind in (Q4_0, Q8_0) else [self.scales, self.offsets]
+        if self.groups is not None:
+            raise ValueError("groups are not in a row")
         if kind in (Q4_0, Q8_0):
             zero = 8 if kind == Q4_0 else 128
-            if not torch.equal(self.offsets, self.scales * -zero) and self.scales.isfinite().all():
+            if not torch.equal(self.offsets, self.scales * -zero):
                 raise ValueError("an offset is not symmetric")
         parts = [half.half().repeat_interleave(repeats, dim=1)[..., None].view(torch.uint8) for half in halves]
         if kind == Q8_0:
@@ -94,7 +96,7 @@ def read_awq(words: Tensor, zeros: Tensor, scales: Tensor) -> Grouped:
 
 
 def read_gptq(
-    words: Tensor, zeros: Tensor, scales: Tensor, groups: Tensor | None, bits: int, zeros_less_one: bool
+    words: Tensor, zeros: Tensor, scales: Tensor, groups: Tensor | None = None, *, bits: int, zeros_less_one: bool
 ) -> Grouped:
     """Read a matrix of GPTQ.
 
@@ -105,6 +107,9 @@ def read_gptq(
         groups: ``g_idx``, (k,), or None if each group is k / g columns in a row.
         bits: 4 or 8.
         zeros_less_one: True for the format's first version, which stores each zero point less one.
+
+    Raises:
+        ValueError: A group has no scales.
     """
     fields = 32 // bits
     if zeros_less_one:
@@ -114,7 +119,10 @@ def read_gptq(
     for place in range(fields):
         codes[:, place] = (words >> place * bits) & ((1 << bits) - 1)
     codes = codes.view(-1, words.shape[1])
-    order = None if groups is None else groups.long()
+    if groups is not None and not (int(groups.min()) >= 0 and int(groups.max()) < len(scales)):
+        raise ValueError("a group that has no scales")
+    in_a_row = torch.arange(len(codes)) // (len(codes) // len(scales))
+    order = None if groups is None or torch.equal(groups.long(), in_a_row) else groups.long()
     return _with_zeros(codes, _columns(zeros, range(fields)), scales, order)
 
 
