@@ -28,6 +28,7 @@ from engine.weights.draft_kind import (
     is_adapter,
     read_adapter_config,
 )
+from engine.weights.quantized_checkpoint import Encoded
 from engine.weights.safetensors_file import SafetensorsFile
 from engine.weights.watched_file import WatchedFile
 
@@ -65,6 +66,12 @@ class Addition:
         up = (up if order is None else up[order.argsort()])[first : first + len(rows)]
         return torch.addmm(rows.float(), up, self._numbers(self.down), alpha=self.scale)
 
+    def merged_into(self, base: StoredTensor) -> StoredTensor:
+        """Return a matrix of plain numbers with the product added."""
+        part = Part(base.path, base.start, PLAIN[base.kind], base.shape)
+        order = base.row_map(base.rows)
+        return replace(base, encoding=_Merged((part,), base.shape, base.kind, self, order))
+
     def _numbers(self, stored: StoredTensor) -> Tensor:
         raw = torch.empty(stored.size_bytes, dtype=torch.uint8)
         self.file.read([(stored.start, raw.numpy().data)], stored.name)
@@ -81,39 +88,14 @@ class Addition:
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
-    """A matrix of plain numbers with an addition, which is an `Encoding`."""
+class _Merged(Encoded):
+    """A matrix of plain numbers with an addition."""
 
-    base: StoredTensor
     addition: Addition
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The base's rows."""
-        return (Part(self.base.path, self.base.start, PLAIN[self.kind], self.base.shape),)
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self.base.rows
-
-    @property
-    def columns(self) -> int:
-        """Elements of a row."""
-        return self.base.columns
-
-    @property
-    def kind(self) -> int:
-        """The base's type."""
-        return self.base.kind
+    order: Tensor | None  # (n,) its row for each of Hugging Face's; None for the same order
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
-        """Return some rows in the base's order, (rows, columns) float32."""
-        return self.addition.add_to(parts[0], first, self.base.row_map(self.rows))
-
-    def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
-        """Return the same rows as bytes of the base's type."""
-        return self.floats(parts, first).to(PLAIN[self.kind]).view(torch.uint8)
+        return self.addition.add_to(parts[0], first, self.order)
 
 
 class Adapter:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from os.path import isfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gguf
 import numpy as np
@@ -40,6 +40,9 @@ from engine.weights.direct_reader import Piece, read_pieces
 from engine.weights.quantized_checkpoint import encodings, method_of
 from engine.weights.safetensors_file import SafetensorsFile, stacks_of
 from engine.weights.watched_file import WatchedFile
+
+if TYPE_CHECKING:
+    from engine.weights.adapter import Adapter
 
 #: Types that the kernels multiply as they are stored.
 KERNEL_TYPES = frozenset(blocks.NAMES.values())
@@ -107,16 +110,18 @@ class Checkpoint:
     Args:
         path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
         head: True for a GGUF file with the layer alone that guesses a token further (MTP).
+        adapter: An adapter that is merged into the matrices as they are read; None for none.
 
     Raises:
         ModelNotFound: There is nothing at this path, or more than one GGUF model.
         ConfigInvalid: The config is missing, unreadable, or names no architecture.
         WeightsMissing: There are no weights, or a part is missing.
         WeightsCorrupt: A file is truncated or not what its name says.
-        UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read.
+        UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read, or an adapter for another
+            model, or for quantized matrices.
     """
 
-    def __init__(self, path: Path, head: bool = False) -> None:
+    def __init__(self, path: Path, head: bool = False, adapter: Adapter | None = None) -> None:
         if not path.exists():
             raise ModelNotFound("There is no model at {path}; check the path or install the model.", path=path)
         gguf = find_gguf(path)
@@ -153,11 +158,32 @@ class Checkpoint:
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.names, file))
         self.names = frozenset(self._file_of)  # the names of all tensors
+        self._adapter = adapter
+        self._merged = {} if adapter is None else self._merge(adapter, path)
         # Element types of the tensors, as GGUF's numbers; unreadable types are left out
         self.types = self._types()
         # The weights files by their paths
         self.files = {file.path: WatchedFile(file.path) for file in self._files}
+        if adapter is not None:
+            self.files[adapter.file.path] = adapter.file
         self.size_bytes = sum(file.size_bytes for file in self._files)  # size of all weights files
+
+    def _merge(self, adapter: Adapter, path: Path) -> dict[str, StoredTensor]:
+        """Return the matrices that an adapter changes."""
+        shapes = {name: self._file_of[name].shape(name) for name in self.names}
+        found = {}
+        for name, addition in adapter.additions(shapes, self.config, path.name).items():
+            stored = self._file_of[name].stored(name)
+            if stored.kind not in PLAIN or stored.encoding is not None or stored.transposed:
+                raise UnsupportedModel(
+                    "The adapter {adapter} cannot be merged into weights of the type {kind} ({tensor}): take the model "
+                    "that it was made for in F16 or BF16 as its base; it can be quantized as it loads.",
+                    adapter=adapter.name,
+                    kind=self.quantization or type_name(stored.kind),
+                    tensor=name,
+                )
+            found[name] = addition.merged_into(stored)
+        return found
 
     def _types(self) -> TensorTypes:
         found = TensorTypes()
@@ -168,7 +194,8 @@ class Checkpoint:
 
     def packed_path(self, weights: str) -> Path:
         """Return the path of the model's weights in a packed format, beside it."""
-        return self.folder / f"{self._packed_name}-{weights}.packed"
+        changed = "" if self._adapter is None else f"-{self._adapter.name}"
+        return self.folder / f"{self._packed_name}{changed}-{weights}.packed"
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor; raise KeyError if there is none of this name."""
@@ -176,6 +203,8 @@ class Checkpoint:
 
     def stored(self, name: str) -> StoredTensor:
         """Return the place of a tensor. Raises UnsupportedModel for a type that cannot be read."""
+        if name in self._merged:
+            return self._merged[name]
         found = self._file_of[name].stored(name)
         if found.kind not in READ_TYPES:
             raise UnsupportedModel(
@@ -239,6 +268,8 @@ class Checkpoint:
             for place in range(_PROBES if last else 0):
                 watched.read([(last * (place + 1) // _PROBES, memoryview(probe))])
                 digest.update(probe)
+        if self._adapter is not None:
+            digest.update(self._adapter.identity.encode())
         return digest.hexdigest()
 
 

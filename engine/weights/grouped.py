@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import blocks
+from engine.sentences import say
 
 Q4_0, Q4_1, Q5_1, Q8_0 = (blocks.NAMES[name] for name in ("Q4_0", "Q4_1", "Q5_1", "Q8_0"))
 # Columns of a block of these types.
@@ -45,18 +46,21 @@ class Grouped:
             kind: A type from `lossless_kind` for such a matrix.
 
         Raises:
-            ValueError: The type has no offsets, and an offset is not the one that its numbers have.
+            ValueError: The type has no such offsets, or no such groups.
+            FloatingPointError: A scale or an offset is a NaN or an infinity.
         """
         rows = len(self.codes)
         codes = self.codes.view(rows, -1, _BLOCK)
         repeats = codes.shape[1] // self.scales.shape[1]
         halves = [self.scales] if kind in (Q4_0, Q8_0) else [self.scales, self.offsets]
+        if not all(half.half().isfinite().all() for half in halves):
+            raise FloatingPointError
         if self.groups is not None:
-            raise ValueError("groups are not in a row")
+            raise ValueError(say("groups whose columns do not lie in a row"))
         if kind in (Q4_0, Q8_0):
             zero = 8 if kind == Q4_0 else 128
             if not torch.equal(self.offsets, self.scales * -zero):
-                raise ValueError("an offset is not symmetric")
+                raise ValueError(say("zero points that are not in the middle"))
         parts = [half.half().repeat_interleave(repeats, dim=1)[..., None].view(torch.uint8) for half in halves]
         if kind == Q8_0:
             return torch.cat([*parts, codes ^ 128], dim=-1).flatten()
@@ -68,7 +72,7 @@ class Grouped:
         return torch.cat([*parts, low[..., :16] | low[..., 16:] << 4], dim=-1).flatten()
 
 
-def lossless_kind(bits: int, group: int, symmetric: bool, ordered: bool) -> int | None:
+def lossless_kind(bits: int, group: int, symmetric: bool = False, ordered: bool = True) -> int | None:
     """Return the block type that holds the same codes, or None if there is none.
 
     Args:
@@ -120,7 +124,7 @@ def read_gptq(
         codes[:, place] = (words >> place * bits) & ((1 << bits) - 1)
     codes = codes.view(-1, words.shape[1])
     if groups is not None and not (int(groups.min()) >= 0 and int(groups.max()) < len(scales)):
-        raise ValueError("a group that has no scales")
+        raise ValueError(say("a column of a group that has no scales"))
     in_a_row = torch.arange(len(codes)) // (len(codes) // len(scales))
     order = None if groups is None or torch.equal(groups.long(), in_a_row) else groups.long()
     return _with_zeros(codes, _columns(zeros, range(fields)), scales, order)

@@ -13,20 +13,26 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from engine.errors import WeightsCorrupt
+from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.stored_tensor import BF16, MXFP4, PLAIN, Encoding, Part
 from engine.kernels import blocks
 from engine.kernels.library import NotPackable
-from engine.sentences import say
+from engine.sentences import mark, say
+from engine.weights.grouped import Grouped, lossless_kind, read_awq, read_gptq, read_mlx
 
 Q8_0 = blocks.NAMES["Q8_0"]
 #: Parts by their names in the files.
 Parts = Mapping[str, Part]
+_LAYOUT = mark(
+    "This model is quantized with {method} in the layout {layout}, and Tenon reads {known}: choose another version of "
+    "it, or the unquantized one."
+)
 # Ends of names of tensors that round activations and caches, which stay as wide as they are here.
 _UNNEEDED = (
     *(".activation_scale", ".input_scale", ".input_scale_ub", ".input_zero_point", ".input_global_scale"),
@@ -229,11 +235,166 @@ def _fp8(settings: Mapping[str, Any]) -> Method:
     return Method("FP8", lambda name, parts: _find_scaled(name, parts, block))
 
 
+# AWQ, GPTQ and MLX: integers with a scale and an offset for each group of columns
+
+
+@dataclass(frozen=True)
+class _Codes(Encoded):
+    name: str  # name of the matrix, for sentences
+    exact: bool  # True if the type has the same codes
+    read: Callable[..., Grouped]  # function from the numbers of the parts
+
+    def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        return self._read(parts, Grouped.values)
+
+    def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        return self._read(parts, lambda found: found.blocks(self.kind)) if self.exact else super().blocks(parts, first)
+
+    def _read(self, parts: Sequence[Tensor], make: Callable[[Grouped], Tensor]) -> Tensor:
+        try:
+            return make(self.read(*parts))
+        except ValueError as error:
+            raise misfit(self.name, str(error)) from error
+
+
+def _grouped(
+    name: str,
+    own: Mapping[str, Part],
+    shape: tuple[int, ...],
+    groups: int,
+    kind: Callable[[int], int | None],
+    read: Callable[..., Grouped],
+) -> Found:
+    """Make a matrix of its parts by name, given the type for so many columns of a group, or None for none."""
+    columns = shape[-1]
+    if groups < 1 or columns % groups:
+        raise misfit(name, say("{columns} columns in {groups} groups", columns=columns, groups=groups))
+    lossless = kind(columns // groups)
+    parts = tuple(own.values())
+    chosen = nearest(columns) if lossless is None else lossless
+    return Found(name, _Codes(parts, shape, chosen, name, lossless is not None, read), tuple(own))
+
+
+def _fitting(name: str, parts: Parts, shapes: Mapping[str, tuple[int, ...]], rows: int = 0) -> dict[str, Part]:
+    """Return parts of these shapes by name, seen in lines that are a row each, or 0 if all are needed at once."""
+    found = {}
+    for one, shape in shapes.items():
+        part = part_of(name, one, parts)
+        right = part.dtype.is_floating_point if one.endswith((".scales", ".biases")) else part.dtype == torch.int32
+        if part.shape != shape or not right:
+            raise misfit(
+                name, say("{part} has the shape {shape} and not {other}", part=one, shape=part.shape, other=shape)
+            )
+        found[one] = _lines(part, (math.prod(shape[:-1]), shape[-1]) if rows else shape, rows)
+    return found
+
+
+def _packed(name: str, parts: Parts) -> tuple[str, Part, int] | None:
+    """Return a matrix's name, its words and the number of its groups, if the tensor is its words (AWQ, GPTQ)."""
+    module = name.removesuffix(".qweight")
+    if module == name:
+        return None
+    words, scales = parts[name], part_of(f"{module}.weight", f"{module}.scales", parts)
+    if len(words.shape) != 2 or not scales.shape:
+        raise misfit(name, say("{shape} and {other}", shape=words.shape, other=scales.shape))
+    return module, words, scales.shape[0]
+
+
+def _awq(settings: Mapping[str, Any]) -> Method:
+    layout = str(settings.get("version") or settings.get("format") or "gemm").lower()
+    bits, zeros = settings.get("bits", settings.get("w_bit", 4)), settings.get("zero_point", True)
+    if layout != "gemm" or bits != 4 or zeros is not True:
+        raise UnsupportedModel(
+            _LAYOUT,
+            method="AWQ",
+            layout=f"{layout}, bits {bits}, zero_point {zeros}",
+            known="gemm, bits 4, zero_point True",
+        )
+
+    def find(name: str, parts: Parts) -> Found | None:
+        packed = _packed(name, parts)
+        if packed is None:
+            return None
+        module, words, groups = packed
+        columns, rows = words.shape[0], words.shape[1] * 8
+        shapes = {"qweight": (columns, rows // 8), "qzeros": (groups, rows // 8), "scales": (groups, rows)}
+        own = _fitting(f"{module}.weight", parts, {f"{module}.{end}": shape for end, shape in shapes.items()})
+        kind = partial(lossless_kind, 4)
+        return _grouped(f"{module}.weight", own, (rows, columns), groups, kind, read_awq)
+
+    return Method("AWQ", find)
+
+
+def _gptq(settings: Mapping[str, Any]) -> Method:
+    layout = str(settings.get("checkpoint_format") or settings.get("format") or "gptq").lower()
+    told, symmetric, shuffled = settings.get("bits", 4), settings.get("sym", True), settings.get("desc_act")
+    if layout not in ("gptq", "gptq_v2") or told not in (4, 8):
+        raise UnsupportedModel(
+            _LAYOUT, method="GPTQ", layout=f"{layout}, bits {told}", known="gptq, gptq_v2, bits 4, bits 8"
+        )
+
+    def find(name: str, parts: Parts) -> Found | None:
+        packed = _packed(name, parts)
+        if packed is None:
+            return None
+        module, words, groups = packed
+        # A config may give single modules other bits.
+        order = parts.get(f"{module}.g_idx")
+        columns = words.shape[0] * 32 // told if order is None else math.prod(order.shape)
+        bits, rows = words.shape[0] * 32 // max(1, columns), words.shape[1]
+        if bits not in (4, 8):
+            raise misfit(f"{module}.weight", say("{columns} columns of {bits} bits", columns=columns, bits=bits))
+        shapes = {
+            "qweight": (columns * bits // 32, rows),
+            "qzeros": (groups, rows * bits // 32),
+            "scales": (groups, rows),
+            **({} if order is None else {"g_idx": (columns,)}),
+        }
+        own = _fitting(f"{module}.weight", parts, {f"{module}.{end}": shape for end, shape in shapes.items()})
+        kind = partial(lossless_kind, bits, symmetric=bool(symmetric), ordered=groups == 1 or not shuffled)
+        read = partial(read_gptq, bits=bits, zeros_less_one=layout == "gptq")
+        return _grouped(f"{module}.weight", own, (rows, columns), groups, kind, read)
+
+    return Method("GPTQ", find)
+
+
+def _mlx(settings: Mapping[str, Any]) -> Method:
+    def find(name: str, parts: Parts) -> Found | None:
+        module = name.removesuffix(".weight")
+        words = parts[name]
+        if module == name or words.dtype != torch.int32 or len(words.shape) < 2:
+            return None
+        own = settings.get(module)
+        bits, size, mode = (
+            {**settings, **(own if isinstance(own, Mapping) else {})}.get(key, usual)
+            for key, usual in (("bits", 4), ("group_size", 64), ("mode", "affine"))
+        )
+        if mode != "affine" or bits not in (2, 3, 4, 5, 6, 8):
+            raise UnsupportedModel(
+                _LAYOUT, method="MLX", layout=f"{mode}, bits {bits}", known="affine, bits 2, 3, 4, 5, 6, 8"
+            )
+        *lead, width = words.shape
+        columns = width * 32 // bits
+        groups = columns // size if isinstance(size, int) and size > 0 and columns % size == 0 else 0
+        ends = {"weight": columns * bits // 32, "scales": groups, "biases": groups}
+        shapes = {f"{module}.{end}": (*lead, number) for end, number in ends.items()}
+        kind = partial(lossless_kind, bits)
+        if not groups:
+            raise misfit(name, say("{columns} columns in groups of {size}", columns=columns, size=size))
+        own_parts = _fitting(name, parts, shapes, rows=1)
+        return _grouped(name, own_parts, (*lead, columns), groups, kind, partial(read_mlx, bits=bits))
+
+    return Method("MLX", find)
+
+
 #: Methods by ``quant_method``, each made of the settings beside it.
 _METHODS: dict[str, Callable[[Mapping[str, Any]], Method]] = {
     "mxfp4": lambda settings: Method("MXFP4", _find_mxfp4, streams=True),
     "fp8": _fp8,
     "fbgemm_fp8": _fp8,
+    "awq": _awq,
+    "gptq": _gptq,
+    "mlx": _mlx,
 }
 
 
@@ -248,6 +409,9 @@ def settings_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a config.json says of its quantization; empty if it says nothing."""
     text = config.get("text_config")
     for one in (config, text if isinstance(text, dict) else {}):
+        mlx = one.get("quantization")
+        if isinstance(mlx, dict) and {"bits", "group_size"} <= mlx.keys():
+            return {**mlx, "quant_method": "mlx"}
         told = one.get("quantization_config")
         if told:
             return told if isinstance(told, dict) else {"quant_method": "?"}

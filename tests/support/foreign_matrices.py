@@ -25,6 +25,10 @@ class Matrix:
         zeros, scales = self.zeros[:, self.groups], self.scales[:, self.groups]
         return (self.codes.int() - zeros.int()).to(scales.dtype) * scales
 
+    def exact(self) -> Tensor:
+        """The same in float32, before it is rounded."""
+        return (self.codes - self.zeros[:, self.groups]) * self.scales.float()[:, self.groups]
+
     def awq(self) -> dict[str, Tensor]:
         return {
             "qweight": pack(self.codes.t(), self.bits, AWQ_ORDER),
@@ -41,6 +45,26 @@ class Matrix:
             "scales": self.scales.t().contiguous(),
             "g_idx": self.groups.int(),
         }
+
+
+def quantized(weight: Tensor, group: int, bits: int, symmetric: bool = False, shuffled: bool = False) -> Matrix:
+    """Round a matrix to codes; a shuffled one has its columns in groups by the order of a permutation."""
+    random = torch.Generator().manual_seed(weight.numel())
+    most, count = (1 << bits) - 1, weight.shape[1] // group
+    order = torch.randperm(weight.shape[1], generator=random) if shuffled else torch.arange(weight.shape[1])
+    grouped = weight[:, order].view(len(weight), count, group)
+    if symmetric:
+        scales = grouped.abs().amax(-1) * 2 / most
+        zeros = torch.full(scales.shape, (most + 1) // 2)
+    else:
+        least, largest = grouped.amin(-1).clamp(max=0), grouped.amax(-1).clamp(min=0)
+        scales = (largest - least) / most
+        zeros = (-least / scales).round().clamp(1, most).long()
+    groups = torch.empty_like(order)
+    groups[order] = torch.arange(weight.shape[1]) // group
+    scales = scales.half()
+    codes = (weight / scales[:, groups].float()).round() + zeros[:, groups]
+    return Matrix(codes.clamp(0, most).long(), scales, zeros, bits, groups)
 
 
 def random_matrix(

@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from tests.support.checkpoints import reference_model
+from tests.support.foreign_matrices import mlx_packed, quantized
 
 Tensors = dict[str, Tensor]
 
@@ -60,7 +61,42 @@ def _channel_fp8(weight: Tensor) -> tuple[Tensors, Tensor]:
     return {"weight": codes, "weight_scale": scales, "input_scale_ub": torch.tensor([1200.0])}, numbers
 
 
+def _awq(weight: Tensor) -> tuple[Tensors, Tensor]:
+    matrix = quantized(weight, 64, 4)
+    return matrix.awq(), matrix.exact()
+
+
+def _gptq(bits: int, zeros_less_one: bool, **facts: bool) -> Callable[[Tensor], tuple[Tensors, Tensor]]:
+    def write(weight: Tensor) -> tuple[Tensors, Tensor]:
+        matrix = quantized(weight, 64, bits, **facts)
+        return matrix.gptq(zeros_less_one), matrix.exact()
+
+    return write
+
+
+def _mlx(bits: int, group: int) -> Callable[[Tensor], tuple[Tensors, Tensor]]:
+    def write(weight: Tensor) -> tuple[Tensors, Tensor]:
+        matrix = quantized(weight, group, bits)
+        scales, offsets = matrix.scales.bfloat16(), (-matrix.zeros * matrix.scales).bfloat16()
+        numbers = matrix.codes * scales.float()[:, matrix.groups] + offsets.float()[:, matrix.groups]
+        return {"weight": mlx_packed(matrix.codes, bits), "scales": scales, "biases": offsets}, numbers
+
+    return write
+
+
+def _gptq_settings(bits: int = 4, **others: Any) -> dict[str, Any]:
+    return {"quant_method": "gptq", "bits": bits, "group_size": 64, "desc_act": False, "sym": True, **others}
+
+
 FORMATS = {
+    "awq": Format({"quant_method": "awq", "bits": 4, "group_size": 64, "zero_point": True}, _awq, "Q4_1"),
+    "gptq": Format(_gptq_settings(), _gptq(4, True, symmetric=True), "Q4_0"),
+    "gptq-v2": Format(_gptq_settings(checkpoint_format="gptq_v2", sym=False), _gptq(4, False), "Q4_1"),
+    "gptq-8": Format(_gptq_settings(8), _gptq(8, True, symmetric=True), "Q8_0"),
+    "gptq-8-asymmetric": Format(_gptq_settings(8, sym=False), _gptq(8, True), "Q8_0"),
+    "gptq-act-order": Format(_gptq_settings(desc_act=True), _gptq(4, True, symmetric=True, shuffled=True), "Q8_0"),
+    "mlx-4": Format({"bits": 4, "group_size": 64, "mode": "affine"}, _mlx(4, 64), "Q4_1"),
+    "mlx-8": Format({"bits": 8, "group_size": 32}, _mlx(8, 32), "Q8_0"),
     "fp8-block": Format({"quant_method": "fp8", "weight_block_size": [128, 128]}, _block_fp8, "Q8_0"),
     "fp8-block-bf16": Format(
         {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"},
@@ -99,11 +135,8 @@ def write_quantized(
     folder.mkdir(parents=True, exist_ok=True)
     tied = model.config.tie_word_embeddings
     save_file({name: one for name, one in tensors.items() if not (tied and name == "lm_head.weight")}, folder / _FILE)
-    config = {
-        **model.config.to_dict(),
-        "architectures": [type(model).__name__],
-        "quantization_config": form.settings,
-    }
+    key = "quantization_config" if "quant_method" in form.settings else "quantization"
+    config = {**model.config.to_dict(), "architectures": [type(model).__name__], key: form.settings}
     (folder / "config.json").write_text(json.dumps(config))
     return model
 

@@ -1,4 +1,4 @@
-"""LoRA adapters: merged weights are those of PEFT's formula, and whatever is no plain LoRA for this model is refused."""
+"""LoRA adapters: merged weights are those of PEFT's formula; what is no plain LoRA for this model is refused."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ from engine.model_file import open_model
 from engine.placement.resident import Resident
 from engine.weights.adapter import Adapter
 from engine.weights.checkpoint import Checkpoint
-from tests.support.checkpoints import save, write_checkpoint
-from tests.support.decoders import load_decoder
+from tests.support.checkpoints import write_checkpoint
+from tests.support.decoders import load_decoder, load_reference
 from tests.support.gguf_files import write_gguf
-from tests.support.streams import resident_decoder, streamed_decoder
 
 RANK = 4
 MODULES = ("layers.0.self_attn.q_proj", "layers.0.self_attn.k_proj", "layers.1.mlp.down_proj", "layers.2.mlp.up_proj")
@@ -101,8 +100,8 @@ def test_merged_weights_are_those_of_pefts_formula(folder: Path, config: dict[st
 
 
 def test_a_gguf_adapter_merges_into_gguf_and_into_safetensors(tmp_path: Path) -> None:
-    model = write_checkpoint(tmp_path / "base", "llama")
-    write_gguf(model, tmp_path / "base.gguf", gguf.GGMLQuantizationType.F32)
+    write_checkpoint(tmp_path / "base", "llama")
+    write_gguf(load_reference(tmp_path / "base"), tmp_path / "base.gguf", gguf.GGMLQuantizationType.F32)
     changed = factors(tmp_path / "base")
     adapter = Adapter(write_gguf_adapter(tmp_path / "adapter.gguf", changed, alpha=6.0))
     peft = Adapter(write_peft(tmp_path / "adapter", changed))
@@ -193,8 +192,8 @@ def test_an_adapter_for_another_base_is_refused(folder: Path) -> None:
 
 
 def test_a_quantized_base_is_refused_with_a_remedy(tmp_path: Path) -> None:
-    model = write_checkpoint(tmp_path / "base", "llama")
-    write_gguf(model, tmp_path / "base.gguf", gguf.GGMLQuantizationType.Q8_0)
+    write_checkpoint(tmp_path / "base", "llama")
+    write_gguf(load_reference(tmp_path / "base"), tmp_path / "base.gguf", gguf.GGMLQuantizationType.Q8_0)
     adapter = Adapter(write_peft(tmp_path / "adapter", factors(tmp_path / "base")))
     with pytest.raises(UnsupportedModel, match="adapter cannot be merged into weights of the type Q8_0"):
         Checkpoint(tmp_path / "base.gguf", adapter=adapter)
@@ -216,7 +215,7 @@ def test_other_tensors_are_refused(folder: Path) -> None:
     place = write_peft(folder.with_name("adapter"), factors(folder))
     tensors = load_file(place / "adapter_model.safetensors")
     save_file({**tensors, "base_model.model.lm_head.weight": torch.zeros(4, 4)}, place / "adapter_model.safetensors")
-    with pytest.raises(UnsupportedModel, match="base_model.model.lm_head.weight"):
+    with pytest.raises(UnsupportedModel, match=r"base_model\.model\.lm_head\.weight"):
         Checkpoint(folder, adapter=Adapter(place))
     first = next(name for name in tensors if "lora_A" in name)
     save_file({name: one for name, one in tensors.items() if name != first}, place / "adapter_model.safetensors")

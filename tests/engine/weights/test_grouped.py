@@ -70,7 +70,7 @@ def test_no_block_has_the_codes_of_other_groups() -> None:
 
 def test_zero_points_that_are_not_symmetric_are_noticed() -> None:
     matrix = random_matrix(8, 64, 32, bits=4)
-    with pytest.raises(ValueError, match="not symmetric"):
+    with pytest.raises(ValueError, match="not in the middle"):
         read_awq(**_named(matrix.awq())).blocks(blocks.NAMES["Q4_0"])
 
 
