@@ -109,7 +109,6 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
         "--adapter",
         metavar="REF",
         type=named,
-        default="",
         help="a LoRA adapter, in PEFT's folder or a GGUF file, that is merged as the model loads; without --model into "
         "the model that it names",
     )
@@ -167,7 +166,7 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     names_model = options.model != DEFAULT_MODEL or not options.adapter
     wanted = LoadOptions(
         model=options.model if names_model else options.adapter,
-        adapter=options.adapter if names_model else "",
+        adapter=(options.adapter or "") if names_model else "",
         drafts=tuple(options.drafts),
         weights=options.weights,
         kv_cache=options.kv_cache,

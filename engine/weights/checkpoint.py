@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,6 +130,8 @@ class Checkpoint:
         self.from_gguf = gguf is not None
         # True if matrices are in a format of others, and become the types that are told slower than they are read
         self.converts = False
+        # True if 1 was added to norms, as MLX does for models with gated DeltaNet, whose filters it turns
+        self._norms_plus_one = False
         self.text_alone = False  # True if a GGUF file has encoders of images or sound too, which are left out
         self._files: Sequence[WeightsFile]
         if gguf is not None:
@@ -151,6 +154,10 @@ class Checkpoint:
             found = encodings(self.config, {name: part for file in files for name, part in file.parts()})
             for one in files:
                 one.put(*found)
+                self._norms_plus_one |= any(
+                    name.endswith("linear_attn.conv1d.weight") and entry.shape[1:] > (1, 1) and entry.shape[-1] == 1
+                    for name, entry in one.entries.items()
+                )
             self._files = files
             self._packed_name = "tenon"
         self.architecture = architecture_of(self.config)  # ``architectures[0]`` of the config
@@ -206,6 +213,8 @@ class Checkpoint:
         if name in self._merged:
             return self._merged[name]
         found = self._file_of[name].stored(name)
+        if self._norms_plus_one and name.endswith("norm.weight") and "linear_attn" not in name:
+            found = replace(found, offset=-1.0)
         if found.kind not in READ_TYPES:
             raise UnsupportedModel(
                 "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "

@@ -369,11 +369,17 @@ def _mlx(settings: Mapping[str, Any]) -> Method:
             {**settings, **(own if isinstance(own, Mapping) else {})}.get(key, usual)
             for key, usual in (("bits", 4), ("group_size", 64), ("mode", "affine"))
         )
-        if mode != "affine" or bits not in (2, 3, 4, 5, 6, 8):
-            raise UnsupportedModel(
-                _LAYOUT, method="MLX", layout=f"{mode}, bits {bits}", known="affine, bits 2, 3, 4, 5, 6, 8"
-            )
         *lead, width = words.shape
+        if mode == "mxfp4":
+            scales = part_of(name, f"{module}.scales", parts)
+            if scales.dtype != torch.uint8 or scales.shape != (*lead, width // 4) or width % 4:
+                raise misfit(name, say("{shape} and {other}", shape=words.shape, other=scales.shape))
+            nibbles = Part(words.path, words.start, torch.uint8, (math.prod(lead), width // 4, 16))
+            both = nibbles, _lines(scales, (math.prod(lead), width // 4))
+            return Found(name, _Mxfp4(both, (*lead, 8 * width), MXFP4), (name, f"{module}.scales"))
+        if mode != "affine" or bits not in (2, 3, 4, 5, 6, 8):
+            known = "affine, bits 2, 3, 4, 5, 6, 8; mxfp4"
+            raise UnsupportedModel(_LAYOUT, method="MLX", layout=f"{mode}, bits {bits}", known=known)
         columns = width * 32 // bits
         groups = columns // size if isinstance(size, int) and size > 0 and columns % size == 0 else 0
         ends = {"weight": columns * bits // 32, "scales": groups, "biases": groups}

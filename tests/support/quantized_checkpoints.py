@@ -141,4 +141,59 @@ def write_quantized(
     return model
 
 
+@torch.no_grad()
+def write_mlx(folder: Path, variant: str, bits: int = 4, group: int = 32, prefix: str = "", **changes: Any) -> Any:
+    """Write a checkpoint as MLX does: all matrices in codes, experts in stacks, norms and filters as its decoder has.
+
+    Args:
+        folder: The folder.
+        variant: A key of `VARIANTS`.
+        bits: Bits of the codes; those of routers have 8.
+        group: Columns of a group.
+        prefix: Beginning of all names.
+        **changes: Config values in place of the variant's.
+
+    Returns:
+        The transformers model with the numbers that it stands for, in float32.
+    """
+    model = reference_model(variant, 0, **changes)
+    turned = any("linear_attn.conv1d" in name for name in model.state_dict())
+    tensors: Tensors = {}
+    own: dict[str, Any] = {"bits": bits, "group_size": group}
+
+    def put(name: str, value: Tensor) -> None:
+        """Write a matrix or a stack, and give it the numbers that are read."""
+        if value.shape[-1] % group:
+            value.copy_(value.bfloat16())
+            tensors[f"{prefix}{name}.weight"] = value.bfloat16()
+            return
+        width = 8 if name.endswith("mlp.gate") else bits
+        parts, numbers = _mlx(width, group)(value.reshape(-1, value.shape[-1]))
+        for end, part in parts.items():
+            tensors[f"{prefix}{name}.{end}"] = part.view(*value.shape[:-1], -1)
+        value.copy_(numbers.view_as(value))
+        if width != bits:
+            own[f"{prefix}{name}"] = {"bits": width, "group_size": group}
+
+    tied = model.config.tie_word_embeddings
+    for name, value in model.state_dict().items():
+        if name.endswith("mlp.experts.gate_up_proj"):
+            for half, module in zip(value.chunk(2, dim=1), ("gate_proj", "up_proj"), strict=True):
+                put(name.replace("experts.gate_up_proj", f"switch_mlp.{module}"), half)
+        elif name.endswith("mlp.experts.down_proj"):
+            put(name.replace("experts", "switch_mlp"), value)
+        elif value.dim() == 2 and not (tied and name == "lm_head.weight"):
+            put(name.removesuffix(".weight"), value)
+        elif value.dim() != 2:
+            plus = int(turned and name.endswith("norm.weight") and "linear_attn" not in name)
+            kept = (value + plus).bfloat16()
+            value.copy_(kept.float() - plus)
+            tensors[prefix + name] = kept.transpose(1, 2).contiguous() if kept.dim() == 3 else kept
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file({name: one.contiguous() for name, one in tensors.items()}, folder / _FILE)
+    config = {**model.config.to_dict(), "architectures": [type(model).__name__]}
+    (folder / "config.json").write_text(json.dumps({**config, "quantization": own, "quantization_config": own}))
+    return model
+
+
 _FILE = "model.safetensors"

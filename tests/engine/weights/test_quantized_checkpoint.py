@@ -18,7 +18,7 @@ from engine.model.weight_format import stored_format, weight_format
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.decoders import greedy, load_decoder, reference_greedy
 from tests.support.packed_models import assert_only_rounded, kinds_of, load, logits
-from tests.support.quantized_checkpoints import FORMATS, Tensors, write_quantized
+from tests.support.quantized_checkpoints import FORMATS, Tensors, write_mlx, write_quantized
 from tests.support.streams import resident_decoder, streamed_decoder
 
 PROMPT = torch.arange(3, 43)
@@ -46,6 +46,17 @@ def test_numbers_and_text_are_those_of_the_reference(name: str, tmp_path: Path) 
     torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
     model.generation_config.eos_token_id = None
     assert greedy(decoder, PROMPT, 8) == reference_greedy(model, PROMPT.tolist(), 8)
+
+
+@pytest.mark.parametrize(("variant", "bits"), [("qwen3-moe", 4), ("qwen3", 6), ("qwen3-next", 4), ("gemma2", 8)])
+@torch.no_grad()
+def test_mlx_has_stacks_embeddings_and_routers_in_codes(variant: str, bits: int, tmp_path: Path) -> None:
+    model = write_mlx(tmp_path, variant, bits)
+    decoder = load_decoder(tmp_path)
+    ours = decoder.forward(PROMPT, torch.arange(40), decoder.new_cache(40)).logits
+    torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
+    loaded = load(tmp_path, "auto")
+    assert_only_rounded(logits(loaded, tmp_path), loaded, lambda weights: logits(weights, tmp_path))
 
 
 @pytest.mark.parametrize("name", FORMATS)
