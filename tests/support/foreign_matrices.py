@@ -20,13 +20,8 @@ class Matrix:
     bits: int
     groups: Tensor  # (k,), the group of each column
 
-    def values(self) -> Tensor:
-        """(code - zero) * scale in the scales' own type, as AutoAWQ and GPTQModel have it."""
-        zeros, scales = self.zeros[:, self.groups], self.scales[:, self.groups]
-        return (self.codes.int() - zeros.int()).to(scales.dtype) * scales
-
     def exact(self) -> Tensor:
-        """The same in float32, before it is rounded."""
+        """(code - zero) * scale, as AutoAWQ and GPTQModel have it before they round it to half precision."""
         return (self.codes - self.zeros[:, self.groups]) * self.scales.float()[:, self.groups]
 
     def awq(self) -> dict[str, Tensor]:
@@ -38,10 +33,10 @@ class Matrix:
 
     def gptq(self, zeros_less_one: bool) -> dict[str, Tensor]:
         order = tuple(range(32 // self.bits))
-        zeros = self.zeros - int(zeros_less_one)
+        ones = sum(1 << place for place in range(0, 32, self.bits)) if zeros_less_one else 0
         return {
             "qweight": pack(self.codes, self.bits, order).t().contiguous(),
-            "qzeros": pack(zeros.t(), self.bits, order),
+            "qzeros": pack(self.zeros.t(), self.bits, order) - ones,  # a borrow goes into the next field
             "scales": self.scales.t().contiguous(),
             "g_idx": self.groups.int(),
         }
@@ -59,29 +54,12 @@ def quantized(weight: Tensor, group: int, bits: int, symmetric: bool = False, sh
     else:
         least, largest = grouped.amin(-1).clamp(max=0), grouped.amax(-1).clamp(min=0)
         scales = (largest - least) / most
-        zeros = (-least / scales).round().clamp(1, most).long()
+        zeros = (-least / scales).round().clamp(0, most).long()
     groups = torch.empty_like(order)
     groups[order] = torch.arange(weight.shape[1]) // group
     scales = scales.half()
     codes = (weight / scales[:, groups].float()).round() + zeros[:, groups]
     return Matrix(codes.clamp(0, most).long(), scales, zeros, bits, groups)
-
-
-def random_matrix(
-    rows: int, columns: int, group: int, bits: int, symmetric: bool = False, shuffled: bool = False, seed: int = 0
-) -> Matrix:
-    random = torch.Generator().manual_seed(seed)
-    most = 1 << bits
-    each = rows, columns // group
-    zeros = torch.full(each, most // 2) if symmetric else torch.randint(1, most, each, generator=random)
-    groups = torch.arange(columns) // group
-    return Matrix(
-        codes=torch.randint(0, most, (rows, columns), generator=random),
-        scales=(torch.rand(each, generator=random) * 0.02 + 0.001).half(),
-        zeros=zeros,
-        bits=bits,
-        groups=groups[torch.randperm(columns, generator=random)] if shuffled else groups,
-    )
 
 
 def pack(codes: Tensor, bits: int, order: tuple[int, ...]) -> Tensor:
