@@ -214,18 +214,23 @@ class _Mxfp4(Encoded):
         return blocks.dequantize(MXFP4, self.blocks(parts, first), self.columns)
 
     def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
-        nibbles, scales = parts
-        halves = nibbles.reshape(-1, 16).view(torch.int64)
-        low, high = halves[:, :1], halves[:, 1:]
-        found = torch.empty(len(halves), 17, dtype=torch.uint8)
-        found[:, 0] = scales.reshape(-1)
-        found[:, 1::2] = (low & _LOW_NIBBLES | (high & _LOW_NIBBLES) << 4).view(torch.uint8)
-        found[:, 2::2] = (low >> 4 & _LOW_NIBBLES | high & ~_LOW_NIBBLES).view(torch.uint8)
-        return found.view(-1)
+        return _woven(parts[1].reshape(-1, 1), parts[0])
 
 
 # mask for eight bytes at once
 _LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
+
+
+def _woven(heads: Tensor, nibbles: Tensor) -> Tensor:
+    """Return GGUF's blocks of their first bytes (blocks, n) and of nibbles 2i and 2i + 1 that share a byte."""
+    halves = nibbles.reshape(-1, 16).view(torch.int64)
+    low, high = halves[:, :1], halves[:, 1:]
+    begin = heads.shape[1]
+    found = torch.empty(len(halves), begin + 16, dtype=torch.uint8)
+    found[:, :begin] = heads
+    found[:, begin::2] = (low & _LOW_NIBBLES | (high & _LOW_NIBBLES) << 4).view(torch.uint8)
+    found[:, begin + 1 :: 2] = (low >> 4 & _LOW_NIBBLES | high & ~_LOW_NIBBLES).view(torch.uint8)
+    return found.view(-1)
 
 
 def unpacked(words: Tensor, bits: int, columns: int | None = None) -> Tensor:
@@ -247,6 +252,13 @@ def unpacked(words: Tensor, bits: int, columns: int | None = None) -> Tensor:
     return found[:, :columns]
 
 
+def packed(words: Tensor, bits: int, columns: int) -> Tensor:
+    """Return rows of numbers as `Whole.codes` has them, from lines of words, the lowest bits first."""
+    if bits == 4 and columns % 2 == 0:
+        return words.contiguous().view(torch.uint8)[:, : columns // 2]
+    return unpacked(words, bits, columns)
+
+
 @dataclass(frozen=True)
 class Whole(Encoded):
     """Whole numbers with a scale, and maybe a zero, for so many columns of a row: (code - zero) * scale."""
@@ -255,7 +267,10 @@ class Whole(Encoded):
 
     @abstractmethod
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
-        """Return codes (rows, columns) uint8, scales (rows, groups) float32, and zeros alike or one for all."""
+        """Return codes, scales (rows, groups) float32, and zeros alike or one for all.
+
+        Codes are (rows, columns) uint8, or (rows, columns / 2) where 2i and 2i + 1 share a byte, the first one lower.
+        """
 
     def offsets(self, scales: Tensor, zeros: Tensor) -> Tensor:
         """Return what is added to codes times scales, (rows, groups)."""
@@ -263,8 +278,12 @@ class Whole(Encoded):
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         codes, scales, zeros = self.codes(parts, first)
-        wide = codes.float().view(len(codes), -1, self.group)
+        wide = self._wide(codes).float().view(len(codes), -1, self.group)
         return ((wide - (zeros if isinstance(zeros, int) else zeros[..., None])) * scales[..., None]).flatten(1)
+
+    def _wide(self, codes: Tensor) -> Tensor:
+        """Return codes in a byte each."""
+        return codes if codes.shape[1] == self.columns else unpacked(codes, 4)
 
     def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
         if self.kind not in (Q4_0, Q4_1, Q8_0) or self.group % 32:
@@ -277,6 +296,8 @@ class Whole(Encoded):
         if not found.isfinite().all():
             raise FloatingPointError
         heads = found.view(torch.uint8).repeat_interleave(self.group // 32, 1).view(-1, 2 * len(halves))
+        if codes.shape[1] < self.columns:
+            return _woven(heads, codes)
         # In blocks numbers of 8 bits have signs, and those of 4 are above -8.
         shift = 0 if not isinstance(zeros, int) else zeros if self.kind == Q8_0 else zeros - 8
         own = (codes - shift).reshape(-1, 32)
@@ -309,7 +330,7 @@ class _Integers(Whole):
 
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
         raw, count = parts[0], len(parts[0])
-        codes = raw.view(torch.uint8) ^ 128 if raw.dtype == torch.int8 else unpacked(raw, self.bits, self.columns)
+        codes = raw.view(torch.uint8) ^ 128 if raw.dtype == torch.int8 else packed(raw, self.bits, self.columns)
         scales = parts[1].float().expand(count, -1)
         groups = parts[-1].long() if self.ordered else slice(None)
         if not self.zeros:
@@ -572,8 +593,9 @@ _LAYOUT = mark(
     "This model is quantized with {method} in the layout {layout}, and Tenon reads {known}: choose another version of "
     "it, or the unquantized one."
 )
-# The field of a word of AWQ's that each of eight columns is in.
+# The field of a word of AWQ's that each of eight rows is in, and a mask of its even fields.
 _AWQ_FIELDS = [0, 4, 1, 5, 2, 6, 3, 7]
+_EVEN_FIELDS = 0x0F0F0F0F
 
 
 @dataclass(frozen=True)
@@ -581,11 +603,16 @@ class _Awq(Whole):
     """AWQ's layout ``gemm``: words (k, n / 8), zeros (g, n / 8) and scales (g, n)."""
 
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
-        codes, zeros = (
-            unpacked(words, 4).view(len(words), -1, 8)[..., _AWQ_FIELDS].flatten(1).t().contiguous()
-            for words in parts[:2]
-        )
-        return codes, parts[2].float().t(), zeros.float()
+        words, zeros, scales = parts
+        # Of words for columns 2i and 2i + 1 of the matrix, even fields and odd ones share bytes.
+        first_of_two, second = words[::2], words[1::2]
+        even = first_of_two & _EVEN_FIELDS | (second & _EVEN_FIELDS) << 4
+        odd = first_of_two >> 4 & _EVEN_FIELDS | second & ~_EVEN_FIELDS
+        both = torch.stack([one.view(torch.uint8).view(*one.shape, 4) for one in (even, odd)], -1)
+        # fields of a word in order: 0, 1 as pairs (even, odd), then 2, 3, and so on
+        codes = both.flatten(2)[..., _AWQ_FIELDS].flatten(1).t().contiguous()
+        wide = unpacked(zeros, 4).view(len(zeros), -1, 8)[..., _AWQ_FIELDS].flatten(1)
+        return codes, scales.float().t(), wide.float().t()
 
 
 @dataclass(frozen=True)
@@ -603,7 +630,7 @@ class _Gptq(Whole):
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
         words, zeros, scales = parts[:3]
         zeros = zeros + self.less_one * sum(1 << place for place in range(0, 32, self.bits))
-        codes, zeros = unpacked(words.t(), self.bits), unpacked(zeros, self.bits).t()
+        codes, zeros = packed(words.t(), self.bits, self.columns), unpacked(zeros, self.bits).t()
         groups = parts[3].long() if len(parts) > 3 else slice(None)
         scales = scales.float().t()[:, groups]
         if not self.symmetric:
@@ -621,14 +648,14 @@ class _Mlx(Whole):
     bits: int
 
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
-        return unpacked(parts[0], self.bits), parts[1].float(), parts[2].float()
+        return packed(parts[0], self.bits, self.columns), parts[1].float(), parts[2].float()
 
     def offsets(self, scales: Tensor, zeros: Tensor) -> Tensor:
         return zeros
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         codes, scales, offsets = self.codes(parts, first)
-        wide = codes.float().view(*scales.shape, -1)
+        wide = self._wide(codes).float().view(*scales.shape, -1)
         return (wide * scales[..., None] + cast(Tensor, offsets)[..., None]).flatten(1)
 
 

@@ -75,7 +75,7 @@ def _gptq(bits: int, zeros_less_one: bool, **facts: bool) -> Callable[[Tensor], 
     return write
 
 
-def _mlx(bits: int, group: int) -> Callable[[Tensor], tuple[Tensors, Tensor]]:
+def mlx(bits: int, group: int) -> Callable[[Tensor], tuple[Tensors, Tensor]]:
     def write(weight: Tensor) -> tuple[Tensors, Tensor]:
         matrix = quantized(weight, group, bits)
         scales, offsets = matrix.scales.bfloat16(), (-matrix.zeros * matrix.scales).bfloat16()
@@ -250,8 +250,8 @@ FORMATS = {
     "gptq-8": Format(_gptq_settings(8), _gptq(8, True, symmetric=True), "Q8_0"),
     "gptq-8-asymmetric": Format(_gptq_settings(8, sym=False), _gptq(8, True), "Q8_0"),
     "gptq-act-order": Format(_gptq_settings(desc_act=True), _gptq(4, True, symmetric=True, shuffled=True), "Q8_0"),
-    "mlx-4": Format({"bits": 4, "group_size": 64, "mode": "affine"}, _mlx(4, 64), "Q4_1"),
-    "mlx-8": Format({"bits": 8, "group_size": 32}, _mlx(8, 32), "Q8_0"),
+    "mlx-4": Format({"bits": 4, "group_size": 64, "mode": "affine"}, mlx(4, 64), "Q4_1"),
+    "mlx-8": Format({"bits": 8, "group_size": 32}, mlx(8, 32), "Q8_0"),
     "fp8-block": Format({"quant_method": "fp8", "weight_block_size": [128, 128]}, _block_fp8, "Q8_0"),
     "fp8-block-bf16": Format(
         {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"},
@@ -372,7 +372,7 @@ def write_mlx(folder: Path, variant: str, bits: int = 4, group: int = 32, prefix
             tensors[f"{prefix}{name}.weight"] = value.bfloat16()
             return
         width = 8 if name.endswith("mlp.gate") else bits
-        parts, numbers = _mlx(width, group)(value.reshape(-1, value.shape[-1]))
+        parts, numbers = mlx(width, group)(value.reshape(-1, value.shape[-1]))
         for end, part in parts.items():
             tensors[f"{prefix}{name}.{end}"] = part.view(*value.shape[:-1], -1)
         value.copy_(numbers.view_as(value))
