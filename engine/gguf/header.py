@@ -67,6 +67,7 @@ class GgufHeader:
     metadata: dict[str, Any]  # values by key: numbers, strings, lists of numbers, `Strings`
     tensors: dict[str, TensorInfo]
     digest: str  # of the head's bytes
+    places: dict[str, tuple[int, int]]  # place of each value of the metadata in the file, its type included
 
 
 class Strings(Sequence[str]):
@@ -176,19 +177,22 @@ class _Reader:
         tensor_count, pair_count = self._scalar("Q"), self._scalar("Q")
         self._need(pair_count, 13)
         metadata: dict[str, Any] = {}
+        places: dict[str, tuple[int, int]] = {}
         for _ in range(pair_count):
             key = self._string()
             if key in metadata:
                 raise _Damaged(say("{key} is there twice", key=key))
+            start = self._at
             metadata[key] = self._value(self._scalar("I"))
+            places[key] = start, self._at
         self._need(tensor_count, 33)
         table = [self._tensor() for _ in range(tensor_count)]
-        start = self._data_start(metadata)
-        tensors = {name: self._place(name, kind, shape, start + offset) for name, kind, shape, offset in table}
+        begin = self._data_start(metadata)
+        tensors = {name: self._place(name, kind, shape, begin + offset) for name, kind, shape, offset in table}
         if len(tensors) < len(table):
             raise _Damaged(say("two tensors have the same name"))
         digest = hashlib.sha256(self._data[: self._at]).hexdigest()
-        return GgufHeader(self._path, len(self._data), metadata, tensors, digest)
+        return GgufHeader(self._path, len(self._data), metadata, tensors, digest, places)
 
     def _need(self, count: int, each_bytes: int) -> None:
         if count * each_bytes > len(self._data) - self._at:
