@@ -54,6 +54,7 @@ _NAMELESS = mark("{repo} has no {quantization}: its files name none.")
 _TEXT = frozenset(
     {
         *CONFIGS,
+        "hf_quant_config.json",  # of ModelOpt
         "generation_config.json",
         "tokenizer.json",
         "tokenizer.model",

@@ -297,11 +297,11 @@ def check_counts(wanted: int, found: int) -> None:
 
 def _refuse_quantized(settings: Mapping[str, Any], title: str | None) -> None:
     if title is None:
-        method = settings.get("quant_method")
+        told = (settings.get("quant_method"), settings.get("quant_algo"), settings.get("format"))
         raise UnsupportedModel(
             "This model is quantized (quantization_config, {method}), which Tenon cannot read; "
             "choose the unquantized version.",
-            method=method or say("an unknown method"),
+            method=", ".join(one for one in told if isinstance(one, str)) or say("an unknown method"),
         )
 
 

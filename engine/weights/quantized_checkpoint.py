@@ -14,12 +14,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.files import read_text_file
 from engine.gguf.stored_tensor import BF16, MXFP4, PLAIN, Encoding, Part
 from engine.json_text import read_json
 from engine.kernels import blocks
@@ -28,6 +30,8 @@ from engine.sentences import mark, say
 from engine.weights.watched_file import WatchedFile
 
 Q4_0, Q4_1, Q8_0 = (blocks.NAMES[name] for name in ("Q4_0", "Q4_1", "Q8_0"))
+#: File of ModelOpt's settings, where config.json has none.
+MODELOPT_CONFIG = "hf_quant_config.json"
 #: Parts by their names in the files.
 Parts = Mapping[str, Part]
 # Ends of names of tensors that round activations and caches, which stay as wide as they are here.
@@ -784,6 +788,18 @@ _METHODS: dict[str, Callable[[Mapping[str, Any]], Method | None]] = {
     "gptq": _gptq,
     "mlx": _mlx,
 }
+
+
+def with_modelopt(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """Return a folder's config.json with what ModelOpt's older versions wrote of its quantization beside it."""
+    if settings_of(config):
+        return config
+    try:
+        told = read_json(read_text_file(folder / MODELOPT_CONFIG))
+        settings = dict(told["quantization"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return config
+    return {**config, "quantization_config": {"quant_method": "modelopt", **settings}}
 
 
 def method_of(config: Mapping[str, Any]) -> Method | None:

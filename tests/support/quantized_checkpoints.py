@@ -245,12 +245,12 @@ def _compressed(form: str, **weights: Any) -> dict[str, Any]:
 _BNB_4_BITS = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
 FORMATS = {
     "awq": Format({"quant_method": "awq", "bits": 4, "group_size": 64, "zero_point": True}, _awq, "Q4_1"),
-    "gptq": Format(_gptq_settings(), _gptq(4, True, symmetric=True), "Q4_0"),
+    "gptq": Format(_gptq_settings(), _gptq(4, True, symmetric=True), "Q4_0", exact=True),
     "gptq-v2": Format(_gptq_settings(checkpoint_format="gptq_v2", sym=False), _gptq(4, False), "Q4_1"),
-    "gptq-8": Format(_gptq_settings(8), _gptq(8, True, symmetric=True), "Q8_0"),
+    "gptq-8": Format(_gptq_settings(8), _gptq(8, True, symmetric=True), "Q8_0", exact=True),
     "gptq-8-asymmetric": Format(_gptq_settings(8, sym=False), _gptq(8, True), "Q8_0"),
     "gptq-act-order": Format(_gptq_settings(desc_act=True), _gptq(4, True, symmetric=True, shuffled=True), "Q8_0"),
-    "mlx-4": Format({"bits": 4, "group_size": 64, "mode": "affine"}, mlx(4, 64), "Q4_1"),
+    "mlx-4": Format({"bits": 4, "group_size": 64, "mode": "affine"}, mlx(4, 64), "Q4_1", exact=True),
     "mlx-8": Format({"bits": 8, "group_size": 32}, mlx(8, 32), "Q8_0"),
     "fp8-block": Format({"quant_method": "fp8", "weight_block_size": [128, 128]}, _block_fp8, "Q8_0"),
     "fp8-block-bf16": Format(
@@ -317,11 +317,21 @@ def write_quantized(
     folder: Path,
     form: Format,
     variant: str = "qwen3",
-    chosen: Callable[[str], bool] = lambda name: name.endswith("_proj.weight"),
+    chosen: Callable[[str], bool] = lambda name: name.endswith(("_proj.weight", "_proj")),
     seed: int = 0,
+    fused: bool = False,
     **changes: Any,
 ) -> Any:
     """Write a checkpoint whose chosen matrices are in a format, and all else in bfloat16.
+
+    Args:
+        folder: Folder of the checkpoint.
+        form: The format.
+        variant: A variant of `reference_model`.
+        chosen: Returns True for the name of a matrix that is quantized.
+        seed: Seed of the weights.
+        fused: True for stacks of all experts, as transformers has them in memory.
+        **changes: Values of the config.
 
     Returns:
         The transformers model with the numbers that it stands for, in float32.
@@ -329,18 +339,31 @@ def write_quantized(
     model = reference_model(variant, seed, **{"hidden_size": 256, "intermediate_size": 192, **changes})
     tensors: Tensors = {}
     for name, value in model.state_dict().items():
+        if name == "lm_head.weight" and model.config.tie_word_embeddings:
+            continue
         if not chosen(name):
             tensors[name] = value.bfloat16()
             value.copy_(tensors[name])
-            continue
-        parts, numbers = form.write(value.clone())
-        tensors |= {name.removesuffix("weight") + end: part.contiguous().clone() for end, part in parts.items()}
-        value.copy_(numbers)
+        elif value.dim() == 2:
+            parts, numbers = form.write(value.clone())
+            tensors |= {name.removesuffix("weight") + end: part for end, part in parts.items()}
+            value.copy_(numbers)
+        elif fused:
+            written = [form.write(one) for one in value]
+            for end in written[0][0]:
+                tensors[name + end.removeprefix("weight")] = torch.stack([parts[end] for parts, _ in written])
+            value.copy_(torch.stack([numbers for _, numbers in written]))
+        else:
+            for expert, one in enumerate(value):
+                for own, part in _modules(name, expert, one):
+                    parts, numbers = form.write(part.clone())
+                    tensors |= {f"{own}.{end}": made for end, made in parts.items()}
+                    part.copy_(numbers)
     folder.mkdir(parents=True, exist_ok=True)
-    tied = model.config.tie_word_embeddings
-    save_file({name: one for name, one in tensors.items() if not (tied and name == "lm_head.weight")}, folder / _FILE)
-    key = "quantization_config" if "quant_method" in form.settings else "quantization"
-    config = {**model.config.to_dict(), "architectures": [type(model).__name__], key: form.settings}
+    save_file({name: one.contiguous().clone() for name, one in tensors.items()}, folder / "model.safetensors")
+    told = form.settings
+    key = "quantization" if "group_size" in told and "quant_method" not in told else "quantization_config"
+    config = {**model.config.to_dict(), "architectures": [type(model).__name__], key: told}
     (folder / "config.json").write_text(json.dumps(config))
     return model
 
@@ -394,10 +417,16 @@ def write_mlx(folder: Path, variant: str, bits: int = 4, group: int = 32, prefix
             value.copy_(kept.float() - plus)
             tensors[prefix + name] = kept.transpose(1, 2).contiguous() if kept.dim() == 3 else kept
     folder.mkdir(parents=True, exist_ok=True)
-    save_file({name: one.contiguous() for name, one in tensors.items()}, folder / _FILE)
+    save_file({name: one.contiguous() for name, one in tensors.items()}, folder / "model.safetensors")
     config = {**model.config.to_dict(), "architectures": [type(model).__name__]}
     (folder / "config.json").write_text(json.dumps({**config, "quantization": own, "quantization_config": own}))
     return model
 
 
-_FILE = "model.safetensors"
+def _modules(name: str, expert: int, matrix: Tensor) -> list[tuple[str, Tensor]]:
+    """Return an expert's modules as checkpoints have them, and the rows of each."""
+    base, _, stack = name.rpartition(".")
+    if stack == "down_proj":
+        return [(f"{base}.{expert}.down_proj", matrix)]
+    gate, up = matrix.chunk(2)
+    return [(f"{base}.{expert}.gate_proj", gate), (f"{base}.{expert}.up_proj", up)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,6 +20,7 @@ from engine.model.converted import streams_as_it_is
 from engine.model.linear import PackedLinear
 from engine.model.weight_format import stored_format, weight_format
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
+from tests.support.checkpoints import all_experts, save
 from tests.support.decoders import greedy, load_decoder, reference_greedy
 from tests.support.packed_models import assert_only_rounded, kinds_of, load, logits
 from tests.support.quantized_checkpoints import FORMATS, Format, Tensors, mlx, write_mlx, write_quantized
@@ -58,6 +62,35 @@ def test_mlx_has_stacks_embeddings_and_routers_in_codes(variant: str, bits: int,
     torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
     loaded = load(tmp_path, "auto")
     assert_only_rounded(logits(loaded, tmp_path), loaded, lambda weights: logits(weights, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "changes"),
+    [
+        ("fp8-block", "deepseek-v3", {"kv_lora_rank": 128, "first_k_dense_replace": 1}),
+        ("int4", "deepseek-v3", {"first_k_dense_replace": 1}),
+        ("nf4-nested", "qwen3-moe", {}),
+        ("fp8-block", "qwen3-next", {"moe_intermediate_size": 128, "fused": True}),
+        ("int8-words", "llama-tied", {"chosen": lambda name: name.endswith(("_proj.weight", "embed_tokens.weight"))}),
+        ("fp8-block", "llama", {"chosen": lambda name: "norm" not in name}),
+        ("int4-zeros", "phi3", {}),
+    ],
+)
+@torch.no_grad()
+def test_experts_latents_and_embeddings_are_read_so_too(
+    name: str, variant: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    """Stacks of experts, maps that are read as columns, and rows of an embedding that stays in its file."""
+    model = write_quantized(tmp_path, FORMATS[name], variant, **all_experts(variant), **changes)
+    decoder = load_decoder(tmp_path)
+    ours = decoder.forward(PROMPT, torch.arange(40), decoder.new_cache(40)).logits
+    torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=2e-4, rtol=1e-3)
+    embedded = load(tmp_path, "auto").embedding(torch.tensor([7, 300, 7]))
+    assert torch.equal(embedded.float(), model.get_input_embeddings().weight[[7, 300, 7]])
+    save(model, tmp_path / "plain")
+    for weights in ("bf16",) if FORMATS[name].exact else ("bf16", "q8_0"):
+        found = [logits(load(folder, weights), folder) for folder in (tmp_path, tmp_path / "plain")]
+        assert torch.equal(*found)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -215,3 +248,34 @@ def test_groups_that_are_not_finite_are_refused(name: str, end: str, weights: st
     rewritten(tmp_path, spoil)
     with pytest.raises(WeightsNotFinite, match=r"layers\.1\.mlp\.down_proj\.weight holds numbers that are infinite"):
         load_decoder(tmp_path) if weights == "fp32" else load(tmp_path, weights)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"quant_method": "exl3", "bits": 4}, "exl3"),
+        ({**FORMATS["int4"].settings, "format": "marlin-24"}, "compressed-tensors, marlin-24"),
+        ({**FORMATS["int4"].settings, "transform_config": {"R1": 1}}, "compressed-tensors, pack-quantized"),
+        ({**FORMATS["int4"].settings, "sparsity_config": {"format": "sparse-24-bitmask"}}, "compressed-tensors"),
+        ({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"}, "modelopt, W4A8_AWQ"),
+        ({"bits": 4}, "an unknown method"),
+        ("4 bits", "?"),
+    ],
+)
+def test_a_method_that_is_not_read_is_named(settings: object, told: str, tmp_path: Path) -> None:
+    write_quantized(tmp_path, replace(FORMATS["fp8-block"], settings=settings))
+    for opened in (Checkpoint(tmp_path), CheckpointOutline(tmp_path)):
+        with pytest.raises(UnsupportedModel, match=rf"is quantized \(quantization_config, {re.escape(told)}"):
+            read_config(opened)
+
+
+def test_modelopts_own_file_of_settings_is_read(tmp_path: Path) -> None:
+    write_quantized(tmp_path, replace(FORMATS["nvfp4-modelopt"], settings={}))
+    assert Checkpoint(tmp_path).quantization is None
+    told = {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "NVFP4", "group_size": 16}}
+    (tmp_path / "hf_quant_config.json").write_text(json.dumps(told))
+    for opened in (Checkpoint(tmp_path), CheckpointOutline(tmp_path)):
+        assert read_config(opened).quantization == "NVFP4"
+    assert kinds_of(load(tmp_path, "auto").layers[1].down) == ["Q8_0"]
+    (tmp_path / "hf_quant_config.json").write_text("[]")
+    assert Checkpoint(tmp_path).quantization is None
