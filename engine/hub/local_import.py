@@ -147,7 +147,7 @@ def import_model(
     if Path(name).name != name or name.startswith(".") or not name.strip():
         raise InvalidOption("A model cannot be called {name}: choose another name.", name=repr(name))
     check_name(name)
-    _check_free(models, name)
+    check_free_name(models, name)
     total = sum(path.stat().st_size for path in source.files)
     if copy:
         check_room(models, total, reserve_bytes=reserve_bytes)
@@ -162,7 +162,7 @@ def import_model(
                 record = _record(source, name, kind, files, belongs_to, None if copy else source.location)
                 write_record(incoming, record)
                 with models_held(models):
-                    _check_free(models, name)  # another program may have brought one of this name
+                    check_free_name(models, name)  # another program may have brought one of this name
                     os.replace(incoming, models / name)
             finally:
                 shutil.rmtree(incoming, ignore_errors=True)
@@ -174,7 +174,12 @@ def import_model(
     return record
 
 
-def _check_free(models: Path, name: str) -> None:
+def check_free_name(models: Path, name: str) -> None:
+    """Refuse a name that an installed model has.
+
+    Raises:
+        InvalidOption: It is taken.
+    """
     if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
         raise InvalidOption(
             "There is an installed model {name} already: remove it first, or choose another name.", name=repr(name)

@@ -79,7 +79,7 @@ class _Watched:
 
 
 class LayerByLayer(WeightSource):
-    """Reads a layer of a model when it is its turn, and forgets it.
+    """Source that reads a layer of a model when it is its turn, and forgets it.
 
     Args:
         checkpoint: The model's files.
@@ -88,6 +88,8 @@ class LayerByLayer(WeightSource):
         check: Called often; raises to cancel.
         watched: True to add up the squares of what each matrix is multiplied with.
     """
+
+    layers_kept = 0
 
     def __init__(
         self, checkpoint: Checkpoint, config: ModelConfig, progress: Progress, check: Check, watched: bool = False
