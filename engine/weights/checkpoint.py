@@ -48,10 +48,7 @@ if TYPE_CHECKING:
 #: Types that the kernels multiply as they are stored.
 KERNEL_TYPES = frozenset(blocks.NAMES.values())
 # Types that the package gguf dequantizes.
-_OTHERS = frozenset(
-    getattr(GgmlType, name)
-    for name in ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "TQ1_0", "TQ2_0")
-)
+_OTHERS = {GgmlType.TQ1_0, GgmlType.TQ2_0}
 #: Types whose numbers can be read.
 READ_TYPES = KERNEL_TYPES | PLAIN.keys() | _OTHERS
 SINGLE = "model.safetensors"

@@ -403,8 +403,11 @@ def _find_packed(name: str, base: str, parts: Parts) -> Found:
         rows, count = math.prod(lead), words // 16
         both = lines(packed, (rows, count, 16)), lines(scales, (rows, count))
         return Found(base, _Mxfp4(both, shape, MXFP4), (name, f"{base}_scale"))
-    told = [int(size) for size in content(part_of(base, f"{base}_shape", parts)).flatten()]
-    bits = 32 * words // told[-1] if len(told) == 2 and told[-1] > 0 else 0
+    sizes = part_of(base, f"{base}_shape", parts)
+    if sizes.shape != (2,) or sizes.dtype not in (torch.int32, torch.int64):
+        raise misfit(base, _shapes(packed.shape, sizes.shape))
+    told = content(sizes).tolist()
+    bits = 32 * words // told[-1] if told[-1] > 0 else 0
     if packed.dtype != torch.int32 or lead != told[:-1] or not 1 <= bits <= 8 or -(-told[-1] * bits // 32) != words:
         raise misfit(base, _shapes(packed.shape, tuple(told)))
     return _integers(base, name, tuple(told), bits, parts, None, (f"{base}_shape",))
@@ -515,6 +518,9 @@ def _modelopt(settings: Mapping[str, Any]) -> Method | None:
 
 # bitsandbytes
 
+# Longest description of a matrix, which has some hundred.
+_MOST_STATE_BYTES = 1 << 16
+
 
 @dataclass(frozen=True)
 class _Codebook(Encoded):
@@ -529,11 +535,16 @@ class _Codebook(Encoded):
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         indices, scales, table = parts[:3]
+        count, each = len(indices), self.group
         if len(parts) > 3:
-            own = torch.arange(first * scales.shape[1], (first + len(scales)) * scales.shape[1]) // self.outer
+            start = first * scales.shape[1] if scales.dim() > 1 else 0
+            own = torch.arange(start, start + scales.numel()) // self.outer
             scales = parts[4][scales.int()] * parts[3][own].view_as(scales) + self.offset
+        if scales.dim() == 1:  # some are of the end of a row and the beginning of the next
+            own = torch.arange(first * self.columns, (first + count) * self.columns) // self.group
+            scales, each = scales[own].view(count, -1), 1
         numbers = table[torch.stack([indices >> 4, indices & 15], -1).flatten(1).int()]
-        found: Tensor = numbers.view(*scales.shape, self.group) * scales[..., None]
+        found: Tensor = numbers.view(count, -1, each) * scales[..., None]
         return found.flatten(1)
 
 
@@ -563,27 +574,30 @@ def _find_bitsandbytes(name: str, parts: Parts) -> Found | None:
         return None
     state = f"{name}.quant_state.bitsandbytes__{end}"
     try:
+        if math.prod(parts[state].shape) > _MOST_STATE_BYTES:
+            raise ValueError(state)
         told = read_json(bytes(content(parts[state]).tolist()))
-        shape, group = tuple(map(int, told["shape"])), int(told["blocksize"])
+        (rows, columns), group = map(int, told["shape"]), int(told["blocksize"])
         outer, offset = int(told.get("nested_blocksize", 0)), float(told.get("nested_offset", 0.0))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if min(rows, columns, group) < 1 or outer < 0:
+            raise ValueError(told)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise misfit(name, say("{part} cannot be read", part=state)) from error
-    ends = (".absmax", ".quant_map", *((".nested_absmax", ".nested_quant_map") if outer else ()))
-    others = [part_of(name, name + one, parts) for one in ends]
-    count = math.prod(shape)
-    sizes = (count // group if group > 0 else 0, 16, *((-(-count // group // outer), 256) if outer > 0 < group else ()))
-    fits = len(shape) == 2 and group > 0 and shape[1] % group == 0 and shape[1] % 2 == 0
-    dtypes = (torch.uint8 if outer else torch.float32, *(torch.float32,) * 3)
-    if not fits or math.prod(part.shape) * 2 != count or part.dtype != torch.uint8:
-        raise misfit(name, _shapes(part.shape, shape))
-    for other, size, dtype in zip(others, sizes, dtypes, strict=False):
+    if columns % 2 or math.prod(part.shape) * 2 != rows * columns or part.dtype != torch.uint8:
+        raise misfit(name, _shapes(part.shape, (rows, columns)))
+    count = -(-rows * columns // group)
+    wanted = [(".absmax", count, torch.uint8 if outer else torch.float32), (".quant_map", 16, torch.float32)]
+    if outer:
+        wanted += [(".nested_absmax", -(-count // outer), torch.float32), (".nested_quant_map", 256, torch.float32)]
+    made = [lines(part, (rows, columns // 2))]
+    for one, size, dtype in wanted:
+        other = part_of(name, name + one, parts)
         if other.shape != (size,) or other.dtype != dtype:
             raise misfit(name, _shapes(other.shape, (size,)))
-    rows, columns = shape
-    made = (lines(part, (rows, columns // 2)), lines(others[0], (rows, columns // group)))
-    tables = tuple(lines(other, other.shape, 0) for other in others[1:])
-    found = _Codebook((*made, *tables), shape, nearest(columns), group, outer, offset)
-    return Found(name, found, (name, state, *(name + one for one in ends)))
+        by_rows = one == ".absmax" and columns % group == 0
+        made.append(lines(other, (rows, columns // group)) if by_rows else lines(other, (size,), 0))
+    found = _Codebook(tuple(made), (rows, columns), nearest(columns), group, outer, offset)
+    return Found(name, found, (name, state, *(name + one for one, _, _ in wanted)))
 
 
 def _bitsandbytes(settings: Mapping[str, Any]) -> Method:

@@ -5,23 +5,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from engine.errors import UnsupportedModel, WeightsCorrupt, WeightsNotFinite
+from engine.errors import TenonError, UnsupportedModel, WeightsCorrupt, WeightsNotFinite
 from engine.kernels import blocks
 from engine.model.config import read_config
 from engine.model.converted import streams_as_it_is
 from engine.model.linear import PackedLinear
+from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.support.checkpoints import all_experts, save
 from tests.support.decoders import greedy, load_decoder, reference_greedy
+from tests.support.fast_cases import examples
 from tests.support.packed_models import assert_only_rounded, kinds_of, load, logits
 from tests.support.quantized_checkpoints import FORMATS, Format, Tensors, mlx, write_mlx, write_quantized
 from tests.support.streams import resident_decoder, streamed_decoder
@@ -279,3 +285,61 @@ def test_modelopts_own_file_of_settings_is_read(tmp_path: Path) -> None:
     assert kinds_of(load(tmp_path, "auto").layers[1].down) == ["Q8_0"]
     (tmp_path / "hf_quant_config.json").write_text("[]")
     assert Checkpoint(tmp_path).quantization is None
+
+
+_SETTINGS = ("quant_method", "config_groups", "weight_block_size", "format", "quant_algo", "load_in_4bit")
+_VALUES = st.recursive(st.none() | st.integers(-3, 300) | st.sampled_from(["fp8", "int", "NVFP4"]), st.lists)
+SMALL: dict[str, tuple[Tensors, str]] = {}
+
+
+def small(form: str) -> tuple[Tensors, str]:
+    """The tensors and the config of a model of one layer."""
+    if form not in SMALL:
+        with TemporaryDirectory() as folder:
+            write_quantized(Path(folder), FORMATS[form], num_hidden_layers=1, hidden_size=64, intermediate_size=64)
+            text = (Path(folder) / "config.json").read_text()
+            SMALL[form] = load_file(Path(folder) / "model.safetensors"), text
+    return SMALL[form]
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(
+    form=st.sampled_from(sorted(FORMATS)),
+    place=st.integers(0, 99),
+    change=st.sampled_from(["remove", "cut", "more", "bytes", "type", "flat", "settings"]),
+    wild=st.binary(min_size=8, max_size=8),
+    told=st.dictionaries(st.sampled_from(_SETTINGS), _VALUES),
+)
+def test_damaged_parts_get_a_sentence_or_are_read(
+    form: str, place: int, change: str, wild: bytes, told: dict[str, Any]
+) -> None:
+    tensors, text = small(form)
+    tensors, config = dict(tensors), json.loads(text)
+    names = sorted(name for name in tensors if "o_proj" in name)
+    name = names[place % len(names)]
+    one = tensors[name]
+    if change == "remove":
+        del tensors[name]
+    elif change == "cut":
+        tensors[name] = one[: len(one) // 2] if one.dim() else one[None][:0]
+    elif change == "more":
+        tensors[name] = torch.cat([one, one]) if one.dim() else torch.stack([one, one])
+    elif change == "bytes" and one.numel():
+        raw = one.clone().reshape(-1).view(torch.uint8)
+        raw[:] = torch.tensor(list(wild), dtype=torch.uint8).repeat(-(-len(raw) // 8))[: len(raw)]
+        tensors[name] = raw.view(one.dtype).view(one.shape)
+    elif change == "type":
+        tensors[name] = one.reshape(-1).view(torch.uint8)[: one.numel()].view(one.shape).clone()
+    elif change == "flat":
+        tensors[name] = one.reshape(-1)
+    elif change == "settings":
+        config["quantization_config"] |= told
+    with TemporaryDirectory() as folder:
+        save_file(tensors, Path(folder) / "model.safetensors")
+        (Path(folder) / "config.json").write_text(json.dumps(config))
+        with suppress(TenonError):
+            checkpoint = Checkpoint(Path(folder))
+            check_tensors(checkpoint, read_config(checkpoint))
+            for tensor in checkpoint.names:
+                assert checkpoint.tensor(tensor).isfinite().all()
+            load(Path(folder), "auto")
