@@ -125,7 +125,7 @@ class Checkpoint:
         gguf = find_gguf(path)
         # True if the config comes from a GGUF file's metadata, and not from config.json
         self.from_gguf = gguf is not None
-        # True if matrices are in a format of others, and become the types that are told slower than they are read
+        # True if matrices are in a format of others, or merged with an adapter, so that they are made slower than read
         self.converts = False
         # True if 1 was added to norms, as MLX does for models with gated DeltaNet, whose filters it turns
         self._norms_plus_one = False
@@ -164,6 +164,7 @@ class Checkpoint:
         self.names = frozenset(self._file_of)  # the names of all tensors
         self._adapter = adapter
         self._merged = {} if adapter is None else self._merge(adapter, path)
+        self.converts |= adapter is not None
         # Element types of the tensors, as GGUF's numbers; unreadable types are left out
         self.types = self._types()
         # The weights files by their paths

@@ -15,9 +15,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from engine.cli import main
 from engine.errors import ModelNotFound, TenonError, UnsupportedModel, WeightsNotFinite
 from engine.hub.local_import import import_model
+from engine.hub.model_folders import models_folder
 from engine.model.config import read_config
+from engine.model.converted import streams_as_it_is
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
@@ -148,6 +151,7 @@ def test_every_way_of_loading_has_the_merged_weights(folder: Path) -> None:
     torch.testing.assert_close(found, wanted, atol=1e-4, rtol=1e-4)
     plain = load_decoder(folder)
     apart = (plain.forward(TOKENS, places, plain.new_cache(64)).logits - wanted).norm()
+    assert not streams_as_it_is(config, stored_format(config))
     for format_ in (stored_format(config), weight_format("q8_0")):
         packed = Decoder(config, Resident(load_packed(checkpoint, config, format_)))
         found = packed.forward(TOKENS, places, packed.new_cache(64)).logits
@@ -163,12 +167,34 @@ def test_an_adapter_names_its_base(folder: Path) -> None:
     assert_alike(opened.checkpoint, Checkpoint(merged(folder, factors(folder), 1.5)))
 
 
+def test_the_command_line_takes_an_adapter(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed = factors(folder)
+    adapter = str(write_peft(folder.with_name("adapter"), changed, base=str(folder)))
+    options = ["--max-tokens", "8", "--temperature", "0", "--json", "--mode", "plain", "--weights", "fp32"]
+
+    def reply(*model: str) -> list[int]:
+        assert main(["ask", *model, *options, "Hello"]) == 0
+        found: list[int] = json.loads(capsys.readouterr().out)["token_ids"]
+        return found
+
+    expected = reply("--model", str(merged(folder, changed, 1.5)))
+    assert expected != reply("--model", str(folder))
+    for named in (["--model", str(folder), "--adapter", adapter], ["--adapter", adapter], ["--model", adapter]):
+        assert reply(*named) == expected
+    assert main(["plan", "--adapter", adapter, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["model"] == adapter
+
+
 def test_an_imported_adapter_finds_its_installed_base(folder: Path, tmp_path: Path) -> None:
-    models = tmp_path / "models"
+    models = models_folder()
     import_model(models, [folder], name="their-base")
     adapter = write_peft(tmp_path / "adapter", factors(folder), base="their-base")
     record = import_model(models, [adapter], name="ours")
     assert (record.kind, record.belongs_to) == ("target", ("their-base",))
+    opened = open_model("ours")
+    assert (opened.place, opened.reference, opened.changed) == (folder.resolve(), "ours", False)
+    (adapter / "adapter_model.safetensors").touch()
+    assert opened.changed
 
 
 @pytest.mark.parametrize(
