@@ -115,8 +115,12 @@ def _add_convert(actions: Any) -> None:
         description="Write a GGUF file in another type from a model in F16, BF16 or F32, safetensors or GGUF. Columns "
         "count by what they are multiplied with while the model reads a text. Ctrl+C stops; the same command goes on.",
     )
-    convert.add_argument("model", metavar="FILE_OR_MODEL", type=named, help="a folder, a GGUF file or an installed name")
-    convert.add_argument("--to", metavar="TYPE", type=named, default="q4_k_m", help=f"{', '.join(MIXTURES)} (default: %(default)s)")
+    convert.add_argument(
+        "model", metavar="FILE_OR_MODEL", type=named, help="a folder, a GGUF file or an installed name"
+    )
+    convert.add_argument(
+        "--to", metavar="TYPE", type=named, default="q4_k_m", help=f"{', '.join(MIXTURES)} (default: %(default)s)"
+    )
     convert.add_argument(
         "--out", metavar="FILE", type=path, help="the GGUF file to write (default: it becomes an installed model)"
     )

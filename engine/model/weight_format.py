@@ -153,7 +153,7 @@ def stored_format(config: ModelConfig) -> WeightFormat:
         widths = {slot.shape[1] for slot in layer_slots(config, config.layers - 1) if len(slot.shape) == 2}
         if config.quantization != type_name(MXFP4) and not any(width % 256 for width in widths):
             return weight_format("q4_k_m")
-        return stored_format(replace(config, types=_published_types(config)))
+        return stored_format(replace(config, types=published_types(config)))
     weights: Counter[int] = Counter()
     for name, shape in expected_tensors(config).items():
         if len(shape) == 2 and name in config.types:
@@ -166,7 +166,7 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     return _packed(name, runnable(kind, 0), stored=config.types)
 
 
-def _published_types(config: ModelConfig) -> TensorTypes:
+def published_types(config: ModelConfig) -> TensorTypes:
     """Return the types of a published file's tensors by name: those of gpt-oss, or of llama.cpp's Q4_K_M.
 
     gpt-oss has experts in 4 bits and the rest in 16. In rows that blocks of 256 do not fill, Q4_K_M takes blocks of 32:

@@ -38,7 +38,7 @@ from engine.model_file import OpenedModel, open_model
 from engine.placement.resident import Resident
 from engine.planning.hardware import available_memory_bytes
 from engine.quantizing.copy_file import CopyPlan, check_free, plan_copy, write_copy
-from engine.quantizing.folder import from_folder
+from engine.quantizing.folder import differences, from_folder
 from engine.quantizing.original import Original, from_gguf
 from engine.quantizing.reading import LayerByLayer, Loss, Text, loss_of, read_texts
 from engine.training.examples import requests
@@ -150,6 +150,8 @@ def convert(request: CopyRequest, progress: Progress, check: Check = lambda: Non
             raise file_trouble(error, folder) from error
         measuring, hidden, importance = _texts(request, copying, folder, progress, check)
         path = folder / f"{copying.name}{SUFFIX}"
+        if not opened.checkpoint.from_gguf:
+            _check_form(copying, folder / f"form{SUFFIX}")
         write_copy(
             copying.original, plan, importance, path, lambda done, total: progress("writing", done, total), check
         )
@@ -219,6 +221,32 @@ def _bits(kind: str) -> float:
         return 4.0
     elements, size_bytes = blocks.block_of(blocks.NAMES[kind])
     return 8 * size_bytes / elements
+
+
+def _check_form(copying: Copying, path: Path) -> None:
+    """Refuse a copy that would be read as another model; its file is tried without weights, which takes no room.
+
+    Raises:
+        UnsupportedModel: A value is lost on the way.
+    """
+    plan = copying.plan
+    try:
+        with path.open("wb") as file:
+            file.write(plan.head)
+            for tensor, place in zip(plan.tensors, plan.places, strict=True):
+                if tensor.given is not None:
+                    file.seek(place.start)
+                    file.write(tensor.given.float().contiguous().numpy().tobytes())
+            file.truncate(plan.size_bytes)
+        lost = differences(copying.opened.config, OpenedModel(str(path), path).config)
+    finally:
+        path.unlink(missing_ok=True)
+    if lost:
+        raise UnsupportedModel(
+            "A GGUF file of {name} would be read as another model ({field}), so no smaller copy of it can be written.",
+            name=_name_of(copying.opened),
+            field=lost,
+        )
 
 
 @contextmanager

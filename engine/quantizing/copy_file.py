@@ -194,8 +194,8 @@ def _quantized(tensor: NewTensor, kind: int, rows: Tensor, weights: Tensor | Non
         return blocks.quantize(kind, rows, importance=weights)
     except NotPackable as problem:
         raise UnsupportedModel(
-            "{tensor} cannot be written as {type}, because it holds numbers that are infinite, none (NaN) or too large: "
-            "check the original, or choose bf16.",
+            "{tensor} cannot be written as {type}, because it holds numbers that are infinite, none (NaN) or too "
+            "large: check the original, or choose bf16.",
             tensor=tensor.name,
             type=blocks.name_of(kind),
             details=str(problem),

@@ -52,7 +52,11 @@ def from_folder(opened: OpenedModel) -> Original:
         "general.architecture": architecture,
         "general.type": "model",
         "general.name": opened.place.name,
-        **{f"{architecture}.{key}": value for key, value in _metadata(values, config, form).items() if value is not None},
+        **{
+            f"{architecture}.{key}": value
+            for key, value in _metadata(values, config, form).items()
+            if value is not None
+        },
         **sampling_pairs(opened.generation_config),
     }
     vocabulary = vocabulary_pairs(opened.place, form, config.vocabulary_size)

@@ -21,8 +21,8 @@ _ROLES = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_t
 #: Text in which the ways of splitting differ, and which both tokenizers must see alike.
 _PROBE = (
     "Hello world, it's 12345678 o'clock!  It’S  3.14 ... (a+b)==c; \n\n\tdef f_x(y):\n    return y**2 # déjà vu\r\n"
-    "über Straße \u1e9e e\u0301 I'M WE'LL 中文字符12 日本語テキスト 한국어 русский ไทย عربي हिन्दी 🙂👍🏽 <tag> https://x.y/z?q=1 "
-    "CamelCaseWords ALLCAPS_snake ¿qué? «x» — end   "
+    "über Straße \u1e9e e\u0301 I'M WE'LL 中文字符12 日本語テキスト 한국어 русский ไทย عربي हिन्दी 🙂👍🏽 "
+    "<tag> https://x.y/z?q=1 CamelCaseWords ALLCAPS_snake ¿qué? «x» — end   "
 )
 _STRANGE = mark(
     "This model's tokenizer is of a kind that no GGUF file can hold, so no smaller copy of it can be written."
@@ -76,9 +76,7 @@ def vocabulary_pairs(place: Path, form: GgufForm, rows: int) -> dict[str, Any]:
         found |= {"model": "llama", "pre": "default", "scores": _scores(texts, merges, size)}
         found["add_space_prefix"] = '"Prepend"' in json.dumps(told.get("normalizer"))
     ids = {name: backend.token_to_id(text) for name, text in special.items()}
-    found |= {
-        f"{role}_token_id": ids[name] for name, role in _ROLES.items() if ids.get(name) is not None
-    }
+    found |= {f"{role}_token_id": ids[name] for name, role in _ROLES.items() if ids.get(name) is not None}
     sample = backend.encode("a")
     starts = bool(sample.special_tokens_mask and sample.special_tokens_mask[0])
     found["add_bos_token"] = starts and sample.ids[0] == ids.get("bos_token")
