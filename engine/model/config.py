@@ -265,7 +265,7 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[st
     if settings := settings_of(checkpoint.config):
         _refuse_quantized(settings, checkpoint.quantization)
     try:
-        config = _decoder_values(checkpoint, family)
+        config = decoder_values(checkpoint, family)
         _refuse_features(config, family)
         found = _translate(checkpoint, config, family)
         if found.parts > _MOST_PARTS:
@@ -305,7 +305,8 @@ def _refuse_quantized(settings: Mapping[str, Any], title: str | None) -> None:
         )
 
 
-def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+def decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+    """Return the values of config.json that describe the decoder, with every default; raise as `read_config`."""
     raw = checkpoint.config
     if family.text_config is None:
         return complete(raw, raw["model_type"])

@@ -37,6 +37,7 @@ the system cuts both into pieces of some hundred kB and queues these, so that mo
 
 #: Bytes read between two looks at the cancel flag; the floats of 4-bit weights are eight times as many.
 PIECE_BYTES = 4 << 20
+_MOST_AHEAD_BYTES = 256 << 20
 # Numbers that are made from the parts of a matrix at once.
 _MADE_NUMBERS = 1 << 18
 # One more than the cores, since one waits for the disk; more threads than this read no disk faster.
@@ -277,8 +278,9 @@ def read_pieces(
     ]
     largest = max((stored.row_bytes * count for stored, _, count in wanted), default=0)
     readers = min(torch.get_num_threads() + 1, _MOST_READERS)
+    most = max(2, _MOST_AHEAD_BYTES // max(1, largest))  # matrices that must be read whole may be hundreds of MB
     # Memory of its own goes back to the system at the end; aligned blocks in glibc's heap leave lasting gaps.
-    buffers = deque(PageMemory(largest).tensor(0, largest) for _ in range(min(2 * readers, len(wanted))))
+    buffers = deque(PageMemory(largest).tensor(0, largest) for _ in range(min(2 * readers, len(wanted), most)))
     ahead: deque[tuple[Piece, Tensor, Future[None]]] = deque()
 
     def read(piece: Piece) -> None:

@@ -29,7 +29,7 @@ from tests.support.checkpoints import all_experts, save
 from tests.support.decoders import greedy, load_decoder, reference_greedy
 from tests.support.fast_cases import examples
 from tests.support.packed_models import assert_only_rounded, kinds_of, load, logits
-from tests.support.quantized_checkpoints import FORMATS, Tensors, write_quantized
+from tests.support.quantized_checkpoints import FORMATS, Format, Tensors, mlx, write_mlx, write_quantized
 from tests.support.streams import resident_decoder, streamed_decoder, streamed_experts_decoder
 
 PROMPT = torch.arange(3, 43)
@@ -57,6 +57,17 @@ def test_numbers_and_text_are_those_of_the_reference(name: str, tmp_path: Path) 
     torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
     model.generation_config.eos_token_id = None
     assert greedy(decoder, PROMPT, 8) == reference_greedy(model, PROMPT.tolist(), 8)
+
+
+@pytest.mark.parametrize(("variant", "bits"), [("qwen3-moe", 4), ("qwen3", 6), ("qwen3-next", 4), ("gemma2", 8)])
+@torch.no_grad()
+def test_mlx_has_stacks_embeddings_and_routers_in_codes(variant: str, bits: int, tmp_path: Path) -> None:
+    model = write_mlx(tmp_path, variant, bits)
+    decoder = load_decoder(tmp_path)
+    ours = decoder.forward(PROMPT, torch.arange(40), decoder.new_cache(40)).logits
+    torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
+    loaded = load(tmp_path, "auto")
+    assert_only_rounded(logits(loaded, tmp_path), loaded, lambda weights: logits(weights, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -161,6 +172,99 @@ def test_a_scale_that_is_not_finite_is_refused(value: float, weights: str, tmp_p
 
     def spoil(tensors: Tensors) -> None:
         tensors[f"{DOWN}weight_scale_inv"][1, 0] = value
+
+    rewritten(tmp_path, spoil)
+    with pytest.raises(WeightsNotFinite, match=r"layers\.1\.mlp\.down_proj\.weight holds numbers that are infinite"):
+        load_decoder(tmp_path) if weights == "fp32" else load(tmp_path, weights)
+
+
+@pytest.mark.parametrize("name", ["awq", "gptq-act-order", "mlx-4"])
+def test_groups_stream_as_they_are_in_memory(name: str, tmp_path: Path) -> None:
+    write_quantized(tmp_path, FORMATS[name], num_hidden_layers=3)
+    chosen = stored_format(read_config(Checkpoint(tmp_path)))
+    found = []
+    for decoder in (resident_decoder(tmp_path, chosen), streamed_decoder(tmp_path, chosen, 1, 2)):
+        found.append(decoder.forward(PROMPT, torch.arange(40), decoder.new_cache(40)).logits)
+    decoder.source.release()
+    assert torch.equal(*found)
+
+
+@pytest.mark.parametrize("bits", [3, 5])
+def test_mlx_has_codes_in_two_bytes(bits: int, tmp_path: Path) -> None:
+    form = Format({"bits": bits, "group_size": 32}, mlx(bits, 32), "")
+    model = write_quantized(tmp_path, form)
+    assert torch.equal(Checkpoint(tmp_path).tensor(f"{DOWN}weight"), model.state_dict()[f"{DOWN}weight"])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "layout"),
+    [
+        ("awq", {"version": "gemv"}, "AWQ in the layout gemv, bits 4"),
+        ("awq", {"zero_point": False}, "zero_point False"),
+        ("awq", {"bits": 8}, "bits 8, zero_point True"),
+        ("gptq", {"checkpoint_format": "marlin"}, "GPTQ in the layout marlin"),
+        ("gptq", {"bits": 3}, "bits 3, and Tenon reads gptq, gptq_v2, bits 4, bits 8"),
+        ("mlx-4", {"mode": "nvfp4"}, "MLX in the layout nvfp4"),
+        ("mlx-4", {"bits": 7}, "affine, bits 7"),
+    ],
+)
+def test_other_layouts_are_refused(name: str, settings: dict[str, object], layout: str, tmp_path: Path) -> None:
+    form = FORMATS[name]
+    write_quantized(tmp_path, replace(form, settings={**form.settings, **settings}))
+    with pytest.raises(UnsupportedModel, match=layout):
+        Checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "value", "problem"),
+    [
+        ("awq", "qzeros", None, r"down_proj\.qzeros is missing"),
+        ("awq", "scales", torch.ones(5, 256).half(), "192 columns in 5 groups"),
+        ("awq", "qzeros", torch.ones(3, 31, dtype=torch.int32), r"\(3, 31\) and \(3, 32\)"),
+        ("gptq", "qweight", torch.ones(23, 256, dtype=torch.int32), "192 columns of 3 bits"),
+        ("gptq", "g_idx", torch.full((192,), 7, dtype=torch.int32), "group 7"),
+        ("mlx-4", "biases", torch.ones(256, 2).half(), r"\(256, 2\) and \(256, 3\)"),
+        ("mlx-4", "scales", torch.ones(256, 3, dtype=torch.int32), "do not fit together"),
+    ],
+)
+def test_parts_of_groups_that_do_not_fit_are_named(
+    name: str, end: str, value: torch.Tensor | None, problem: str, tmp_path: Path
+) -> None:
+    write_quantized(tmp_path, FORMATS[name])
+
+    def spoil(tensors: Tensors) -> None:
+        del tensors[f"{DOWN}{end}"]
+        if value is not None:
+            tensors[f"{DOWN}{end}"] = value
+
+    with pytest.raises(WeightsCorrupt, match=f"layers.1.mlp.down_proj.weight.*{problem}"):
+        Checkpoint(rewritten(tmp_path, spoil))
+
+
+def test_a_group_size_that_does_not_divide_is_refused(tmp_path: Path) -> None:
+    form = FORMATS["mlx-4"]
+    write_quantized(tmp_path, replace(form, settings={**form.settings, "group_size": 128}))
+    with pytest.raises(WeightsCorrupt, match="192 columns in 0 groups"):
+        Checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize("weights", ["auto", "fp32"])
+def test_zeros_that_contradict_the_config_are_refused(weights: str, tmp_path: Path) -> None:
+    write_quantized(tmp_path, FORMATS["gptq"])
+    rewritten(tmp_path, lambda tensors: tensors[f"{DOWN}qzeros"].add_(1))
+    with pytest.raises(WeightsCorrupt, match="zeros are not 8, as the config says"):
+        load_decoder(tmp_path) if weights == "fp32" else load(tmp_path, weights)
+
+
+@pytest.mark.parametrize(
+    ("name", "end"), [("awq", "scales"), ("gptq", "scales"), ("gptq-act-order", "scales"), ("mlx-4", "biases")]
+)
+@pytest.mark.parametrize("weights", ["auto", "fp32"])
+def test_groups_that_are_not_finite_are_refused(name: str, end: str, weights: str, tmp_path: Path) -> None:
+    write_quantized(tmp_path, FORMATS[name])
+
+    def spoil(tensors: Tensors) -> None:
+        tensors[f"{DOWN}{end}"][1, 2] = float("nan")
 
     rewritten(tmp_path, spoil)
     with pytest.raises(WeightsNotFinite, match=r"layers\.1\.mlp\.down_proj\.weight holds numbers that are infinite"):
