@@ -287,7 +287,7 @@ def read_pieces(
         stored = piece.stored
         if stored.transposed or stored.encoding is not None:
             # A few rows at a time stay in the core's cache with all that they are made by way of.
-            few = piece.count if stored.whole else max(1, _MADE_NUMBERS // stored.columns)
+            few = piece.count if stored.whole else max(1, _MADE_NUMBERS // max(1, stored.columns))
             for first in range(0, piece.count, few):
                 rows = read_rows(files, stored, piece.first + first, min(few, piece.count - first), keep_cached)
                 piece.raw[first * stored.row_bytes :][: len(rows)] = rows
