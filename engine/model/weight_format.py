@@ -24,7 +24,7 @@ MEASURED_NAMES = (*FORMAT_NAMES, "iq2_s")
 #: Name of the format of files of plain numbers, whatever their type.
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
 # Beginnings of names of formats that are in 8 bits, or become so.
-_IN_8_BITS = ("Q8", "FP8", "INT8")
+_IN_8_BITS = ("Q8", "FP", "INT8", "NF4")
 # Bits of a weight from which on a type costs as much as 8 bits, since reading it is the cost.
 _WIDE_BITS = 7
 
