@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -42,10 +43,11 @@ from engine.quantizing.folder import differences, from_folder
 from engine.quantizing.original import Original, from_gguf
 from engine.quantizing.reading import LayerByLayer, Loss, Text, loss_of, read_texts
 from engine.training.examples import requests
-from engine.training.generation import Writer
+from engine.training.generation import Turn, Writer
 
-#: Called with what is done (replies, reading, writing or measuring), how much of it, and in all.
-Progress = Callable[[str, int, int], None]
+CopyStep = Literal["replies", "reading", "writing", "measuring"]
+#: Called with what is done, how much of it, and in all.
+Progress = Callable[[CopyStep, int, int], None]
 Check = Callable[[], None]
 
 _WINDOW = 512
@@ -55,6 +57,8 @@ _LEAST_TOKENS = 64
 # Replies, and tokens of each: of these the loss is measured on about 2,000.
 _REPLIES, _REPLY_TOKENS, _COMPARED = 48, 128, 2000
 _REPLY_WINDOW = 384
+# Replies that are written at once: the cache has room for the longest of each.
+_WIDTH = 16
 # Share of the free memory that an original may take while it writes its replies.
 _ROOM = 0.7
 _STATE = "texts.safetensors"
@@ -360,12 +364,15 @@ def _own_replies(opened: OpenedModel, progress: Progress, check: Check) -> tuple
     else:
         source = LayerByLayer(checkpoint, config, lambda done, total: None, check)
     longest = min(_REPLY_WINDOW, config.context_length)
-    writer = Writer(Decoder(config, source), tokenizer.end_ids, longest, _REPLIES, check)
-    asked = (
-        [replace(turn, limit=min(turn.limit, _REPLY_TOKENS)) for turn in turns] for turns in requests(tokenizer, seed=1)
-    )
+    writer = Writer(Decoder(config, source), tokenizer.end_ids, longest, _WIDTH, check)
+
+    def asked() -> Iterator[Sequence[Turn]]:
+        for turns in requests(tokenizer, seed=1):
+            check()
+            yield [replace(turn, limit=min(turn.limit, _REPLY_TOKENS)) for turn in turns]
+
     found = []
-    for example in writer.write(asked, _REPLIES):
+    for example in writer.write(asked(), _REPLIES):
         if sum(example.learn) > 1:
             found.append(Text(example.ids, example.learn))
         progress("replies", len(found), _REPLIES)

@@ -196,7 +196,7 @@ class _Tensors:
 
             def part(chosen: slice) -> Callable[[Tensor], Tensor]:
                 def take(one: Tensor) -> Tensor:
-                    parts = one.view(delta.key_heads, sum(widths), -1).split(widths, 1)[chosen]
+                    parts = torch.split(one.view(delta.key_heads, sum(widths), -1), widths, 1)[chosen]
                     return torch.cat([own.flatten(0, 1) for own in parts])
 
                 return take
