@@ -136,12 +136,12 @@ def joined(*words: str) -> str:
 
 
 def copy_words(offer: CopyOffer) -> str:
-    """Return what a smaller copy would be: "Make a smaller copy: 4.9 GB, predicted 2.1 times as fast"."""
+    """Return what a smaller copy would be: "4.9 GB, predicted 2.1 times as fast"."""
     size = figures.size(offer.size_bytes)
     if offer.times is None:
-        return tr("Make a smaller copy: {size}, which runs here", size=size)
+        return tr("{size}, which runs here", size=size)
     times = figures.digits(offer.times, 2)
-    return tr("Make a smaller copy: {size}, predicted {times} times as fast", size=size, times=times)
+    return tr("{size}, predicted {times} times as fast", size=size, times=times)
 
 
 def copying_words(status: CopyStatus) -> str:
