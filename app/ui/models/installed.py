@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -76,17 +75,17 @@ class InstalledRow(RuledRow):
         self.bar = ShareBar(theme, tr("Reading its files"), self)
         self.copy_bar = ShareBar(theme, tr("Making a smaller copy"), self)
         self.copy_words = PlainLabel(self, kind="sub", wrap=True)
-        self.copy_words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.copy = push_button(tr("Make a smaller copy"), self, kind="row")
         self.cancel = push_button(tr("Cancel"), self, kind="row")
-        copy_line = filled(QHBoxLayout(), self.copy, (self.copy_words, 1), self.cancel, spacing=8)
+        copy_line = filled(QHBoxLayout(), self.copy, self.cancel, STRETCH, spacing=8)
         self.state = Tag(theme, self)
         self.use = push_button(tr("Chat with it"), self, kind="row")
         self.more = icon_button(theme, "ellipsis", "", self, side_px=28)
         line = filled(QHBoxLayout(), self.name, self.kind, STRETCH, spacing=8)
         words = filled(QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2)
+        for widget in (self.copy_words, self.copy_bar):
+            words.addWidget(widget)
         words.addLayout(copy_line)
-        words.addWidget(self.copy_bar)
         filled(QHBoxLayout(self), (words, 1), self.state, self.use, self.more, margins=(16, 8, 8, 8), spacing=8)
 
     def show_content(self, content: InstalledContent) -> None:
