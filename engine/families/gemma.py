@@ -63,10 +63,11 @@ _GEMMA4 = Family(
 _GEMMA4_MULTIMODAL = replace(
     _GEMMA4,
     name=mark("Gemma 4 (text part)"),
-    tensor_prefixes=("model.language_model.",),
+    tensor_prefixes=("model.language_model.", "language_model.model."),
     text_config="text_config",
     text_types=("gemma4_text",),
     ignored_prefixes=(
+        *("vision_tower.", "embed_vision.", "vision_embedder.", "audio_tower.", "embed_audio."),
         *("model.vision_tower.", "model.embed_vision.", "model.vision_embedder."),
         *("model.audio_tower.", "model.embed_audio."),
     ),

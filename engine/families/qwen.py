@@ -86,7 +86,7 @@ def _recurrent(family: Family) -> Family:
         convolution=_RECURRENT,
         windows="none",
         extra_layers=True,
-        ignored_prefixes=("model.visual.",),
+        ignored_prefixes=("model.visual.", "vision_tower."),
         stacks={f"{_CONVOLUTION}.weight": Stack((f"{_CONVOLUTION}.weight",), flat=True), **stacks},
         experts=None if experts is None else replace(experts, fused=tuple(_EXPERT + name for name in _FUSED)),
     )
@@ -94,7 +94,7 @@ def _recurrent(family: Family) -> Family:
 
 def _text_part(family: Family, name: str, kind: str) -> Family:
     """Return the family as the decoder beside an image encoder, which is left out."""
-    prefixes = ("model.language_model.", "model.")
+    prefixes = ("model.language_model.", "language_model.model.", "model.")
     return replace(family, name=name, text_config="text_config", text_types=(kind,), tensor_prefixes=prefixes)
 
 

@@ -210,7 +210,7 @@ def model_planner(
             model's.
         InvalidOption: A value is out of its range, or a draft is named twice.
     """
-    opened = open_model(options.model, find)
+    opened = open_model(options.model, find, options.adapter)
     target = target_facts(opened)
     own = report is None or this_machine
     machine = read_report() if report is None else report
