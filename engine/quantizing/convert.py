@@ -112,7 +112,16 @@ def prepare(request: CopyRequest) -> Copying:
             "This computer has no kernel library, which writes smaller copies: {reason}", reason=library.reason()
         )
     opened = open_model(request.model)
-    original = from_gguf(opened) if find_gguf(opened.place) is not None else from_folder(opened)
+    in_gguf = find_gguf(opened.place) is not None
+    if not in_gguf and opened.config.quantization is not None:
+        raise _quantized(opened, opened.config.quantization)
+    if in_gguf and opened.checkpoint.converts:
+        raise UnsupportedModel(
+            "{name} has an adapter, which a copy of a GGUF file cannot take: name the model without it, or its "
+            "safetensors.",
+            name=_name_of(opened),
+        )
+    original = from_gguf(opened) if in_gguf else from_folder(opened)
     _check_bits(opened, original, request.to)
     name = request.name or f"{_SAID_TYPE.sub('', _name_of(opened))}-{request.to.upper()}"
     if request.out is not None:
@@ -209,12 +218,16 @@ def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
             wanted=f"{wanted:.3g}",
         )
     if original.kind not in PLAIN:
-        raise UnsupportedModel(
-            "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
-            "weights are F16, BF16 or F32.",
-            name=name,
-            type=opened.config.quantization or type_name(original.kind),
-        )
+        raise _quantized(opened, opened.config.quantization or type_name(original.kind))
+
+
+def _quantized(opened: OpenedModel, kind: str) -> UnsupportedModel:
+    return UnsupportedModel(
+        "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
+        "weights are F16, BF16 or F32.",
+        name=_name_of(opened),
+        type=kind,
+    )
 
 
 def _bits(kind: str) -> float:

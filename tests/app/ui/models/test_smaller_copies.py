@@ -72,7 +72,7 @@ def test_a_copy_that_is_cancelled_leaves_nothing(visit: Visit, large: str) -> No
     visit.wait(lambda: row.cancel.isVisibleTo(row))
     row.cancel.click()
     visit.qtbot.waitUntil(lambda: not visit.workspace.model_store.copies.entries, timeout=300_000)
-    visit.wait(lambda: row.copy.isVisibleTo(row))
+    assert offered(visit, page, large).copy.isVisibleTo(row)
     assert not any((models_folder() / INCOMING).glob("copy-*/"))
     assert "Large-Q4_K_M" not in page.installed.rows
 
