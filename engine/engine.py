@@ -252,7 +252,7 @@ class Engine:
             elif isinstance(command, messages.MakePlan):
                 bare = self._bare_bytes  # set as soon as a load begins
                 held = held_bytes() - bare if bare else 0
-                opened = open_model(command.options.model)
+                opened = open_model(command.options.model, adapter=command.options.adapter)
                 plan = forecast(command.options, held)
                 self._on_event(messages.PlanMade(command.request_id, plan, read_advice(opened)))
             elif isinstance(command, messages.PredictModels):

@@ -126,6 +126,9 @@ class LoadOptions:
     """Model to run and its options. Two equal values mean that nothing has to be loaded again."""
 
     model: str = DEFAULT_MODEL  # a local folder, a GGUF file, or the name of an installed or a bundled model
+    # A LoRA adapter that is merged into the model as it loads, named like a model; empty for none. A model that is an
+    # adapter itself is merged into the model that it names
+    adapter: str = ""
     # Folders or names of what guesses tokens ahead, which vote if they are several; ``mtp`` for the layer that
     # the model comes with, ``lookup`` for what followed the same words earlier in the text, ``off`` for
     # nothing. Empty, the planner chooses

@@ -5,7 +5,7 @@
  *   NARROW_COLUMNS                    columns for which memory takes longer than arithmetic
  *   BLOCK_CLASSES                     a BLOCK_CLASS(subs, mins, bits) for each arithmetic that it tells apart
  *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
- *   run_begin(sum)                    a run, from the sums so far
+ *   run_begin(sum, bits)              a run, from the sums so far
  *   run_step(run, w, x, bits, first)  adds products of groups of four bytes
  *   run_end(sum, run, bits)           the sums with the run
  *
@@ -58,7 +58,7 @@ INLINE void block_sub(int64_t stride, const uint8_t w[][STEP_BYTES], int row, co
         for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < vectors; v++)
-                part[v][c] = run_begin(begin ? sum[v][c] : broadcast_int(start[c]));
+                part[v][c] = run_begin(begin ? sum[v][c] : broadcast_int(start[c]), bits);
         UNROLL
         for (int s = begin; s < begin + run; s++) {
             ivec weights[MOST_VECTORS];
@@ -133,7 +133,7 @@ INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][S
                         int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
                         const int vectors, const int columns, const int subs, const int mins, const int bits)
 {
-    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, whole = WHOLE_SCALES(subs, mins);
+    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, whole = WHOLE_SCALES(subs, mins, bits);
 #if SPREAD_PAIRS
     if (whole) {
         paired_group(job, term, w, scales, g, group, row, token, ahead, value, vectors, columns, bits);
@@ -187,7 +187,7 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
                        float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
                        const int subs, const int mins, const int bits, const int refined)
 {
-    const int whole = WHOLE_SCALES(subs, mins);
+    const int whole = WHOLE_SCALES(subs, mins, bits);
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int c = 0; c < columns; c++)
@@ -220,7 +220,7 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
                         const int mins, const int bits)
 {
     enum { PARTS = MOST_VECTORS / 2 };
-    const int steps = GROUP_STEPS * groups, most = WHOLE_SCALES(subs, mins) ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+    const int steps = GROUP_STEPS * groups, most = WHOLE_SCALES(subs, mins, bits) ? WHOLE_COLUMNS : BLOCK_COLUMNS;
     const int64_t blocks = (tokens + most - 1) / most;
     struct ahead ahead = {next, (size / (steps * PARTS * blocks) + 15) / 16 * 16};
     for (int part = 0; part < PARTS; part++)
@@ -245,7 +245,7 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
     const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
     if (SPREAD_WIDE(job->type->bits))
         quantize_token(job, x, token, zero, 0, 1, 0);
-    else if (SPREAD_PAIRS && WHOLE_SCALES(GROUP / job->type->sub, job->type->mins))
+    else if (SPREAD_PAIRS && WHOLE_SCALES(GROUP / job->type->sub, job->type->mins, job->type->bits))
         quantize_token(job, x, token, zero, 0, 0, 1);
     else
         quantize_token(job, x, token, zero, 0, 0, 0);
@@ -261,13 +261,92 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
 BLOCK_CLASSES
 #undef BLOCK_CLASS
 
+/* The products of a codebook type's group by one token: levels are multiplied as they are looked up, by activations with
+ * their signs. */
+INLINE void point_group(const int type, const struct job *job, int64_t term, const uint8_t *planes,
+                        const struct spread_scales *scales, int g, int64_t group, int64_t token,
+                        fvec value[][BLOCK_COLUMNS])
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const struct codebook c = CODEBOOKS[type];
+    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins, t.bits), paired = SPREAD_PAIRS && whole;
+    const int bits = c.largest > 15 ? 6 : c.signs ? 4 : 5, run = RUN_STEPS(bits, GROUP_STEPS / subs);
+    const int64_t place = place_of(job, token, group, 0);
+    const uint8_t *x = job->x + place * GROUP + term;
+    const union offset *offset = further(job->offset + place * subs, term);
+    const fvec x_scales = broadcast_float(*further(job->x_scale + place, term));
+    uint16_t index[8][PANEL_ROWS];
+    uint32_t signs[PANEL_ROWS];
+    fvec found[MOST_VECTORS];
+    spread_indexes(type, planes, index);
+    if (c.signs)
+        spread_signs(type, planes, signs);
+    UNROLL
+    for (int sub = 0; sub < subs; sub++) {
+        ivec sum[MOST_VECTORS], part[MOST_VECTORS];
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++)
+            sum[v] = paired ? broadcast4(offset + sub) : broadcast_int(c.signs || SPREAD_SIGNED(t.bits) ? 0 : offset[sub].start);
+        UNROLL
+        for (int l = sub * t.sub / c.width; l < (sub + 1) * t.sub / c.width; l++) {
+            if (!c.signs && (l == 0 || type == TENON_IQ1_M))
+                spread_shifts(type, planes, l, signs);
+            ivec plus[2], minus[2];
+            UNROLL
+            for (int i = 0; i < c.width / 4; i++) {
+                plus[i] = broadcast4(x + c.width * l + 4 * i);
+                minus[i] = subtract_bytes(broadcast_byte(0), plus[i]);
+            }
+            UNROLL
+            for (int v = 0; v < MOST_VECTORS; v++) {
+                AS_STORED(index, signs);
+                const ivec sign = load_bytes(signs + LANES * v);
+                ivec level[2];
+                point_levels(type, planes, index[0], l, LANES * v, level);
+                UNROLL
+                for (int i = 0; i < c.width / 4; i++) {
+                    const int step = l * c.width / 4 + i, of_run = step % run;
+                    const ivec signed_x = c.signs ? chosen(shift_left(sign, 7 - step), minus[i], plus[i]) : plus[i];
+                    const ivec w = c.signs ? level[i] : add_bytes(level[i], sign);
+                    if (paired) {
+                        sum[v] = run_step(sum[v], w, signed_x, bits, 0);
+                        continue;
+                    }
+                    if (of_run == 0)
+                        part[v] = run_begin(sum[v], bits);
+                    part[v] = run_step(part[v], w, signed_x, bits, of_run == 0);
+                    if (of_run == run - 1)
+                        sum[v] = run_end(sum[v], part[v], bits);
+                }
+            }
+        }
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++) {
+#if SPREAD_PAIRS
+            if (paired)
+                sum[v] = pair_products(sum[v], load_bytes(scales->scale[subs * g + sub] + LANES * v));
+#endif
+            const fvec product = to_float(sum[v]), scale = load_floats(scales->scale[subs * g + sub] + LANES * v);
+            const fvec scaled = paired ? product : multiply_floats(product, scale);
+            if (!whole)
+                value[v][0] = fused(product, multiply_floats(scale, x_scales), value[v][0]);
+            else
+                found[v] = sub ? add_floats(found[v], scaled) : scaled;
+        }
+    }
+    UNROLL
+    for (int v = 0; v < MOST_VECTORS; v++)
+        if (whole)
+            value[v][0] = fused(found[v], x_scales, value[v][0]);
+}
+
 /* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
  * line is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the
  * speed of plain reads, with every other line at 0.81 to 0.9, with all at 0.93 to 0.98). */
 INLINE void block_vectors_of(const int type, const struct job *job, int64_t panel, int64_t token, const int columns)
 {
     const struct block_type t = BLOCK_TYPES[type];
-    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins);
+    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins, t.bits);
     const uint8_t *from = job->weights + panel * job->panel_bytes;
     const int64_t chunk_bytes = t.unit_bytes * (LARGE_UNIT / t.unit);
     struct spread_scales scales;
@@ -288,11 +367,16 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
+            const int terms = 1 + has_rest(job, first + g, token, columns);
+            if (CODEBOOKS[type].width && columns == 1) {
+                for (int i = 0; i < terms; i++)
+                    point_group(type, job, i * job->rest, planes, &scales, g, first + g, token, value);
+                continue;
+            }
             if (t.bits == 8 && SPREAD_SIGNED(8) && BLOCK_FORMS[type].byte_planes)
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
             else
                 spread_group(type, planes, spread);
-            const int terms = 1 + has_rest(job, first + g, token, columns);
             for (int i = 0; i < terms; i++)
                 block_group(job, i * job->rest, bytes, &scales, g, first + g, 0, token, NULL, value, MOST_VECTORS, columns,
                             subs, t.mins, t.bits);
