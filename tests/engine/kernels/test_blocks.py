@@ -14,11 +14,13 @@ import torch
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from gguf.quants import dequantize as gguf_dequantize
 from gguf.quants import quantize as gguf_quantize
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels import blocks, library
 from engine.kernels.library import NotFinite, NotPackable, Packed
-from tests.support.fast_cases import chosen
+from tests.support.fast_cases import chosen, examples
 from tests.support.matrices import put_half, raw_matrix
 
 TYPES = list(blocks.NAMES.values())
@@ -84,6 +86,31 @@ def test_rows_equal_those_of_gguf(type: int, way: str) -> None:
     assert blocks.dequantize(type, raw[:0], 768).shape == (0, 768)
     with pytest.raises(ValueError, match="bytes are not rows"):
         blocks.dequantize(type, raw.flatten()[1:], 768)
+
+
+def bytes_of(type: int) -> st.SearchStrategy[tuple[int, bytes]]:
+    """A type and bytes of two of its blocks, or of its 64 plain numbers."""
+    elements, size = blocks.block_of(type)
+    return st.tuples(st.just(type), st.binary(min_size=(64 if elements == 1 else 2) * size))
+
+
+@needs_library
+@settings(max_examples=examples(60))
+@given(case=st.sampled_from(TYPES).flatmap(bytes_of))
+def test_any_bytes_are_what_gguf_says(case: tuple[int, bytes]) -> None:
+    type, data = case
+    columns = 64 if blocks.block_of(type)[0] == 1 else 2 * blocks.block_of(type)[0]
+    stored = blocks.row_bytes(type, columns)
+    raw = torch.tensor(list(data[: len(data) // stored * stored]), dtype=torch.uint8).view(-1, stored)
+    packed = blocks.arrange(type, raw, len(raw), columns, wild=True)
+    assert same_bits(blocks.dequantize(type, raw, columns), expected(type, raw))
+    assert same_bits(blocks.unpack(packed), expected(type, raw))
+    try:
+        blocks.arrange(type, raw, len(raw), columns)
+    except NotFinite:
+        assert not torch.isfinite(expected(type, raw)).all() or blocks.name_of(type) == "MXFP4"
+    else:
+        assert torch.isfinite(expected(type, raw)).all()
 
 
 @pytest.mark.parametrize("type", TYPES)
