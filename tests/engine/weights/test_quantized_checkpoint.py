@@ -152,17 +152,45 @@ def test_experts_stream_from_their_parts(weights: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("name", "end", "value", "problem"),
     [
-        (lambda tensors: tensors.pop(f"{DOWN}weight_scale_inv"), r"down_proj\.weight_scale is missing"),
-        (lambda tensors: tensors.update({f"{DOWN}weight_scale_inv": torch.ones(3, 2)}), r"\(256, 192\) and \(3, 2\)"),
-        (lambda tensors: tensors.update({f"{DOWN}weight_scale_inv": torch.ones(0)}), r"\(256, 192\) and \(0,\)"),
+        ("fp8-block", "weight_scale_inv", None, r"down_proj\.weight_scale is missing"),
+        ("fp8-block", "weight_scale_inv", torch.ones(3, 2), r"\(256, 192\) and \(3, 2\)"),
+        ("fp8-block", "weight_scale_inv", torch.ones(0), r"\(256, 192\) and \(0,\)"),
+        ("int4", "weight_scale", torch.ones(256, 5), r"\(256, 192\) and \(256, 5\)"),
+        ("int4", "weight_shape", None, r"weight_shape is missing"),
+        ("int4", "weight_shape", torch.tensor([256, 190]), r"\(256, 190\) and \(256, 6\)"),
+        ("int4-zeros", "weight_zero_point", torch.ones(32, 2).int(), r"\(256, 192\) and \(32, 2\)"),
+        ("int4-reordered", "weight_g_idx", torch.full((192,), 6).int(), r"a column is of the group 6"),
+        ("int8-groups", "weight_scale", torch.ones(256, 7), r"\(256, 192\) and \(256, 7\)"),
+        ("nvfp4", "weight_global_scale", None, r"weight_global_scale is missing"),
+        ("nvfp4-modelopt", "weight_scale", torch.ones(256, 11), r"\(256, 192\) and \(256, 11\)"),
+        ("nf4", "weight.absmax", None, r"weight\.absmax is missing"),
+        ("nf4", "weight.absmax", torch.ones(767), r"\(767,\) and \(768,\)"),
+        (
+            "nf4-nested",
+            "weight.quant_state.bitsandbytes__nf4",
+            torch.ones(9).byte(),
+            "nf4 cannot be read",
+        ),
+        ("int8-bitsandbytes", "SCB", torch.ones(255), r"\(256, 192\) and \(255,\)"),
     ],
 )
-def test_parts_that_do_not_fit_are_named(change: Callable[[Tensors], object], problem: str, tmp_path: Path) -> None:
-    write_quantized(tmp_path, FORMATS["fp8-block"])
-    with pytest.raises(WeightsCorrupt, match=problem):
+def test_parts_that_do_not_fit_are_named(
+    name: str, end: str, value: torch.Tensor | None, problem: str, tmp_path: Path
+) -> None:
+    write_quantized(tmp_path, FORMATS[name])
+
+    def change(tensors: Tensors) -> None:
+        tensors[DOWN + end]
+        if value is None:
+            del tensors[DOWN + end]
+        else:
+            tensors[DOWN + end] = value
+
+    with pytest.raises(WeightsCorrupt, match=problem) as refused:
         Checkpoint(rewritten(tmp_path, change))
+    assert f"The parts of {DOWN}weight do not fit together" in str(refused.value)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
