@@ -38,7 +38,7 @@ from engine.model.weight_format import stored_format
 from engine.model_file import OpenedModel, open_model
 from engine.placement.resident import Resident
 from engine.planning.hardware import available_memory_bytes
-from engine.quantizing.copy_file import CopyPlan, check_free, plan_copy, write_copy
+from engine.quantizing.copy_file import CopyPlan, check_free, no_room, plan_copy, write_copy
 from engine.quantizing.folder import differences, from_folder
 from engine.quantizing.original import Original, from_gguf
 from engine.quantizing.reading import LayerByLayer, Loss, Text, loss_of, read_texts
@@ -274,9 +274,12 @@ def _place(request: CopyRequest, copying: Copying, busy: TenonError) -> Iterator
             folder = request.out.with_name(f".{request.out.name}.part")
             request.out.parent.mkdir(parents=True, exist_ok=True)
             lock = folder.with_name(f"{folder.name}.lock")
-            with held_alone(lock, busy):
-                yield folder
-            lock.unlink(missing_ok=True)
+            try:
+                with held_alone(lock, busy):
+                    yield folder
+            finally:
+                if not folder.exists():
+                    lock.unlink(missing_ok=True)
         else:
             models = models_folder()
             name = f"copy-{copying.name}"
@@ -318,7 +321,11 @@ def _texts(
         tensors[f"hidden.{index}"] = rows.contiguous()
         tensors[f"ids.{index}"] = torch.tensor(text.ids)
         tensors[f"counts.{index}"] = torch.tensor(text.counts)
-    save_file({name: one.clone() for name, one in tensors.items()}, kept, {"of": told})
+    try:
+        save_file({name: one.clone() for name, one in tensors.items()}, kept, {"of": told})
+    except (OSError, SafetensorError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise no_room(copying.plan, folder) from error
     return measuring, hidden, importance
 
 
