@@ -78,7 +78,7 @@ def network_of(decoder: Decoder, members: int = MEMBERS, mask: Any = "ensemble")
 
 # Experts in rows or under names of their own, latents, inputs by the token: refused by name.
 _WITHOUT_TWIN = (
-    *("gemma4-inputs", "gemma4-moe", "gpt-oss"),
+    *("gemma4-inputs", "gemma4-moe", "gpt-oss", "granite-hybrid-attention"),
     *("deepseek-v2", "deepseek-v3", "glm4-moe-lite"),
 )
 _WITH_STATES = (
