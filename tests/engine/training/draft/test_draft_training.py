@@ -28,6 +28,7 @@ from engine.drafting.medusa import MedusaNetwork as EngineHeads
 from engine.drafting.schedule import FixedShape
 from engine.drafting.trees import TreeShape
 from engine.errors import InvalidOption, OutOfDisk
+from engine.kernels import library
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
@@ -218,17 +219,19 @@ def test_texts_that_are_written_together_are_those_that_are_written_alone(
     """More texts than are written at once, of two turns each, and one of them with a long request."""
     decoder = load_decoder(checkpoint_of(variant))
     if packed:
+        if library.available() is None:
+            pytest.skip(library.reason())  # torch's products of several texts round otherwise than those of one
         decoder = Decoder(decoder.config, Resident(load_packed_weights(checkpoint_of(variant))))
     samplers = [Sampler(), Sampler(temperature=0.9, top_k=40, top_p=0.95, repetition_penalty=1.1, seed=3)]
     end_ids, longest = frozenset(range(0, 384, 16)), 120
     asked = [
         [
-            Turn((300 + seed, *random_text(88 if seed == 4 else 6, seed)), samplers[seed % 2], 22),
+            Turn((320 + seed, *random_text(88 if seed == 4 else 6, seed)), samplers[seed % 2], 22),
             Turn(tuple(random_text(5, 90 + seed)), samplers[0], 9),
         ]
         for seed in range(24)
     ]
-    texts = {example.ids[0] - 300: example for example in Writer(decoder, end_ids, longest, 3).write(iter(asked))}
+    texts = {example.ids[0] - 320: example for example in Writer(decoder, end_ids, longest, 3).write(iter(asked))}
     assert len(texts) == len(asked)
     assert len({sum(example.learn) for example in texts.values()}) > 3
     sequence = TokenSequence(Target(decoder), 160)
