@@ -19,7 +19,8 @@ from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed, r
 
 NAMES = {
     **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},
-    **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "MXFP4": 39},
+    **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "TQ1_0": 34, "TQ2_0": 35, "MXFP4": 39},
+    **{"NVFP4": 40, "Q1_0": 41, "Q2_0": 42, "PQ2_0": 142, "PTQ1_0": 143},  # the last two are PrismML's
 }
 """The types by name."""
 QUANTIZABLE = ("F16", "Q4_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
@@ -43,6 +44,7 @@ class _Form:
     scales: int = 0  # bytes of finer scales as arranged
     zero: int = 0  # number that is subtracted from an element
     table: tuple[int, ...] = ()  # values of an element's bits, in the place of numbers
+    trits: bool = False  # True if bytes hold digits to base three (csrc/tenon.h), which count as its scales here
 
     @property
     def unit_bytes(self) -> int:
@@ -67,7 +69,14 @@ _FORMS = {
     14: _Form(256, 210, ((4, 0, 64), (2, 128, 32)), (208,), 16, zero=32),
     20: _Form(32, 18, ((4, 2, 16),), table=_IQ4),
     23: _Form(256, 136, ((4, 8, 16),), (0,), 8, table=_IQ4),
+    34: _Form(256, 54, (), (52,), 52, zero=1, trits=True),
+    35: _Form(256, 66, ((2, 0, 32),), (64,), zero=1),
     39: _Form(32, 17, ((4, 1, 16),), (), 1, table=_MXFP4),
+    40: _Form(64, 36, ((4, 4, 8),), (), 4, table=_MXFP4),
+    41: _Form(128, 18, ((1, 2, 1),), table=(-1, 1)),
+    42: _Form(64, 18, ((2, 2, 1),), zero=1),
+    142: _Form(128, 34, ((2, 2, 1),), zero=1),
+    143: _Form(128, 28, (), (26,), 26, zero=1, trits=True),
 }
 
 
@@ -277,8 +286,9 @@ def _bytes_of_scales(type: int, blocks: Tensor) -> Tensor:
             for part, bits in ((spread, 4), (high, 2))
         )
         return (low & 15 | (high & 3) << 4) - 32
-    at = {10: 0, 14: 192, 39: 0}.get(type, 0)
-    return blocks[..., at : at + _FORMS[type].scales]
+    at = 192 if type == 14 else 0
+    found = blocks[..., at : at + _FORMS[type].scales]
+    return torch.where(found == 0x7F, 0, found & 0x7F) if type == 40 else found
 
 
 def _arrange(packed: Packed, lines: Tensor) -> None:
@@ -303,9 +313,10 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         planes.append(((steps.transpose(-3, -2) if bits == 4 else steps) << shifts).sum(-2, dtype=torch.uint8))
     halves = [blocks[..., at : at + 2] for at in form.halves]
     begin, data = 0, packed.data.view(panels, units, -1)
+    fine, whole = _bytes_of_scales(packed.type, blocks), form.scales // 4 * 4
     for part in (
-        torch.cat(planes, -2).flatten(2, 3),
-        _bytes_of_scales(packed.type, blocks)[..., None],
+        torch.cat(planes, -2).flatten(2, 3) if planes else fine[..., :whole].unflatten(-1, (-1, 4)),
+        fine[..., None] if planes else fine[..., None, whole:],
         torch.stack(halves, -2) if halves else blocks[..., :0, None],
     ):
         padded = functional.pad(part, (0, 0, 0, 0, 0, 0, 0, padding))
@@ -322,6 +333,8 @@ def _finite(type: int, lines: Tensor) -> bool:
     blocks = lines.view(len(lines), -1, form.size)
     if type == 39:  # a power of two, or 255 for a NaN
         return bool((blocks[..., 0] != 255).all())
+    if type == 40:
+        return bool((blocks[..., :4] & 0x7F != 0x7F).all())
     halves = (blocks[..., at : at + 2].contiguous().view(torch.float16) for at in form.halves)
     return all(bool(half.isfinite().all()) for half in halves)
 
@@ -354,7 +367,7 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     halves = parts[2].contiguous().view(torch.float16).float()
     coarse = halves.view(number, units, len(form.halves), PANEL_ROWS).permute(0, 3, 1, 2)
 
-    codes = torch.zeros((), dtype=torch.uint8, device=panels.device)
+    codes = _trits(form, parts[1]) if form.trits else torch.zeros((), dtype=torch.uint8, device=panels.device)
     begin = below = 0
     for bits, _, _ in form.fields:
         part = planes[..., begin : begin + bits, None, :] >> _shifts(bits, panels) & (1 << bits) - 1
@@ -367,10 +380,25 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     else:
         values = codes.float() - form.zero
 
-    scale, offset = _scales(packed.type, fine, coarse)
+    scale, offset = _scales(packed.type, fine[..., :0] if form.trits else fine, coarse)
     values = values.reshape(number, PANEL_ROWS, units, scale.shape[-1], -1) * scale[..., None]
     values = values if offset is None else values + offset[..., None]
     return values.view(number * PANEL_ROWS, packed.columns)[:count]
+
+
+def _trits(form: _Form, panels: Tensor) -> Tensor:
+    """Return elements (panels, rows, units, elements) from the planes that hold them as digits to base three."""
+    whole, last = form.scales // 4 * 4, form.elements // 64
+    counts = (form.elements // 8, form.elements // 16, last)
+    planes, rest = panels.split([whole * PANEL_ROWS, (form.scales - whole) * PANEL_ROWS], -1)
+    stored = (planes.unflatten(-1, (-1, PANEL_ROWS, 4)), rest.unflatten(-1, (-1, PANEL_ROWS, max(1, form.scales - whole))))
+    lines = torch.cat([part.permute(0, 3, 1, 2, 4).flatten(3) for part in stored], -1)
+    found = []
+    for digits, count in zip(lines.split(counts, -1), (5, 5, 4), strict=True):
+        for _ in range(count):
+            found.append((digits.int() * 3 >> 8).to(torch.uint8))
+            digits = digits * 3
+    return torch.cat(found, -1)
 
 
 def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -380,6 +408,8 @@ def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | N
         bits = torch.where(exponent < 2, 0x00200000 << exponent.clamp(max=1), exponent - 1 << 23)
         return bits.view(torch.float32), None
     d, minimum = coarse[..., :1], coarse[..., 1:]
+    if type == 40:  # four bits of exponent and three of mantissa, halved
+        return (fine.to(torch.int16) << 7).view(torch.float16).float() * 128, None
     if type in (3, 7):
         return d, minimum
     if type == 10:

@@ -133,7 +133,7 @@ INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][S
                         int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
                         const int vectors, const int columns, const int subs, const int mins, const int bits)
 {
-    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, whole = WHOLE_SCALES(subs, mins);
+    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, whole = WHOLE_SCALES(subs, mins, bits);
 #if SPREAD_PAIRS
     if (whole) {
         paired_group(job, term, w, scales, g, group, row, token, ahead, value, vectors, columns, bits);
@@ -187,7 +187,7 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
                        float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
                        const int subs, const int mins, const int bits, const int refined)
 {
-    const int whole = WHOLE_SCALES(subs, mins);
+    const int whole = WHOLE_SCALES(subs, mins, bits);
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int c = 0; c < columns; c++)
@@ -220,7 +220,7 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
                         const int mins, const int bits)
 {
     enum { PARTS = MOST_VECTORS / 2 };
-    const int steps = GROUP_STEPS * groups, most = WHOLE_SCALES(subs, mins) ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+    const int steps = GROUP_STEPS * groups, most = WHOLE_SCALES(subs, mins, bits) ? WHOLE_COLUMNS : BLOCK_COLUMNS;
     const int64_t blocks = (tokens + most - 1) / most;
     struct ahead ahead = {next, (size / (steps * PARTS * blocks) + 15) / 16 * 16};
     for (int part = 0; part < PARTS; part++)
@@ -245,7 +245,7 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
     const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
     if (SPREAD_WIDE(job->type->bits))
         quantize_token(job, x, token, zero, 0, 1, 0);
-    else if (SPREAD_PAIRS && WHOLE_SCALES(GROUP / job->type->sub, job->type->mins))
+    else if (SPREAD_PAIRS && WHOLE_SCALES(GROUP / job->type->sub, job->type->mins, job->type->bits))
         quantize_token(job, x, token, zero, 0, 0, 1);
     else
         quantize_token(job, x, token, zero, 0, 0, 0);
@@ -261,13 +261,15 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
 BLOCK_CLASSES
 #undef BLOCK_CLASS
 
+#include "block_direct.h"
+
 /* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
  * line is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the
  * speed of plain reads, with every other line at 0.81 to 0.9, with all at 0.93 to 0.98). */
 INLINE void block_vectors_of(const int type, const struct job *job, int64_t panel, int64_t token, const int columns)
 {
     const struct block_type t = BLOCK_TYPES[type];
-    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins);
+    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins, t.bits);
     const uint8_t *from = job->weights + panel * job->panel_bytes;
     const int64_t chunk_bytes = t.unit_bytes * (LARGE_UNIT / t.unit);
     struct spread_scales scales;
@@ -280,10 +282,14 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
     expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
+        if (IS_DIRECT(type)) {
+            direct_chunk(type, job, from, first, groups, token, value, columns);
+            continue;
+        }
         spread_scales(type, from, groups, &scales);
         for (int g = 0; g < groups; g++) {
             uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
-            const uint8_t *planes = from + g * group_stride(type);
+            const uint8_t *planes = from + group_place(type, g);
             const uint8_t *ahead = from + VECTOR_AHEAD + g * (chunk_bytes / CHUNK_GROUPS);  /* a chunk's scales too */
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)

@@ -20,6 +20,13 @@ static const struct block_type BLOCK_TYPES[TENON_TYPES] = {
     [TENON_IQ4_NL] = {TENON_IQ4_NL, GROUP, 4 * 128 + 64, 32, 0, 128, 8},
     [TENON_IQ4_XS] = {TENON_IQ4_XS, LARGE_UNIT, 8 * 4 * 128 + 256 + 64, 32, 0, 128, 8},
     [TENON_MXFP4] = {TENON_MXFP4, GROUP, 4 * 128 + 32, 32, 0, 12, 5},
+    [TENON_NVFP4] = {TENON_NVFP4, 2 * GROUP, 2 * 4 * 128 + 128, 16, 0, 12, 5},
+    [TENON_Q1_0] = {TENON_Q1_0, 4 * GROUP, 4 * 128 + 64, 32, 0, 1, 2},     /* 0 or 2, less 1 */
+    [TENON_Q2_0] = {TENON_Q2_0, 2 * GROUP, 2 * 2 * 128 + 64, 32, 0, 1, 2},
+    [TENON_PQ2_0] = {TENON_PQ2_0, 4 * GROUP, 4 * 2 * 128 + 64, 32, 0, 1, 2},
+    [TENON_TQ2_0] = {TENON_TQ2_0, LARGE_UNIT, 8 * 2 * 128 + 64, 32, 0, 1, 2},
+    [TENON_PTQ1_0] = {TENON_PTQ1_0, 4 * GROUP, 6 * 128 + 64 + 64, 32, 0, 1, 2},
+    [TENON_TQ1_0] = {TENON_TQ1_0, LARGE_UNIT, 13 * 128 + 64, 32, 0, 1, 2},
 };
 
 #endif

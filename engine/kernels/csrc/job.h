@@ -20,7 +20,7 @@ enum {
  * `zero` less than its unsigned form. */
 struct block_type {
     int32_t type;               /* GGML's number */
-    int32_t unit;               /* inner elements of a unit of the arranged layout: GROUP or LARGE_UNIT */
+    int32_t unit;               /* inner elements of a unit of the arranged layout: GROUP to LARGE_UNIT */
     int32_t unit_bytes;         /* of a panel's unit */
     int32_t sub;                /* GROUP or GROUP / 2 */
     int32_t mins;               /* whether there is a min */

@@ -39,6 +39,14 @@ INLINE ivec lookup(ivec table, ivec at)
     return out;
 }
 
+/* The lower bytes of 16-bit lanes times the lanes of `by`, which are below 128. */
+INLINE ivec multiply_low_bytes(ivec v, ivec by) { return (ivec)(((pairs)v & 255) * (pairs)by); }
+/* 16 bits of each row, twice. */
+INLINE ivec load_pairs(const uint8_t *p)
+{
+    return (ivec){p[0], p[1], p[0], p[1], p[2], p[3], p[2], p[3], p[4], p[5], p[4], p[5], p[6], p[7], p[6], p[7]};
+}
+
 INLINE fvec float_zero(void) { return (fvec){0}; }
 INLINE fvec to_float(ivec v) { return __builtin_convertvector((ints)v, fvec); }
 INLINE fvec load_floats(const float *p) { fvec v; memcpy(&v, p, sizeof v); return v; }
