@@ -11,19 +11,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-from gguf.quants import dequantize
+import torch
 
-from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.errors import WeightsCorrupt
 from engine.families import GGUF, SUPPORTED
 from engine.families.family import NETWORK, Family, GgufForm
+from engine.files import open_file
 from engine.gguf.config import architecture_of, read_gguf_config
 from engine.gguf.files import gguf_name
-from engine.gguf.header import QUANTIZED, GgufHeader, quantization, read_header
+from engine.gguf.header import GgufHeader, quantization, read_header
 from engine.gguf.parts import all_parts, check_text_model
-from engine.gguf.stored_tensor import PLAIN, StoredTensor
+from engine.gguf.rotations import read_factors, read_rotations
+from engine.gguf.stored_tensor import PLAIN, StoredTensor, not_finite
+from engine.kernels.library import Rotation
 
 _OUTER = {
     "token_embd": "model.embed_tokens",
@@ -167,9 +170,18 @@ class GgufFile:
     Args:
         header: Header of the file.
         sources: Origins of its tensors, by the names that they are asked for by.
+        rotations: Rotations of tensors, by their names in the file.
+        factors: Factors of tensors, one or one for each part of a stack, by their names in the file.
     """
 
-    def __init__(self, header: GgufHeader, sources: Mapping[str, Source]) -> None:
+    def __init__(
+        self,
+        header: GgufHeader,
+        sources: Mapping[str, Source],
+        rotations: Mapping[str, Rotation] = MappingProxyType({}),
+        factors: Mapping[str, list[float]] = MappingProxyType({}),
+    ) -> None:
+        self._rotations, self._factors = rotations, factors
         self.path: Path = header.path
         self.size_bytes = header.size_bytes
         self._header = header
@@ -181,24 +193,22 @@ class GgufFile:
         return tuple(self._sources)
 
     def stored(self, name: str) -> StoredTensor:
-        """Return the place of a tensor.
+        """Return the place of a tensor, whatever its type.
 
         Raises:
-            UnsupportedModel: The tensor's type is not one that is read.
+            WeightsNotFinite: Its factor is a NaN or an infinity.
         """
         source = self._sources[name]
         info = self._header.tensors[source.name]
-        if info.kind not in PLAIN and info.kind not in QUANTIZED:
-            raise UnsupportedModel(
-                "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
-                "quantization of this model, such as Q4_K_M or Q8_0.",
-                name=name,
-                kind=info.kind.name,
-            )
         each = info.size_bytes // max(1, source.parts)
         start = info.start + source.part * each
         found = StoredTensor(info.name, self.path, start, each, int(info.kind), self.shape(name))
-        return replace(found, heads=source.heads, offset=source.offset)
+        factors = self._factors.get(info.name)
+        factor = factors and (factors * max(1, source.parts) if len(factors) == 1 else factors)[source.part]
+        if factor and not math.isfinite(factor):
+            raise not_finite(found)
+        rotation = self._rotations.get(info.name)
+        return replace(found, heads=source.heads, offset=source.offset, rotation=rotation, factor=factor)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor, whatever its type."""
@@ -256,22 +266,24 @@ def read_gguf(path: Path, head: bool = False) -> GgufModel:
     else:
         config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
         heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
-    files = tuple(
-        GgufFile(
-            header,
-            sources({name: tensor.shape for name, tensor in header.tensors.items()}, architecture, heads, kv_heads),
-        )
-        for header in headers
-    )
+    rotations = read_rotations(metadata, shapes)
+    kinds = {name: tensor.kind for header in headers for name, tensor in header.tensors.items()}
+    factors, beside = read_factors(kinds, lambda name: _floats(headers, name))
+    files = []
+    for header in headers:
+        own = {name: tensor.shape for name, tensor in header.tensors.items() if name not in beside}
+        files.append(GgufFile(header, sources(own, architecture, heads, kv_heads), rotations, factors))
     text_alone = any(name.startswith(TOWERS) for name in shapes)
-    return GgufModel(config, files, quantization(headers), text_alone)
+    return GgufModel(config, tuple(files), quantization(headers), text_alone)
 
 
 def _floats(headers: list[GgufHeader], name: str) -> list[float]:
     """Return the numbers of a small tensor."""
     header = next(header for header in headers if name in header.tensors)
     tensor = header.tensors[name]
-    if math.prod(tensor.shape) > _MOST_FREQUENCIES:
-        raise ValueError(f"{name} has the shape {tensor.shape}")
-    raw = np.fromfile(header.path, np.uint8, tensor.size_bytes, offset=tensor.start)
-    return [float(value) for value in dequantize(raw, tensor.kind).ravel()]
+    if math.prod(tensor.shape) > _MOST_FREQUENCIES or tensor.kind not in PLAIN:
+        raise ValueError(f"{name} is {tensor.kind.name} of the shape {tensor.shape}")
+    with open_file(header.path) as file:
+        file.seek(tensor.start)
+        raw = bytearray(file.read(tensor.size_bytes))
+    return torch.frombuffer(raw, dtype=PLAIN[tensor.kind]).tolist()

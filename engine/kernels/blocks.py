@@ -14,16 +14,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.kernels import library
-from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed, round_up
+from engine.kernels import codebooks, library
+from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed, Rotation, round_up
 
 NAMES = {
     **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},
-    **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "TQ1_0": 34, "TQ2_0": 35, "MXFP4": 39},
-    **{"NVFP4": 40, "Q1_0": 41, "Q2_0": 42, "PQ2_0": 142, "PTQ1_0": 143},  # the last two are PrismML's
+    **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "MXFP4": 39},
+    **{"IQ2_XXS": 16, "IQ2_XS": 17, "IQ3_XXS": 18, "IQ1_S": 19, "IQ3_S": 21, "IQ2_S": 22, "IQ1_M": 29},
+    **{"TQ1_0": 34, "TQ2_0": 35, "NVFP4": 40, "Q1_0": 41, "Q2_0": 42},
+    **{"PQ2_0": 142, "PTQ1_0": 143},  # PrismML's
 }
 """The types by name."""
-QUANTIZABLE = ("F16", "Q4_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
+QUANTIZABLE = tuple(name for name, type in NAMES.items() if type < 15 or name in ("IQ4_NL", "IQ4_XS", "BF16"))
 """Types that `quantize` writes."""
 
 _NOT_FINITE = 3  # TENON_NOT_FINITE
@@ -77,6 +79,10 @@ _FORMS = {
     42: _Form(64, 18, ((2, 2, 1),), zero=1),
     142: _Form(128, 34, ((2, 2, 1),), zero=1),
     143: _Form(128, 28, (), (26,), 26, zero=1, trits=True),
+    **{
+        type: _Form(256, size, scales=size - 2)
+        for type, size in {16: 66, 17: 74, 18: 98, 19: 50, 21: 110, 22: 82, 29: 56}.items()
+    },
 }
 
 
@@ -222,6 +228,13 @@ def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
     return out
 
 
+def plain_rows(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
+    """Return what `unpack` does without the matrix's rotation, and times its factor."""
+    found = unpack(packed, start, stop)
+    found = found if packed.rotation is None else turned_back(packed.rotation, found)
+    return found if packed.factor is None else found * packed.factor
+
+
 def matmul(
     packed: Packed,
     x: Tensor,
@@ -256,7 +269,10 @@ def matmul(
         raise ValueError(f"the bias must be float32 ({rows},), not {bias.dtype} {tuple(bias.shape)}")
     functions = library.loaded()
     if functions is None:
-        return functional.linear(x, unpack(packed), bias)
+        x = x if packed.rotation is None else rotated(packed.rotation, x)
+        found = functional.linear(x, unpack(packed))
+        found = found if packed.factor is None else found * packed.factor
+        return found if bias is None else found + bias
     x = x.contiguous()
     bias = None if bias is None else bias.contiguous()
     matrix = library.Matrix.of(packed, bias, refined_above)
@@ -264,6 +280,32 @@ def matmul(
     if functions.tenon_matmul(matrix, x.data_ptr(), len(x), out.data_ptr(), threads or torch.get_num_threads()):
         raise MemoryError("no memory for the activations of a matrix product")
     return out
+
+
+def _mixed(rows: Tensor, width: int) -> Tensor:
+    """Return rows (n, k) float32 whose blocks of a width are multiplied with the Walsh-Hadamard matrix."""
+    found, functions = rows.clone(memory_format=torch.contiguous_format), library.loaded()
+    if functions is not None and rows.device.type == "cpu":
+        functions.tenon_hadamard(found.data_ptr(), found.numel(), width)
+        return found
+    apart = 1
+    while apart < width:
+        left, right = found.view(-1, 2, apart).unbind(1)
+        found = torch.stack((left + right, left - right), 1)
+        apart *= 2
+    return found.view(rows.shape)
+
+
+def rotated(rotation: Rotation, rows: Tensor) -> Tensor:
+    """Return the rows that a rotated matrix multiplies, (n, k) float32."""
+    moved = rows if rotation.order is None else rows[:, rotation.order.long()]
+    return _mixed(moved * rotation.signs, rotation.width)
+
+
+def turned_back(rotation: Rotation, rows: Tensor) -> Tensor:
+    """Return rows (n, k) float32 of a matrix of the same products without a rotation, from rows of the rotated one."""
+    found = _mixed(rows, rotation.width) * rotation.signs
+    return found if rotation.order is None else torch.empty_like(found).index_copy_(1, rotation.order.long(), found)
 
 
 def _shifts(bits: int, like: Tensor) -> Tensor:
@@ -311,14 +353,18 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         shape = (2, 4, 4) if bits == 4 else (bits, 8 // bits, 4)
         steps = codes.view(packed.rows, units, groups, *shape)
         planes.append(((steps.transpose(-3, -2) if bits == 4 else steps) << shifts).sum(-2, dtype=torch.uint8))
-    halves = [blocks[..., at : at + 2] for at in form.halves]
+    if packed.type in codebooks.TYPES:
+        parts = codebooks.arranged(packed.type, blocks)
+    else:
+        halves = [blocks[..., at : at + 2] for at in form.halves]
+        fine, whole = _bytes_of_scales(packed.type, blocks), form.scales // 4 * 4
+        parts = [
+            torch.cat(planes, -2).flatten(2, 3) if planes else fine[..., :whole].unflatten(-1, (-1, 4)),
+            fine[..., None] if planes else fine[..., None, whole:],
+            torch.stack(halves, -2) if halves else blocks[..., :0, None],
+        ]
     begin, data = 0, packed.data.view(panels, units, -1)
-    fine, whole = _bytes_of_scales(packed.type, blocks), form.scales // 4 * 4
-    for part in (
-        torch.cat(planes, -2).flatten(2, 3) if planes else fine[..., :whole].unflatten(-1, (-1, 4)),
-        fine[..., None] if planes else fine[..., None, whole:],
-        torch.stack(halves, -2) if halves else blocks[..., :0, None],
-    ):
+    for part in parts:
         padded = functional.pad(part, (0, 0, 0, 0, 0, 0, 0, padding))
         laid = padded.view(panels, PANEL_ROWS, *part.shape[1:]).permute(0, 2, 3, 1, 4).flatten(2)
         data[..., begin : begin + laid.shape[-1]] = laid
@@ -335,8 +381,11 @@ def _finite(type: int, lines: Tensor) -> bool:
         return bool((blocks[..., 0] != 255).all())
     if type == 40:
         return bool((blocks[..., :4] & 0x7F != 0x7F).all())
-    halves = (blocks[..., at : at + 2].contiguous().view(torch.float16) for at in form.halves)
-    return all(bool(half.isfinite().all()) for half in halves)
+    if type in codebooks.TYPES:
+        halves = [codebooks.halves(type, blocks)]
+    else:
+        halves = [blocks[..., at : at + 2] for at in form.halves]
+    return all(bool(half.contiguous().view(torch.float16).isfinite().all()) for half in halves)
 
 
 def dequantize_into(type: int, raw: Tensor, rows: Tensor) -> None:
@@ -359,6 +408,8 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
         values = panels.view(_PLAIN[packed.type]).view(number, -1, PANEL_ROWS, pairs).transpose(1, 2)
         return values.reshape(number * PANEL_ROWS, -1)[:count, : packed.columns].float()
     units, groups = packed.columns // form.elements, form.elements // 32
+    if packed.type in codebooks.TYPES:
+        return codebooks.unpacked(packed.type, panels.view(number, units, -1))[:count]
     all_planes = sum(bits for bits, _, _ in form.fields)
     sizes = [groups * all_planes * 4, form.scales, 2 * len(form.halves)]
     parts = torch.split(panels.view(number, units, -1), [size * PANEL_ROWS for size in sizes], -1)
@@ -419,13 +470,14 @@ def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | N
     return (d * fine.view(torch.int8).float() if fine.shape[-1] else d), None
 
 
-def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
+def quantize(type: int, x: Tensor, threads: int | None = None, importance: Tensor | None = None) -> Tensor:
     """Quantize a matrix.
 
     Args:
         type: One of `QUANTIZABLE`.
         x: (n, k) float32.
         threads: Number of threads that share the work; torch's by default.
+        importance: (k,) float32 above 0, factors of the squared errors in each column; None for all alike.
 
     Returns:
         (n, `row_bytes`) uint8, as a file has it.
@@ -434,13 +486,17 @@ def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
         ValueError: A shape or a type does not fit.
         NotPackable: The matrix has a NaN, an infinity, or a number too large for the type; or there is no library.
     """
-    if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2:
+    fits = importance is None or (importance.dtype == torch.float32 and importance.shape == x.shape[1:])
+    if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2 or not fits:
         raise ValueError(f"{x.dtype} {tuple(x.shape)} cannot be quantized to {name_of(type)}")
     out = torch.empty(len(x), row_bytes(type, x.shape[1]), dtype=torch.uint8)
     functions = library.loaded()
     if functions is None:
         raise NotPackable(library.reason())
     x = x.contiguous()
-    if functions.tenon_quantize(type, x.data_ptr(), *x.shape, out.data_ptr(), threads or torch.get_num_threads()):
+    importance = None if importance is None else importance.contiguous()
+    weights = None if importance is None else importance.data_ptr()
+    team = threads or torch.get_num_threads()
+    if functions.tenon_quantize(type, x.data_ptr(), weights, *x.shape, out.data_ptr(), team):
         raise NotPackable(f"it holds a NaN, an infinity, or what is too large for {name_of(type)}")
     return out

@@ -117,7 +117,7 @@ class ExpertRoom:
             if has
         }
         self._on_disk = {
-            layer: [DiskPlace.of([source.stored(slot.name) for slot in slots]) for slots in experts]
+            layer: [DiskPlace.of(source, slots, weight_format) for slots in experts]
             for layer, experts in self._slots.items()
         }
         sizes = {
@@ -238,7 +238,7 @@ class ExpertRoom:
         slots, place = self._slots[layer][one.expert], self._on_disk[layer][one.expert]
         room = self._room(slots, one.places, one.start)
         for slot in slots:
-            room.put(slot, place.piece(self._source.stored(slot.name), memory))
+            room.put(slot, place.piece(slot.name, memory))
         self._moved[layer].append(one.expert)
         experts = self._experts[layer]
         for linear, field in ((experts.gate_up[one.expert], "gate_up"), (experts.down[one.expert], "down")):
@@ -246,7 +246,7 @@ class ExpertRoom:
             _point(linear, [room.packed[slot.name] for slot in own if room.packed], room.fields, own[0].field)
 
     def _room(self, slots: Sequence[Slot], places: Places, start: int = 0) -> MatrixRoom:
-        return MatrixRoom.of(slots, places.memory, self._format, self._refused, start)
+        return MatrixRoom.of(slots, places.memory, self._format, self._refused, self._source, start)
 
 
 def _point(linear: LinearMap, packed: Sequence[Packed], fields: Mapping[str, Tensor], field: str) -> None:

@@ -80,8 +80,8 @@ class Profile:
 
     @property
     def known(self) -> bool:
-        """True if anything was measured."""
-        return bool(self.forwards)
+        """True if any reply was measured, on a busy machine too."""
+        return bool(self.forwards or self.spoken)
 
     def knows_draft(self, digest: str) -> bool:
         """Return whether a draft has drafted alone in any mode."""

@@ -281,14 +281,11 @@ def read_pieces(
 
     def read(piece: Piece) -> None:
         stored = piece.stored
-        if stored.whole:
-            parts = torch.split(piece.raw, [size for _, _, size in stored.ranges])
-            for part, (path, start, _) in zip(parts, stored.ranges, strict=True):
-                files[path].read([(start, part.numpy().data)], stored.name, keep_cached)
-            piece.raw.copy_(stored.rows_of(parts))
+        if stored.transposed or stored.encoding is not None:
+            piece.raw.copy_(read_rows(files, stored, piece.first, piece.count, keep_cached))
         else:
-            place = stored.start + piece.first * stored.row_bytes
-            files[stored.path].read([(place, piece.raw.numpy().data)], stored.name, keep_cached)
+            ((path, start, _),) = stored.ranges(piece.first, piece.count)
+            files[path].read([(start, piece.raw.numpy().data)], stored.name, keep_cached)
         each(piece)
 
     def begin(stored: StoredTensor, first: int, count: int) -> None:
@@ -314,6 +311,17 @@ def read_pieces(
                 break
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def read_rows(
+    files: Mapping[Path, WatchedFile], stored: StoredTensor, first: int, count: int, keep_cached: bool = True
+) -> Tensor:
+    """Return the bytes of some rows of a tensor; files and errors as in `read_pieces`."""
+    raw = []
+    for path, start, size in stored.ranges(first, count):
+        raw.append(torch.empty(size, dtype=torch.uint8))
+        files[path].read([(start, raw[-1].numpy().data)], stored.name, keep_cached)
+    return stored.rows_of(raw, first, count)
 
 
 def _step(stored: StoredTensor, row_multiple: int) -> int:

@@ -24,13 +24,14 @@ INLINE ivec byte_pairs(const uint8_t *at)
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
 #define BLOCK_CLASSES                                                                            \
-    BLOCK_CLASS(1, 0, 4) BLOCK_CLASS(1, 0, 5) BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 4)          \
-    BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 5) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 1, 2)
+    BLOCK_CLASS(1, 0, 4) BLOCK_CLASS(1, 0, 5) BLOCK_CLASS(1, 0, 7) BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 4)          \
+    BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 4) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 0, 7)         \
+    BLOCK_CLASS(2, 1, 2)
 #define BF16_COLUMNS 4
 
 /* As many steps as 16 bits hold, where they are summed there: a step adds two products of at most 127 * (2^bits - 1). */
 #define RUN_STEPS(bits, steps) \
-    ((bits) == 8 ? (steps) : (bits) == 6 ? 2 : (bits) == 5 || (steps) == 4 ? 4 : 8)
+    ((bits) == 8 ? (steps) : (bits) == 7 ? 1 : (bits) == 6 ? 2 : (bits) == 5 || (steps) == 4 ? 4 : 8)
 
 /* sum + product, with the product in a register of its own no longer than it takes: left to order them itself, GCC
  * makes a step's products first and runs out of registers. */

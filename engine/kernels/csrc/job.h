@@ -45,6 +45,7 @@ struct job {
     float refined_above;        /* see tenon.h; INFINITY: there is no rest */
     uint8_t *refined;           /* (m, groups): whether there is a rest that is not zeros */
     const float *bias;          /* (n) or NULL */
+    float factor;               /* of all outputs */
     float *out;                 /* (m, n), rows out_stride apart */
     int64_t out_stride;
     int64_t m, n;

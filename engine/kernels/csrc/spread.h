@@ -10,10 +10,12 @@
 
 #include "block_types.h"
 #include "blocks.h"
+#include "codebooks.h"
 
 /* Whether a type has two scales to a group that are small integers, times a float of the chunk: a group's sum of products
- * times them is exact, as an integer and as a float. NVFP4's, of 5 bits, are not. */
-#define WHOLE_SCALES(subs, mins, bits) ((subs) == 2 && !(mins) && (bits) != 5)
+ * times them is exact, as an integer and as a float. NVFP4's, of integers that count as 4 bits, are not small; and sums of
+ * integers of 7 bits would not fit 16 bits as others do. */
+#define WHOLE_SCALES(subs, mins, bits) ((subs) == 2 && !(mins) && (bits) != 4 && (bits) != 7)
 
 /* The scales of a panel's chunk, by sub-blocks: of types with whole scales the integers, as floats or, where they are wanted
  * in pairs, twice in 16 bits, and beside them the chunk's floats. */
@@ -301,7 +303,8 @@ INLINE void scaled_nibbles(const uint8_t *d, const uint8_t *both, struct spread_
 INLINE int64_t planes_bytes(const int type)
 {
     const struct block_form form = BLOCK_FORMS[type];
-    return (form.byte_planes + form.nibble_planes + form.two_bit_planes + form.bit_planes) * STEP_BYTES;
+    return (form.byte_planes + form.nibble_planes + form.two_bit_planes + form.bit_planes) * STEP_BYTES
+           + form.point_bytes * PANEL_ROWS;
 }
 
 /* The planes of a chunk's group, or of its unit's first one. */
@@ -310,6 +313,30 @@ INLINE int64_t group_place(const int type, const int g)
     const struct block_type t = BLOCK_TYPES[type];
     const int per = t.unit / GROUP;
     return g / per * t.unit_bytes + g % per * planes_bytes(type);
+}
+
+/* Those of a codebook type. */
+INLINE void point_scales(const int type, const uint8_t *from, struct spread_scales *out)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const int subs = LARGE_UNIT / t.sub;
+    const uint8_t *behind = from + CHUNK_GROUPS * planes_bytes(type);
+    const fvec part = broadcast_float(1.0f / (float)CODEBOOKS[type].parts);
+    uint8_t whole[2 * CHUNK_GROUPS][PANEL_ROWS];
+    UNROLL
+    for (int sub = 0; sub < subs; sub++)
+        for (int row = 0; row < PANEL_ROWS; row++)
+            whole[sub][row] = (uint8_t)(2 * fine_scale(type, from + sub * t.sub / GROUP * planes_bytes(type), behind,
+                                                       PANEL_ROWS, row, sub) + 1);
+    spread_halves(from + t.unit_bytes - 2 * PANEL_ROWS, out->factor);
+    for (int row = 0; row < PANEL_ROWS; row += LANES) {
+        const fvec d = multiply_floats(load_floats(out->factor + row), part);
+        store_floats(out->factor + row, d);
+        for (int sub = 0; sub < subs && !WHOLE_SCALES(GROUP / t.sub, 0, t.bits); sub++)
+            store_floats(out->scale[sub] + row, multiply_floats(d, load_unsigned(whole[sub] + row)));
+    }
+    if (WHOLE_SCALES(GROUP / t.sub, 0, t.bits))
+        whole_scales(whole[0], out);
 }
 
 /* The scales of a chunk of a panel: `groups` groups, all 8 of a type whose units are of 256. */
@@ -329,6 +356,10 @@ INLINE void spread_scales(const int type, const uint8_t *from, int groups, struc
             if (t.mins)
                 spread_halves(scales + 2 * PANEL_ROWS, out->min[g]);
         }
+        return;
+    }
+    if (CODEBOOKS[type].width) {
+        point_scales(type, from, out);
         return;
     }
     const int subs = LARGE_UNIT / t.sub, is_signed = !t.mins;
@@ -361,12 +392,79 @@ INLINE void widen_steps(uint8_t bytes[][STEP_BYTES])
         }
 }
 
+/* The indexes of a group's points. */
+INLINE void spread_indexes(const int type, const uint8_t *planes, uint16_t index[][PANEL_ROWS])
+{
+    UNROLL
+    for (int l = 0; l < GROUP / CODEBOOKS[type].width; l++)
+        for (int row = 0; row < PANEL_ROWS; row++)
+            index[l][row] = point_index(type, planes, PANEL_ROWS, row, l);
+}
+
+/* The levels of a point of LANES rows, four bytes of each: of one of 8 they are of two steps. */
+INLINE void point_levels(const int type, const uint16_t *index, ivec level[2])
+{
+    if (CODEBOOKS[type].width == 8) {
+        const uint64_t *points = points_of_8 + CODEBOOKS[type].first;
+        const ivec first = load_eights(points, index), second = load_eights(points, index + 2);
+        level[0] = even_fours(first, second);
+        level[1] = odd_fours(first, second);
+    } else {
+        level[0] = load_fours(points_of_4 + CODEBOOKS[type].first, index);
+    }
+}
+
+/* A group's signs, or of LANES rows' point twice whether it is shifted up, four bytes of each row. */
+INLINE void spread_signs(const int type, const uint8_t *planes, uint32_t signs[PANEL_ROWS])
+{
+    for (int row = 0; row < PANEL_ROWS; row++)
+        signs[row] = group_signs(type, planes, PANEL_ROWS, row);
+}
+
+INLINE void spread_shifts(const int type, const uint8_t *planes, const int l, uint32_t up[PANEL_ROWS])
+{
+    for (int row = 0; row < PANEL_ROWS; row++)
+        up[row] = 0x02020202u * (1u - (uint32_t)shifted_down(type, planes, PANEL_ROWS, row, l));
+}
+
+INLINE void spread_points(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
+{
+    const struct codebook c = CODEBOOKS[type];
+    const int zero = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? 0 : c.largest, steps = c.width / 4;
+    uint16_t index[8][PANEL_ROWS];
+    uint32_t signs[PANEL_ROWS];
+    spread_indexes(type, planes, index);
+    if (c.signs)
+        spread_signs(type, planes, signs);
+    UNROLL
+    for (int l = 0; l < GROUP / c.width; l++) {
+        if (!c.signs && (l == 0 || type == TENON_IQ1_M))
+            spread_shifts(type, planes, l, signs);
+        UNROLL
+        for (int v = 0; v < PLANE_VECTORS; v++) {
+            const ivec sign = load_bytes(signs + LANES * v);
+            ivec level[2];
+            point_levels(type, index[l] + LANES * v, level);
+            UNROLL
+            for (int i = 0; i < steps; i++) {
+                const int step = steps * l + i;
+                const ivec up = add_bytes(broadcast_byte(zero), level[i]), down = subtract_bytes(broadcast_byte(zero), level[i]);
+                store_bytes(bytes[step] + VECTOR_BYTES * v,
+                            c.signs ? chosen(shift_left(sign, 7 - step), down, up)
+                                    : add_bytes(add_bytes(level[i], sign), broadcast_byte(zero - c.largest)));
+            }
+        }
+    }
+}
+
 /* A group's integers, in bytes. */
 INLINE void spread_group(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
 {
     const struct block_form form = BLOCK_FORMS[type];
     const struct block_type t = BLOCK_TYPES[type];
-    if (form.byte_planes)
+    if (CODEBOOKS[type].width)
+        spread_points(type, planes, bytes);
+    else if (form.byte_planes)
         spread_bytes(planes, bytes);
     else if (type == TENON_IQ4_NL || type == TENON_IQ4_XS)
         spread_table(planes, bytes, IQ4_VALUES, t.bits, t.zero);

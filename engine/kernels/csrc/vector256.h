@@ -11,6 +11,8 @@ typedef __m256 fvec;
 
 #define OF_BITS(name) _mm256_##name
 #define OF_INTS(name) _mm256_##name##_si256
+#define AS_INTS _mm256_castps_si256
+#define AS_FLOATS _mm256_castsi256_ps
 #include "vector_x86.h"
 
 INLINE ivec repeat16(const void *p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128(p)); }
@@ -24,5 +26,23 @@ INLINE fvec as_float(ivec v) { return _mm256_castsi256_ps(v); }
 INLINE fvec load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
 INLINE fvec load_unsigned(const uint8_t *p) { return to_float(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)p))); }
 INLINE fvec load_signed(const uint8_t *p) { return to_float(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)p))); }
+
+/* `a` where a byte's highest bit is set, else b. */
+INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm256_blendv_epi8(b, a, bits); }
+
+/* Entries of a table, four bytes of each of 8 rows; or 8 bytes, of the first two of each four rows. */
+INLINE ivec load_fours(const uint32_t *table, const uint16_t *at)
+{
+#define FOUR(i) (int)table[at[i]]
+    return _mm256_setr_epi32(FOUR(0), FOUR(1), FOUR(2), FOUR(3), FOUR(4), FOUR(5), FOUR(6), FOUR(7));
+#undef FOUR
+}
+
+INLINE ivec load_eights(const uint64_t *table, const uint16_t *at)
+{
+#define EIGHT(i) (long long)table[at[i]]
+    return _mm256_setr_epi64x(EIGHT(0), EIGHT(1), EIGHT(4), EIGHT(5));
+#undef EIGHT
+}
 
 #endif
