@@ -41,6 +41,10 @@ static const struct form forms[] = {
     {"Q5_K", TENON_Q5_K, 256, 176, {0, 2}},     {"Q6_K", TENON_Q6_K, 256, 210, {208, -1}},
     {"IQ4_NL", TENON_IQ4_NL, 32, 18, {0, -1}},  {"IQ4_XS", TENON_IQ4_XS, 256, 136, {0, -1}},
     {"MXFP4", TENON_MXFP4, 32, 17, {-1, -1}},
+    {"TQ1_0", TENON_TQ1_0, 256, 54, {52, -1}},  {"TQ2_0", TENON_TQ2_0, 256, 66, {64, -1}},
+    {"NVFP4", TENON_NVFP4, 64, 36, {-1, -1}},   {"Q1_0", TENON_Q1_0, 128, 18, {0, -1}},
+    {"Q2_0", TENON_Q2_0, 64, 18, {0, -1}},      {"PQ2_0", TENON_PQ2_0, 128, 34, {0, -1}},
+    {"PTQ1_0", TENON_PTQ1_0, 128, 28, {26, -1}},
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -63,6 +67,8 @@ static struct matrix make(const struct form *form, int64_t n, int64_t k)
             at[form->halves[i] + 1] = (uint8_t)((at[form->halves[i] + 1] & 0x8f) | 0x10);
         if (form->type == TENON_MXFP4)
             at[0] = 118 + at[0] % 4;
+        for (int i = 0; form->type == TENON_NVFP4 && i < 4; i++)
+            at[i] %= 32;
         if (form->type == TENON_BF16)
             at[1] = (uint8_t)(0x3b | (at[1] & 0x80));
     }
@@ -80,7 +86,7 @@ static const float SOME_GROUPS = 1.0f;
 static int32_t multiply(const struct matrix *a, const float *x, int64_t m, const float *bias, float *out,
                         int32_t threads)
 {
-    const struct tenon_matrix matrix = {a->packed, bias, a->n, a->k, a->type, SOME_GROUPS};
+    const struct tenon_matrix matrix = {a->packed, bias, a->n, a->k, a->type, SOME_GROUPS, .factor = NULL};
     return tenon_matmul(&matrix, x, m, out, threads);
 }
 
