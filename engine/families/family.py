@@ -153,8 +153,11 @@ class GgufForm:
     architecture: str  # ``architectures[0]`` of its config.json
     model_type: str  # ``model_type`` of its config.json
     other_names: tuple[str, ...] = ()  # Ollama's names of the architecture
+    other_types: tuple[str, ...] = ()  # further values of ``model_type`` whose files have this architecture
     # Returns the values of config.json that only this family has, or has from other keys
     values: Callable[[GgufValues], dict[str, Any]] | None = None
+    # Returns the metadata that only this family has, from the values of config.json; None leaves a usual key out
+    written: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     read: tuple[str, ...] = ()  # keys that ``values`` reads, and other families have neutral values for
     interleaved: bool = False  # True if the rows of q and k are interleaved
     # Modules of a layer: Hugging Face's name by llama.cpp's

@@ -73,6 +73,15 @@ LINE = Line(
             alternates=True,
         )
     },
-    gguf={"gpt-oss": GgufForm("GptOssForCausalLM", "gpt_oss", ("gptoss",), _values, splitting="gpt-4o")},
+    gguf={
+        "gpt-oss": GgufForm(
+            "GptOssForCausalLM",
+            "gpt_oss",
+            ("gptoss",),
+            values=_values,
+            layer={"post_attention_norm": "post_attention_layernorm"},
+            splitting="gpt-4o",
+        )
+    },
     ends=("<|return|>", "<|call|>", "<|endoftext|>"),
 )

@@ -99,7 +99,9 @@ def _of_kind(kind: str, mixture: str, at: int, count: int, facts: Facts, weighed
             "iq4_nl": "Q5_K" if shared else "IQ4_NL",
             "iq4_xs": "Q5_K" if shared else "IQ4_XS",
         }.get(mixture)
-        large = facts.layers == 80 and (facts.architecture == "qwen2" or (facts.architecture == "llama" and facts.group > 1))
+        large = facts.layers == 80 and (
+            facts.architecture == "qwen2" or (facts.architecture == "llama" and facts.group > 1)
+        )
         if large and (chosen or MIXTURES[mixture][1]) in ("Q3_K", "Q4_K"):
             chosen = "Q5_K"
         return "Q8_0" if eight else chosen

@@ -51,8 +51,8 @@ _LAYER = {
     "attn_gate": "self_attn.gate_proj",
     "attn_output": "self_attn.o_proj",
     "attn_out": "self_attn.o_proj",
-    "post_attention_norm": "post_attention_layernorm",
     "ffn_norm": "post_attention_layernorm",
+    "post_attention_norm": "post_attention_layernorm",
     "post_ffw_norm": "post_feedforward_layernorm",
     "ffn_gate": "mlp.gate_proj",
     "ffn_up": "mlp.up_proj",
@@ -99,7 +99,7 @@ class Source:
     dimensions: int = 0
 
 
-def _naming(form: GgufForm, family: Family) -> tuple[dict[str, str], ...]:
+def naming(form: GgufForm, family: Family) -> tuple[dict[str, str], ...]:
     """Return Hugging Face's names by llama.cpp's: modules outside the layers, modules and stacks of a layer, and whole.
 
     The last ones are tensors of a layer with other names down to the last part.
@@ -135,7 +135,7 @@ def sources(shapes: Mapping[str, tuple[int, ...]], architecture: str, heads: int
     """
     form = GGUF[architecture]
     family = SUPPORTED[form.architecture]
-    outer_modules, modules, stacks, whole = _naming(form, family)
+    outer_modules, modules, stacks, whole = naming(form, family)
     found: dict[str, Source] = {}
     for name, shape in shapes.items():
         if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name) or name.startswith(TOWERS):
@@ -204,8 +204,8 @@ class GgufFile:
         start = info.start + source.part * each
         found = StoredTensor(info.name, self.path, start, each, int(info.kind), self.shape(name))
         factors = self._factors.get(info.name)
-        factor = factors and (factors * max(1, source.parts) if len(factors) == 1 else factors)[source.part]
-        if factor and not math.isfinite(factor):
+        factor = factors[source.part if len(factors) > 1 else 0] if factors else None
+        if factor is not None and not math.isfinite(factor):
             raise not_finite(found)
         rotation = self._rotations.get(info.name)
         return replace(found, heads=source.heads, offset=source.offset, rotation=rotation, factor=factor)

@@ -55,7 +55,9 @@ def read_rotations(metadata: Mapping[str, Any], shapes: Mapping[str, Sequence[in
     signs = _signs(said)
     embedded = list(said.get("inverse_weight_names", ()))
     names = [*said.get("weight_names", ()), *embedded]
-    if embedded not in ([], [_EMBEDDING]) or (said["version"] == 2 and (not said.get("tied_output") or _HEAD in shapes)):
+    if embedded not in ([], [_EMBEDDING]) or (
+        said["version"] == 2 and (not said.get("tied_output") or _HEAD in shapes)
+    ):
         raise _refused(f"{_PREFIX}inverse_weight_names")
     found: dict[str, Rotation] = {}
     made: dict[tuple[int, bool], Rotation] = {}
@@ -95,8 +97,9 @@ def _grouped(metadata: Mapping[str, Any], columns: int) -> torch.Tensor:
     """
     prefix = metadata.get("general.architecture")
     heads, key_heads = (metadata.get(f"{prefix}.ssm.{key}") for key in ("time_step_rank", "group_count"))
-    right = isinstance(heads, int) and isinstance(key_heads, int) and key_heads > 0 and heads > 0
-    if not right or heads % key_heads or columns % heads:
+    if not isinstance(heads, int) or not isinstance(key_heads, int) or heads < 1 or key_heads < 1:
+        raise _refused(f"{_PREFIX}gdn_v_grouped")
+    if heads % key_heads or columns % heads:
         raise _refused(f"{_PREFIX}gdn_v_grouped")
     places = torch.arange(columns, dtype=torch.int32).view(heads // key_heads, key_heads, -1)
     return places.transpose(0, 1).reshape(-1).contiguous()
@@ -104,8 +107,8 @@ def _grouped(metadata: Mapping[str, Any], columns: int) -> torch.Tensor:
 
 def _refused(what: str) -> UnsupportedModel:
     return UnsupportedModel(
-        "The file says by {what} that its weights are rotated in a way that Tenon does not know; update Tenon, or choose "
-        "another file of this model.",
+        "The file says by {what} that its weights are rotated in a way that Tenon does not know; update Tenon, or "
+        "choose another file of this model.",
         what=what,
     )
 

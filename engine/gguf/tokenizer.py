@@ -233,12 +233,13 @@ def byte_level(ids: dict[str, int], merges: Sequence[Sequence[str]], splitting: 
     if splitting.composed:
         backend.normalizer = normalizers.NFC()
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.pre_tokenizer = pre_tokenizers.Sequence([*_splits(splitting), to_bytes])
+    backend.pre_tokenizer = pre_tokenizers.Sequence([*splits(splitting), to_bytes])
     backend.decoder = decoders.ByteLevel()
     return backend
 
 
-def _splits(splitting: Splitting) -> list[pre_tokenizers.PreTokenizer]:
+def splits(splitting: Splitting) -> list[pre_tokenizers.PreTokenizer]:
+    """Return the splits of a text before the merges."""
     return [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
 
 
@@ -440,7 +441,7 @@ class Vocabulary:
             )
         )
         if self._splitting.patterns:
-            backend.pre_tokenizer = pre_tokenizers.Sequence(_splits(self._splitting))
+            backend.pre_tokenizer = pre_tokenizers.Sequence(splits(self._splitting))
         if self._splitting.spelling == "characters":
             backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
             return backend

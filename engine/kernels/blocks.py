@@ -359,7 +359,7 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         halves = [blocks[..., at : at + 2] for at in form.halves]
         fine, whole = _bytes_of_scales(packed.type, blocks), form.scales // 4 * 4
         parts = [
-            torch.cat(planes, -2).flatten(2, 3) if planes else fine[..., :whole].unflatten(-1, (-1, 4)),
+            torch.cat(planes, -2).flatten(2, 3) if planes else fine[..., :whole].reshape(*fine.shape[:-1], -1, 4),
             fine[..., None] if planes else fine[..., None, whole:],
             torch.stack(halves, -2) if halves else blocks[..., :0, None],
         ]
@@ -441,11 +441,14 @@ def _trits(form: _Form, panels: Tensor) -> Tensor:
     """Return elements (panels, rows, units, elements) from the planes that hold them as digits to base three."""
     whole, last = form.scales // 4 * 4, form.elements // 64
     counts = (form.elements // 8, form.elements // 16, last)
-    planes, rest = panels.split([whole * PANEL_ROWS, (form.scales - whole) * PANEL_ROWS], -1)
-    stored = (planes.unflatten(-1, (-1, PANEL_ROWS, 4)), rest.unflatten(-1, (-1, PANEL_ROWS, max(1, form.scales - whole))))
+    planes, rest = torch.split(panels, [whole * PANEL_ROWS, (form.scales - whole) * PANEL_ROWS], -1)
+    stored = (
+        planes.reshape(*planes.shape[:-1], -1, PANEL_ROWS, 4),
+        rest.reshape(*rest.shape[:-1], -1, PANEL_ROWS, max(1, form.scales - whole)),
+    )
     lines = torch.cat([part.permute(0, 3, 1, 2, 4).flatten(3) for part in stored], -1)
     found = []
-    for digits, count in zip(lines.split(counts, -1), (5, 5, 4), strict=True):
+    for digits, count in zip(torch.split(lines, counts, -1), (5, 5, 4), strict=True):
         for _ in range(count):
             found.append((digits.int() * 3 >> 8).to(torch.uint8))
             digits = digits * 3

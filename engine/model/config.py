@@ -265,7 +265,7 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[st
     if settings := settings_of(checkpoint.config):
         _refuse_quantized(settings, checkpoint.quantization)
     try:
-        config = _decoder_values(checkpoint, family)
+        config = decoder_values(checkpoint, family)
         _refuse_features(config, family)
         found = _translate(checkpoint, config, family)
         if found.parts > _MOST_PARTS:
@@ -297,15 +297,16 @@ def check_counts(wanted: int, found: int) -> None:
 
 def _refuse_quantized(settings: Mapping[str, Any], title: str | None) -> None:
     if title is None:
-        method = settings.get("quant_method")
+        told = (settings.get("quant_method"), settings.get("quant_algo"), settings.get("format"))
         raise UnsupportedModel(
             "This model is quantized (quantization_config, {method}), which Tenon cannot read; "
             "choose the unquantized version.",
-            method=method or say("an unknown method"),
+            method=", ".join(one for one in told if isinstance(one, str)) or say("an unknown method"),
         )
 
 
-def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+def decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+    """Return the values of config.json that describe the decoder, with every default; raise as `read_config`."""
     raw = checkpoint.config
     if family.text_config is None:
         return complete(raw, raw["model_type"])

@@ -298,7 +298,7 @@ def format_notes(config: ModelConfig, weight_format: WeightFormat, refused: Mapp
     ]
     matrices = [slot for slot in matrices if len(slot.shape) == 2]
     if weight_format.stored is not None:
-        if config.converts:
+        if config.converts and config.quantization is not None:
             kinds = {weight_format.kind_of(slot) for slot in matrices} - PLAIN.keys()
             notes.append(
                 say(

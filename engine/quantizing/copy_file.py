@@ -38,7 +38,7 @@ Importance = Mapping[str, Tensor]
 _NUMBERS = {"F32": F32, **blocks.NAMES}
 _NOTE = "progress.json"
 # Bytes after which what is written is brought to the disk and noted.
-_NOTED_BYTES = 256 << 20
+_NOTED_BYTES = 64 << 20
 _NO_ROOM = mark(
     "The copy needs {needed}, but the disk of {folder} has {free}: free some room, or choose a smaller type."
 )
@@ -194,8 +194,8 @@ def _quantized(tensor: NewTensor, kind: int, rows: Tensor, weights: Tensor | Non
         return blocks.quantize(kind, rows, importance=weights)
     except NotPackable as problem:
         raise UnsupportedModel(
-            "{tensor} cannot be written as {type}, because it holds numbers that are infinite, none (NaN) or too large: "
-            "check the original, or choose bf16.",
+            "{tensor} cannot be written as {type}, because it holds numbers that are infinite, none (NaN) or too "
+            "large: check the original, or choose bf16.",
             tensor=tensor.name,
             type=blocks.name_of(kind),
             details=str(problem),
@@ -208,7 +208,8 @@ def _weights(tensor: NewTensor, importance: Importance) -> list[Tensor]:
     if not any(one is not None for one in known):
         return []
     alike = torch.ones(tensor.shape[-1])
-    return [alike if one is None else one for one in known]
+    found = [alike if one is None else one for one in known]
+    return found if tensor.columns is None else [one[tensor.columns] for one in found]
 
 
 def _count(shape: tuple[int, ...]) -> int:

@@ -20,7 +20,7 @@ from engine.gguf.stored_tensor import F32, StoredTensor
 from engine.gguf.writing import pairs_of
 from engine.model_file import OpenedModel
 from engine.weights.checkpoint import Checkpoint, piece_values
-from engine.weights.direct_reader import Piece, read_pieces
+from engine.weights.direct_reader import read_pieces
 from engine.weights.watched_file import WatchedFile
 
 #: Keys of a file in parts, and of its mixture, which the copy has of its own or not at all.
@@ -38,30 +38,31 @@ class NewTensor:
     parts: tuple[StoredTensor, ...]
     kind: int | None  # type that all parts are stored in, as rows of the new file; None if they must be changed
     names: tuple[str, ...] = ()  # names of the model's own matrices that its parts are, in their order
-    change: Callable[[Tensor], Tensor] | None = None  # change of all its numbers, which are read whole then
+    change: Callable[[Tensor], Tensor] | None = None  # change of each part, which is read whole then
     given: Tensor | None = field(default=None, compare=False)  # its numbers if there are no parts
     exact: bool = False  # True if it is F32 whatever the mixture
+    columns: Tensor | None = field(default=None, compare=False)  # order of its columns, or None for that of the parts
 
     def raw_rows(self, files: Mapping[Path, WatchedFile], check: Check) -> Iterator[Tensor]:
         """Yield the bytes of its rows as they are stored, for tensors that keep their type."""
-        for piece in self._pieces(files, check):
-            yield piece.raw
+        for part in self.parts:
+            for piece in read_pieces(files, [part], check, keep_cached=False):
+                yield piece.raw
 
     def rows(self, files: Mapping[Path, WatchedFile], check: Check) -> Iterator[Tensor]:
         """Yield some rows after the other, (n, columns) float32."""
         columns = self.shape[-1]
         if self.given is not None:
             yield self.given.float().view(-1, columns)
-        elif self.change is None:
-            for piece in self._pieces(files, check):
-                yield piece_values(piece).float()
-        else:
-            whole = torch.cat([piece_values(piece).float().flatten() for piece in self._pieces(files, check)])
-            yield self.change(whole).contiguous().view(-1, columns)
-
-    def _pieces(self, files: Mapping[Path, WatchedFile], check: Check) -> Iterator[Piece]:
+            return
         for part in self.parts:
-            yield from read_pieces(files, [part], check, keep_cached=False)
+            found = (piece_values(piece).float() for piece in read_pieces(files, [part], check, keep_cached=False))
+            if self.change is not None:
+                whole = torch.cat([rows.flatten() for rows in found]).view(part.shape)
+                found = (rows for rows in (self.change(whole),))
+            for rows in found:
+                turned = rows.reshape(-1, columns)
+                yield turned if self.columns is None else turned[:, self.columns]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """A model reads texts layer by layer: how much each column of its matrices counts, and what a copy loses by them.
 
-All rows of all texts pass a layer before the next one is read, so that one layer is in memory and the file is read once.
+All rows of all texts pass a layer before the next one is read, so that one layer is in memory and the file is read
+once.
 The importance of a column is the mean square of the numbers that it is multiplied with. The loss is the KL divergence
 from the original's predictions to the copy's, in nats a token.
 """
@@ -79,7 +80,7 @@ class _Watched:
 
 
 class LayerByLayer(WeightSource):
-    """Reads a layer of a model when it is its turn, and forgets it.
+    """Source that reads a layer of a model when it is its turn, and forgets it.
 
     Args:
         checkpoint: The model's files.
@@ -88,6 +89,8 @@ class LayerByLayer(WeightSource):
         check: Called often; raises to cancel.
         watched: True to add up the squares of what each matrix is multiplied with.
     """
+
+    layers_kept = 0
 
     def __init__(
         self, checkpoint: Checkpoint, config: ModelConfig, progress: Progress, check: Check, watched: bool = False
@@ -202,7 +205,9 @@ def loss_of(
         wanted = torch.tensor(text.counts[1:]).nonzero().flatten()
         for rows in wanted.split(_ROWS):
             check()
-            exact, found = (head.logits(one[rows]).log_softmax(-1) for head, one in zip(heads, (theirs, ours), strict=True))
+            exact, found = (
+                head.logits(one[rows]).log_softmax(-1) for head, one in zip(heads, (theirs, ours), strict=True)
+            )
             total += float((exact.exp() * (exact - found)).sum(-1).double().sum())
             same += float((exact.argmax(-1) == found.argmax(-1)).sum())
             count += len(rows)

@@ -9,9 +9,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gguf
 import numpy as np
@@ -37,17 +38,17 @@ from engine.json_text import read_json
 from engine.kernels import blocks
 from engine.sentences import mark
 from engine.weights.direct_reader import Piece, read_pieces
-from engine.weights.quantized_checkpoint import encodings, method_of
+from engine.weights.quantized_checkpoint import encodings, method_of, with_modelopt
 from engine.weights.safetensors_file import SafetensorsFile, stacks_of
 from engine.weights.watched_file import WatchedFile
+
+if TYPE_CHECKING:
+    from engine.weights.adapter import Adapter
 
 #: Types that the kernels multiply as they are stored.
 KERNEL_TYPES = frozenset(blocks.NAMES.values())
 # Types that the package gguf dequantizes.
-_OTHERS = frozenset(
-    getattr(GgmlType, name)
-    for name in ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "TQ1_0", "TQ2_0")
-)
+_OTHERS = {GgmlType.TQ1_0, GgmlType.TQ2_0}
 #: Types whose numbers can be read.
 READ_TYPES = KERNEL_TYPES | PLAIN.keys() | _OTHERS
 SINGLE = "model.safetensors"
@@ -114,23 +115,27 @@ class Checkpoint:
     Args:
         path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
         head: True for a GGUF file with the layer alone that guesses a token further (MTP).
+        adapter: An adapter that is merged into the matrices as they are read; None for none.
 
     Raises:
         ModelNotFound: There is nothing at this path, or more than one GGUF model.
         ConfigInvalid: The config is missing, unreadable, or names no architecture.
         WeightsMissing: There are no weights, or a part is missing.
         WeightsCorrupt: A file is truncated or not what its name says.
-        UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read.
+        UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read, or an adapter for another
+            model, or for quantized matrices.
     """
 
-    def __init__(self, path: Path, head: bool = False) -> None:
+    def __init__(self, path: Path, head: bool = False, adapter: Adapter | None = None) -> None:
         if not path.exists():
             raise ModelNotFound("There is no model at {path}; check the path or install the model.", path=path)
         gguf = find_gguf(path)
         # True if the config comes from a GGUF file's metadata, and not from config.json
         self.from_gguf = gguf is not None
-        # True if matrices are in a format of others, and become the types that are told slower than they are read
+        # True if matrices are in a format of others, or merged with an adapter, so that they are made slower than read
         self.converts = False
+        # True if 1 was added to norms, as MLX does for models with gated DeltaNet, whose filters it turns
+        self._norms_plus_one = False
         self.text_alone = False  # True if a GGUF file has encoders of images or sound too, which are left out
         self._files: Sequence[WeightsFile]
         if gguf is not None:
@@ -144,7 +149,7 @@ class Checkpoint:
             self._packed_name = f"{gguf_name(gguf)}.tenon"
         else:
             self.folder = path
-            self.config = read_config_file(path)
+            self.config = with_modelopt(path, read_config_file(path))
             method = method_of(self.config)
             self.quantization = None if method is None else method.title
             self.converts = method is not None and not method.streams
@@ -153,6 +158,10 @@ class Checkpoint:
             found = encodings(self.config, {name: part for file in files for name, part in file.parts()})
             for one in files:
                 one.put(*found)
+                self._norms_plus_one |= any(
+                    name.endswith("linear_attn.conv1d.weight") and entry.shape[1:] > (1, 1) and entry.shape[-1] == 1
+                    for name, entry in one.entries.items()
+                )
             self._files = files
             self._packed_name = "tenon"
         self.architecture = architecture_of(self.config)  # ``architectures[0]`` of the config
@@ -160,11 +169,33 @@ class Checkpoint:
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.names, file))
         self.names = frozenset(self._file_of)  # the names of all tensors
+        self._adapter = adapter
+        self._merged = {} if adapter is None else self._merge(adapter, path)
+        self.converts |= adapter is not None
         # Element types of the tensors, as GGUF's numbers; unreadable types are left out
         self.types = self._types()
         # The weights files by their paths
         self.files = {file.path: WatchedFile(file.path) for file in self._files}
+        if adapter is not None:
+            self.files[adapter.file.path] = adapter.file
         self.size_bytes = sum(file.size_bytes for file in self._files)  # size of all weights files
+
+    def _merge(self, adapter: Adapter, path: Path) -> dict[str, StoredTensor]:
+        """Return the matrices that an adapter changes."""
+        shapes = {name: self._file_of[name].shape(name) for name in self.names}
+        found = {}
+        for name, addition in adapter.additions(shapes, self.config, path.name).items():
+            stored = self._file_of[name].stored(name)
+            if stored.kind not in PLAIN or stored.encoding is not None or stored.transposed:
+                raise UnsupportedModel(
+                    "The adapter {adapter} cannot be merged into weights of the type {kind} ({tensor}): take the model "
+                    "that it was made for in F16 or BF16 as its base; it can be quantized as it loads.",
+                    adapter=adapter.name,
+                    kind=self.quantization or type_name(stored.kind),
+                    tensor=name,
+                )
+            found[name] = addition.merged_into(stored)
+        return found
 
     def _types(self) -> TensorTypes:
         found = TensorTypes()
@@ -175,7 +206,8 @@ class Checkpoint:
 
     def packed_path(self, weights: str) -> Path:
         """Return the path of the model's weights in a packed format, beside it."""
-        return self.folder / f"{self._packed_name}-{weights}.packed"
+        changed = "" if self._adapter is None else f"-{self._adapter.name}"
+        return self.folder / f"{self._packed_name}{changed}-{weights}.packed"
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor; raise KeyError if there is none of this name."""
@@ -183,7 +215,11 @@ class Checkpoint:
 
     def stored(self, name: str) -> StoredTensor:
         """Return the place of a tensor. Raises UnsupportedModel for a type that cannot be read."""
+        if name in self._merged:
+            return self._merged[name]
         found = self._file_of[name].stored(name)
+        if self._norms_plus_one and name.endswith("norm.weight") and "linear_attn" not in name:
+            found = replace(found, offset=-1.0)
         if found.kind not in READ_TYPES:
             raise UnsupportedModel(
                 "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
@@ -246,6 +282,8 @@ class Checkpoint:
             for place in range(_PROBES if last else 0):
                 watched.read([(last * (place + 1) // _PROBES, memoryview(probe))])
                 digest.update(probe)
+        if self._adapter is not None:
+            digest.update(self._adapter.identity.encode())
         return digest.hexdigest()
 
 
@@ -368,7 +406,7 @@ class CheckpointOutline:
                 "There is no model folder at {folder}; check the path or install the model.", folder=folder
             )
         self.folder = folder
-        self.config = read_config_file(folder)
+        self.config = with_modelopt(folder, read_config_file(folder))
         self.from_gguf = False  # False: it reads config.json
         self.architecture = architecture_of(self.config)
         self.types = TensorTypes()  # empty: an outline knows no tensor's type

@@ -14,20 +14,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from engine.errors import WeightsCorrupt
+from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.files import read_text_file
 from engine.gguf.stored_tensor import BF16, MXFP4, PLAIN, Encoding, Part
 from engine.json_text import read_json
 from engine.kernels import blocks
 from engine.kernels.library import NotPackable
-from engine.sentences import say
+from engine.sentences import mark, say
 from engine.weights.watched_file import WatchedFile
 
 Q4_0, Q4_1, Q8_0 = (blocks.NAMES[name] for name in ("Q4_0", "Q4_1", "Q8_0"))
+#: File of ModelOpt's settings, where config.json has none.
+MODELOPT_CONFIG = "hf_quant_config.json"
 #: Parts by their names in the files.
 Parts = Mapping[str, Part]
 # Ends of names of tensors that round activations and caches, which stay as wide as they are here.
@@ -187,6 +191,7 @@ class Scaled(Encoded):
         return part.float()
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Multiply numbers with their scales."""
         numbers, scales = self.numbers(parts[0]), parts[1].float()
         for factor in parts[2:]:
             scales = scales / factor.float() if self.divides else scales * factor.float()
@@ -214,18 +219,23 @@ class _Mxfp4(Encoded):
         return blocks.dequantize(MXFP4, self.blocks(parts, first), self.columns)
 
     def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
-        nibbles, scales = parts
-        halves = nibbles.reshape(-1, 16).view(torch.int64)
-        low, high = halves[:, :1], halves[:, 1:]
-        found = torch.empty(len(halves), 17, dtype=torch.uint8)
-        found[:, 0] = scales.reshape(-1)
-        found[:, 1::2] = (low & _LOW_NIBBLES | (high & _LOW_NIBBLES) << 4).view(torch.uint8)
-        found[:, 2::2] = (low >> 4 & _LOW_NIBBLES | high & ~_LOW_NIBBLES).view(torch.uint8)
-        return found.view(-1)
+        return _woven(parts[1].reshape(-1, 1), parts[0])
 
 
 # mask for eight bytes at once
 _LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
+
+
+def _woven(heads: Tensor, nibbles: Tensor) -> Tensor:
+    """Return GGUF's blocks of their first bytes (blocks, n) and of nibbles 2i and 2i + 1 that share a byte."""
+    halves = nibbles.reshape(-1, 16).view(torch.int64)
+    low, high = halves[:, :1], halves[:, 1:]
+    begin = heads.shape[1]
+    found = torch.empty(len(halves), begin + 16, dtype=torch.uint8)
+    found[:, :begin] = heads
+    found[:, begin::2] = (low & _LOW_NIBBLES | (high & _LOW_NIBBLES) << 4).view(torch.uint8)
+    found[:, begin + 1 :: 2] = (low >> 4 & _LOW_NIBBLES | high & ~_LOW_NIBBLES).view(torch.uint8)
+    return found.view(-1)
 
 
 def unpacked(words: Tensor, bits: int, columns: int | None = None) -> Tensor:
@@ -247,6 +257,13 @@ def unpacked(words: Tensor, bits: int, columns: int | None = None) -> Tensor:
     return found[:, :columns]
 
 
+def packed(words: Tensor, bits: int, columns: int) -> Tensor:
+    """Return rows of numbers as `Whole.codes` has them, from lines of words, the lowest bits first."""
+    if bits == 4 and columns % 2 == 0:
+        return words.contiguous().view(torch.uint8)[:, : columns // 2]
+    return unpacked(words, bits, columns)
+
+
 @dataclass(frozen=True)
 class Whole(Encoded):
     """Whole numbers with a scale, and maybe a zero, for so many columns of a row: (code - zero) * scale."""
@@ -255,24 +272,39 @@ class Whole(Encoded):
 
     @abstractmethod
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
-        """Return codes (rows, columns) uint8, scales (rows, groups) float32, and zeros alike or one for all."""
+        """Return codes, scales (rows, groups) float32, and zeros alike or one for all.
+
+        Codes are (rows, columns) uint8, or (rows, columns / 2) where 2i and 2i + 1 share a byte, the first one lower.
+        """
+
+    def offsets(self, scales: Tensor, zeros: Tensor) -> Tensor:
+        """Return what is added to codes times scales, (rows, groups)."""
+        return -(zeros * scales)
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Subtract zeros and multiply with scales."""
         codes, scales, zeros = self.codes(parts, first)
-        wide = codes.float().view(len(codes), -1, self.group)
+        wide = self._wide(codes).float().view(len(codes), -1, self.group)
         return ((wide - (zeros if isinstance(zeros, int) else zeros[..., None])) * scales[..., None]).flatten(1)
 
+    def _wide(self, codes: Tensor) -> Tensor:
+        """Return codes in a byte each."""
+        return codes if codes.shape[1] == self.columns else unpacked(codes, 4)
+
     def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Put codes and scales into blocks as they are, or quantize the numbers if no type has both."""
         if self.kind not in (Q4_0, Q4_1, Q8_0) or self.group % 32:
             return super().blocks(parts, first)
         codes, scales, zeros = self.codes(parts, first)
         if self.kind == Q8_0 and not isinstance(zeros, int):
             return super().blocks(parts, first)
-        halves = [scales] if isinstance(zeros, int) else [scales, -(zeros * scales)]
+        halves = [scales] if isinstance(zeros, int) else [scales, self.offsets(scales, zeros)]
         found = torch.stack(halves, -1).half()
         if not found.isfinite().all():
             raise FloatingPointError
         heads = found.view(torch.uint8).repeat_interleave(self.group // 32, 1).view(-1, 2 * len(halves))
+        if codes.shape[1] < self.columns:
+            return _woven(heads, codes)
         # In blocks numbers of 8 bits have signs, and those of 4 are above -8.
         shift = 0 if not isinstance(zeros, int) else zeros if self.kind == Q8_0 else zeros - 8
         own = (codes - shift).reshape(-1, 32)
@@ -305,7 +337,7 @@ class _Integers(Whole):
 
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
         raw, count = parts[0], len(parts[0])
-        codes = raw.view(torch.uint8) ^ 128 if raw.dtype == torch.int8 else unpacked(raw, self.bits, self.columns)
+        codes = raw.view(torch.uint8) ^ 128 if raw.dtype == torch.int8 else packed(raw, self.bits, self.columns)
         scales = parts[1].float().expand(count, -1)
         groups = parts[-1].long() if self.ordered else slice(None)
         if not self.zeros:
@@ -374,8 +406,11 @@ def _find_packed(name: str, base: str, parts: Parts) -> Found:
         rows, count = math.prod(lead), words // 16
         both = lines(packed, (rows, count, 16)), lines(scales, (rows, count))
         return Found(base, _Mxfp4(both, shape, MXFP4), (name, f"{base}_scale"))
-    told = [int(size) for size in content(part_of(base, f"{base}_shape", parts)).flatten()]
-    bits = 32 * words // told[-1] if len(told) == 2 and told[-1] > 0 else 0
+    sizes = part_of(base, f"{base}_shape", parts)
+    if sizes.shape != (2,) or sizes.dtype not in (torch.int32, torch.int64):
+        raise misfit(base, _shapes(packed.shape, sizes.shape))
+    told = content(sizes).tolist()
+    bits = 32 * words // told[-1] if told[-1] > 0 else 0
     if packed.dtype != torch.int32 or lead != told[:-1] or not 1 <= bits <= 8 or -(-told[-1] * bits // 32) != words:
         raise misfit(base, _shapes(packed.shape, tuple(told)))
     return _integers(base, name, tuple(told), bits, parts, None, (f"{base}_shape",))
@@ -486,6 +521,9 @@ def _modelopt(settings: Mapping[str, Any]) -> Method | None:
 
 # bitsandbytes
 
+# Longest description of a matrix, which has some hundred.
+_MOST_STATE_BYTES = 1 << 16
+
 
 @dataclass(frozen=True)
 class _Codebook(Encoded):
@@ -500,11 +538,16 @@ class _Codebook(Encoded):
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         indices, scales, table = parts[:3]
+        count, each = len(indices), self.group
         if len(parts) > 3:
-            own = torch.arange(first * scales.shape[1], (first + len(scales)) * scales.shape[1]) // self.outer
+            start = first * scales.shape[1] if scales.dim() > 1 else 0
+            own = torch.arange(start, start + scales.numel()) // self.outer
             scales = parts[4][scales.int()] * parts[3][own].view_as(scales) + self.offset
+        if scales.dim() == 1:  # some are of the end of a row and the beginning of the next
+            own = torch.arange(first * self.columns, (first + count) * self.columns) // self.group
+            scales, each = scales[own].view(count, -1), 1
         numbers = table[torch.stack([indices >> 4, indices & 15], -1).flatten(1).int()]
-        found: Tensor = numbers.view(*scales.shape, self.group) * scales[..., None]
+        found: Tensor = numbers.view(count, -1, each) * scales[..., None]
         return found.flatten(1)
 
 
@@ -534,32 +577,220 @@ def _find_bitsandbytes(name: str, parts: Parts) -> Found | None:
         return None
     state = f"{name}.quant_state.bitsandbytes__{end}"
     try:
+        if math.prod(parts[state].shape) > _MOST_STATE_BYTES:
+            raise ValueError(state)
         told = read_json(bytes(content(parts[state]).tolist()))
-        shape, group = tuple(map(int, told["shape"])), int(told["blocksize"])
+        (rows, columns), group = map(int, told["shape"]), int(told["blocksize"])
         outer, offset = int(told.get("nested_blocksize", 0)), float(told.get("nested_offset", 0.0))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if min(rows, columns, group) < 1 or outer < 0:
+            raise ValueError(told)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise misfit(name, say("{part} cannot be read", part=state)) from error
-    ends = (".absmax", ".quant_map", *((".nested_absmax", ".nested_quant_map") if outer else ()))
-    others = [part_of(name, name + one, parts) for one in ends]
-    count = math.prod(shape)
-    sizes = (count // group if group > 0 else 0, 16, *((-(-count // group // outer), 256) if outer > 0 < group else ()))
-    fits = len(shape) == 2 and group > 0 and shape[1] % group == 0 and shape[1] % 2 == 0
-    dtypes = (torch.uint8 if outer else torch.float32, *(torch.float32,) * 3)
-    if not fits or math.prod(part.shape) * 2 != count or part.dtype != torch.uint8:
-        raise misfit(name, _shapes(part.shape, shape))
-    for other, size, dtype in zip(others, sizes, dtypes, strict=False):
+    if columns % 2 or math.prod(part.shape) * 2 != rows * columns or part.dtype != torch.uint8:
+        raise misfit(name, _shapes(part.shape, (rows, columns)))
+    count = -(-rows * columns // group)
+    wanted = [(".absmax", count, torch.uint8 if outer else torch.float32), (".quant_map", 16, torch.float32)]
+    if outer:
+        wanted += [(".nested_absmax", -(-count // outer), torch.float32), (".nested_quant_map", 256, torch.float32)]
+    made = [lines(part, (rows, columns // 2))]
+    for one, size, dtype in wanted:
+        other = part_of(name, name + one, parts)
         if other.shape != (size,) or other.dtype != dtype:
             raise misfit(name, _shapes(other.shape, (size,)))
-    rows, columns = shape
-    made = (lines(part, (rows, columns // 2)), lines(others[0], (rows, columns // group)))
-    tables = tuple(lines(other, other.shape, 0) for other in others[1:])
-    found = _Codebook((*made, *tables), shape, nearest(columns), group, outer, offset)
-    return Found(name, found, (name, state, *(name + one for one in ends)))
+        by_rows = one == ".absmax" and columns % group == 0
+        made.append(lines(other, (rows, columns // group)) if by_rows else lines(other, (size,), 0))
+    found = _Codebook(tuple(made), (rows, columns), nearest(columns), group, outer, offset)
+    return Found(name, found, (name, state, *(name + one for one, _, _ in wanted)))
 
 
 def _bitsandbytes(settings: Mapping[str, Any]) -> Method:
     four = str(settings.get("bnb_4bit_quant_type", "fp4")).upper()
     return Method(four if settings.get("load_in_4bit") else "INT8", _find_bitsandbytes)
+
+
+# AWQ and GPTQ, whose matrices lie with columns first and are read whole; and MLX
+
+_LAYOUT = mark(
+    "This model is quantized with {method} in the layout {layout}, and Tenon reads {known}: choose another version of "
+    "it, or the unquantized one."
+)
+# The field of a word of AWQ's that each of eight rows is in, and a mask of its even fields.
+_AWQ_FIELDS = [0, 4, 1, 5, 2, 6, 3, 7]
+_EVEN_FIELDS = 0x0F0F0F0F
+
+
+@dataclass(frozen=True)
+class _Awq(Whole):
+    """AWQ's layout ``gemm``: words (k, n / 8), zeros (g, n / 8) and scales (g, n)."""
+
+    def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
+        words, zeros, scales = parts
+        # Of words for columns 2i and 2i + 1 of the matrix, even fields and odd ones share bytes.
+        first_of_two, second = words[::2], words[1::2]
+        even = first_of_two & _EVEN_FIELDS | (second & _EVEN_FIELDS) << 4
+        odd = first_of_two >> 4 & _EVEN_FIELDS | second & ~_EVEN_FIELDS
+        both = torch.stack([one.view(torch.uint8).view(*one.shape, 4) for one in (even, odd)], -1)
+        # fields of a word in order: 0, 1 as pairs (even, odd), then 2, 3, and so on
+        codes = both.flatten(2)[..., _AWQ_FIELDS].flatten(1).t().contiguous()
+        wide = unpacked(zeros, 4).view(len(zeros), -1, 8)[..., _AWQ_FIELDS].flatten(1)
+        return codes, scales.float().t(), wide.float().t()
+
+
+@dataclass(frozen=True)
+class _Gptq(Whole):
+    """GPTQ's words (k * bits / 32, n), zeros (g, n * bits / 32), scales (g, n), and columns' groups if shuffled.
+
+    The first version of the format has 1 taken from each zero, and from its neighbour where it was 0 before.
+    """
+
+    name: str  # name of the matrix, for sentences
+    bits: int
+    less_one: bool  # True if 1 was taken from zeros
+    symmetric: bool  # True if every zero is the middle
+
+    def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
+        words, zeros, scales = parts[:3]
+        zeros = zeros + self.less_one * sum(1 << place for place in range(0, 32, self.bits))
+        codes, zeros = packed(words.t(), self.bits, self.columns), unpacked(zeros, self.bits).t()
+        groups = parts[3].long() if len(parts) > 3 else slice(None)
+        scales = scales.float().t()[:, groups]
+        if not self.symmetric:
+            return codes, scales, zeros.float()[:, groups]
+        middle = 1 << self.bits - 1
+        if not (zeros == middle).all():
+            raise misfit(self.name, say("zeros are not {middle}, as the config says", middle=middle))
+        return codes, scales, middle
+
+
+@dataclass(frozen=True)
+class _Mlx(Whole):
+    """Rows of MLX's mode ``affine``: codes, scales, and a number for each group that is added to its numbers."""
+
+    bits: int
+
+    def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
+        return packed(parts[0], self.bits, self.columns), parts[1].float(), parts[2].float()
+
+    def offsets(self, scales: Tensor, zeros: Tensor) -> Tensor:
+        return zeros
+
+    def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        codes, scales, offsets = self.codes(parts, first)
+        wide = self._wide(codes).float().view(*scales.shape, -1)
+        return (wide * scales[..., None] + cast(Tensor, offsets)[..., None]).flatten(1)
+
+
+def _words(name: str, parts: Parts) -> tuple[str, Part, int] | None:
+    """Return module, words and number of groups of the matrix that a tensor of AWQ's or GPTQ's is the words of."""
+    base = name.removesuffix(".qweight")
+    if base == name:
+        return None
+    words, scales = parts[name], part_of(f"{base}.weight", f"{base}.scales", parts)
+    if len(words.shape) != 2 or not math.prod(words.shape) or not scales.shape:
+        raise misfit(f"{base}.weight", _shapes(words.shape, scales.shape))
+    return base, words, scales.shape[0]
+
+
+def _grouped(
+    base: str, parts: Parts, columns: int, groups: int, shapes: Mapping[str, tuple[int, ...]], rows: int = 0
+) -> tuple[int, tuple[Part, ...]]:
+    """Return the columns of a group, and parts of these shapes by the ends of their names, as lines of so many rows."""
+    if groups < 1 or columns % groups:
+        raise misfit(f"{base}.weight", say("{columns} columns in {groups} groups", columns=columns, groups=groups))
+    found = []
+    for end, shape in shapes.items():
+        part = part_of(f"{base}.weight", f"{base}.{end}", parts)
+        right = part.dtype.is_floating_point if end in ("scales", "biases") else part.dtype == torch.int32
+        if part.shape != shape or not right:
+            raise misfit(f"{base}.weight", _shapes(part.shape, shape))
+        found.append(lines(part, (math.prod(shape[:-1]), shape[-1]) if rows else shape, rows))
+    return columns // groups, tuple(found)
+
+
+def _find_awq(name: str, parts: Parts) -> Found | None:
+    opened = _words(name, parts)
+    if opened is None:
+        return None
+    base, words, groups = opened
+    columns, width = words.shape
+    shapes = {"qweight": (columns, width), "qzeros": (groups, width), "scales": (groups, 8 * width)}
+    group, own = _grouped(base, parts, columns, groups, shapes)
+    kind = whole_kind(columns, 4, group, symmetric=False)
+    return Found(
+        f"{base}.weight", _Awq(own, (8 * width, columns), kind, group), tuple(f"{base}.{end}" for end in shapes)
+    )
+
+
+def _find_gptq(name: str, parts: Parts, told: int, symmetric: bool, less_one: bool) -> Found | None:
+    opened = _words(name, parts)
+    if opened is None:
+        return None
+    base, words, groups = opened
+    order = parts.get(f"{base}.g_idx")
+    # A config may give single modules other bits.
+    columns = words.shape[0] * 32 // told if order is None else max(1, math.prod(order.shape))
+    bits, rows = words.shape[0] * 32 // columns, words.shape[1]
+    if bits not in (4, 8):
+        raise misfit(f"{base}.weight", say("{columns} columns of {bits} bits", columns=columns, bits=bits))
+    width = columns * bits // 32, rows * bits // 32
+    shapes = {"qweight": (width[0], rows), "qzeros": (groups, width[1]), "scales": (groups, rows)}
+    group, own = _grouped(base, parts, columns, groups, shapes)
+    shuffled = order is not None and _orders(f"{base}.weight", order, columns, group)
+    own = (*own, lines(order, (columns,), 0)) if order is not None and shuffled else own
+    group = 1 if shuffled else group
+    kind = whole_kind(columns, bits, group, symmetric)
+    found = _Gptq(own, (rows, columns), kind, group, f"{base}.weight", bits, less_one, symmetric)
+    return Found(f"{base}.weight", found, tuple(f"{base}.{end}" for end in (*shapes, "g_idx")))
+
+
+def _find_mlx(name: str, parts: Parts, settings: Mapping[str, Any]) -> Found | None:
+    base, words = name.removesuffix(".weight"), parts[name]
+    if base == name or words.dtype != torch.int32 or len(words.shape) < 2:
+        return None
+    single = settings.get(base)
+    told = {"bits": 4, "group_size": 64, "mode": "affine", **settings, **(single if isinstance(single, dict) else {})}
+    bits, size, mode = told["bits"], told["group_size"], told["mode"]
+    *lead, width = words.shape
+    if mode == "mxfp4":
+        scales = part_of(name, f"{base}.scales", parts)
+        if scales.dtype != torch.uint8 or width % 4 or scales.shape != (*lead, width // 4):
+            raise misfit(name, _shapes(words.shape, scales.shape))
+        rows, count = math.prod(lead), width // 4
+        both = lines(words, (rows, count, 16), dtype=torch.uint8), lines(scales, (rows, count))
+        return Found(name, _Mxfp4(both, (*lead, 32 * count), MXFP4), (name, f"{base}.scales"))
+    if mode != "affine" or bits not in (2, 3, 4, 5, 6, 8):
+        known = "affine, bits 2, 3, 4, 5, 6, 8; mxfp4"
+        raise UnsupportedModel(_LAYOUT, method="MLX", layout=f"{mode}, bits {bits}", known=known)
+    columns = width * 32 // bits
+    groups = columns // size if isinstance(size, int) and size > 0 and columns % size == 0 else 0
+    shapes = {"weight": (*lead, width), "scales": (*lead, groups), "biases": (*lead, groups)}
+    group, own = _grouped(base, parts, columns, groups, shapes, rows=1)
+    kind = whole_kind(columns, bits, group, symmetric=False)
+    return Found(name, _Mlx(own, (*lead, columns), kind, group, bits), tuple(f"{base}.{end}" for end in shapes))
+
+
+def _awq(settings: Mapping[str, Any]) -> Method:
+    layout = str(settings.get("version") or settings.get("format") or "gemm").lower()
+    bits, zeros = settings.get("bits", settings.get("w_bit", 4)), settings.get("zero_point", True)
+    if layout != "gemm" or bits != 4 or zeros is not True:
+        told = f"{layout}, bits {bits}, zero_point {zeros}"
+        raise UnsupportedModel(_LAYOUT, method="AWQ", layout=told, known="gemm, bits 4, zero_point True")
+    return Method("AWQ", _find_awq)
+
+
+def _gptq(settings: Mapping[str, Any]) -> Method:
+    layout = str(settings.get("checkpoint_format") or settings.get("format") or "gptq").lower()
+    bits = settings.get("bits", 4)
+    if layout not in ("gptq", "gptq_v2") or bits not in (4, 8):
+        told, known = f"{layout}, bits {bits}", "gptq, gptq_v2, bits 4, bits 8"
+        raise UnsupportedModel(_LAYOUT, method="GPTQ", layout=told, known=known)
+    find = partial(_find_gptq, told=bits, symmetric=bool(settings.get("sym", True)), less_one=layout == "gptq")
+    return Method("GPTQ" if bits == 4 else "INT8 (GPTQ)", find)
+
+
+def _mlx(settings: Mapping[str, Any]) -> Method:
+    bits = settings.get("bits")
+    return Method("INT8 (MLX)" if isinstance(bits, int) and bits > 5 else "MLX", partial(_find_mlx, settings=settings))
 
 
 #: Methods by ``quant_method``, each made of the settings beside it; None for a variant that is not read.
@@ -570,7 +801,22 @@ _METHODS: dict[str, Callable[[Mapping[str, Any]], Method | None]] = {
     "compressed-tensors": _compressed,
     "modelopt": _modelopt,
     "bitsandbytes": _bitsandbytes,
+    "awq": _awq,
+    "gptq": _gptq,
+    "mlx": _mlx,
 }
+
+
+def with_modelopt(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """Return a folder's config.json with what ModelOpt's older versions wrote of its quantization beside it."""
+    if settings_of(config):
+        return config
+    try:
+        told = read_json(read_text_file(folder / MODELOPT_CONFIG))
+        settings = dict(told["quantization"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return config
+    return {**config, "quantization_config": {"quant_method": "modelopt", **settings}}
 
 
 def method_of(config: Mapping[str, Any]) -> Method | None:
@@ -584,6 +830,9 @@ def settings_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a config.json says of its quantization; empty if it says nothing."""
     text = config.get("text_config")
     for one in (config, text if isinstance(text, dict) else {}):
+        mlx = one.get("quantization")
+        if isinstance(mlx, dict) and {"bits", "group_size"} <= mlx.keys():
+            return {**mlx, "quant_method": "mlx"}
         told = one.get("quantization_config")
         if told:
             return told if isinstance(told, dict) else {"quant_method": "?"}

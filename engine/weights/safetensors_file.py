@@ -20,7 +20,7 @@ from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.families import SUPPORTED
-from engine.families.family import Stack
+from engine.families.family import NETWORK, Family, Stack
 from engine.files import open_file
 from engine.gguf.stored_tensor import BF16, F16, F32, F64, PLAIN, Encoding, Part, StoredTensor
 from engine.gguf.types import GgmlType
@@ -39,17 +39,33 @@ DTYPES = {
     **{"I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "U32": torch.int32},
     **{"F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2, "F8_E8M0": torch.float8_e8m0fnu},
 }
+# MLX's names of the matrices of networks without a gate.
+_MLX_UNGATED = ("fc1", "fc2")
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
 
 def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stack]:
     """Return the stacks of a model by the ends of their names; for latents each head's maps to keys and values."""
+    family = SUPPORTED.get(architecture)
+    found = {} if family is None else _stacks_in_mlx(family)
     widths = config.get("qk_nope_head_dim"), config.get("v_head_dim")
     rows = tuple(count for count in widths if isinstance(count, int) and count > 0)
     if len(rows) == len(widths):
         names = ("self_attn.k_b_proj.{}.weight", "self_attn.v_b_proj.{}.weight")
-        return {"self_attn.kv_b_proj.weight": Stack(names, rows=rows)}
-    return SUPPORTED[architecture].stacks if architecture in SUPPORTED else {}
+        return {**found, "self_attn.kv_b_proj.weight": Stack(names, rows=rows)}
+    return found if family is None else {**found, **family.stacks}
+
+
+def _stacks_in_mlx(family: Family) -> dict[str, Stack]:
+    """Return MLX's stacks of each of an expert's matrices by the ends of their names."""
+    found = {}
+    matrices = () if family.experts is None else family.experts.matrices
+    for own, matrix in zip(NETWORK if len(matrices) == len(NETWORK) else _MLX_UNGATED, matrices, strict=False):
+        outer = matrix.partition("experts.{}.")[0]
+        for stack in ("switch_mlp", "experts.switch_glu", "experts"):
+            for end in ("weight", "bias"):
+                found[f"{outer}{stack}.{own}.{end}"] = Stack((f"{matrix}.{end}",))
+    return found
 
 
 # Far beyond every existing number: a damaged one must not become a list of that many entries.

@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from tests.support.checkpoints import reference_model
+from tests.support.foreign_matrices import mlx_packed, quantized
 
 Tensors = dict[str, Tensor]
 
@@ -59,6 +60,33 @@ def _channel_fp8(weight: Tensor) -> tuple[Tensors, Tensor]:
     scales = weight.abs().amax(1, keepdim=True) / 448
     codes, numbers = to_fp8(weight, scales)
     return {"weight": codes, "weight_scale": scales, "input_scale_ub": torch.tensor([1200.0])}, numbers
+
+
+def _awq(weight: Tensor) -> tuple[Tensors, Tensor]:
+    matrix = quantized(weight, 64, 4)
+    return matrix.awq(), matrix.exact()
+
+
+def _gptq(bits: int, zeros_less_one: bool, **facts: bool) -> Callable[[Tensor], tuple[Tensors, Tensor]]:
+    def write(weight: Tensor) -> tuple[Tensors, Tensor]:
+        matrix = quantized(weight, 64, bits, **facts)
+        return matrix.gptq(zeros_less_one), matrix.exact()
+
+    return write
+
+
+def mlx(bits: int, group: int) -> Callable[[Tensor], tuple[Tensors, Tensor]]:
+    def write(weight: Tensor) -> tuple[Tensors, Tensor]:
+        matrix = quantized(weight, group, bits)
+        scales, offsets = matrix.scales.bfloat16(), (-matrix.zeros * matrix.scales).bfloat16()
+        numbers = matrix.codes * scales.float()[:, matrix.groups] + offsets.float()[:, matrix.groups]
+        return {"weight": mlx_packed(matrix.codes, bits), "scales": scales, "biases": offsets}, numbers
+
+    return write
+
+
+def _gptq_settings(bits: int = 4, **others: Any) -> dict[str, Any]:
+    return {"quant_method": "gptq", "bits": bits, "group_size": 64, "desc_act": False, "sym": True, **others}
 
 
 def _modelopt_fp8(weight: Tensor) -> tuple[Tensors, Tensor]:
@@ -216,6 +244,14 @@ def _compressed(form: str, **weights: Any) -> dict[str, Any]:
 
 _BNB_4_BITS = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
 FORMATS = {
+    "awq": Format({"quant_method": "awq", "bits": 4, "group_size": 64, "zero_point": True}, _awq, "Q4_1"),
+    "gptq": Format(_gptq_settings(), _gptq(4, True, symmetric=True), "Q4_0", exact=True),
+    "gptq-v2": Format(_gptq_settings(checkpoint_format="gptq_v2", sym=False), _gptq(4, False), "Q4_1"),
+    "gptq-8": Format(_gptq_settings(8), _gptq(8, True, symmetric=True), "Q8_0", exact=True),
+    "gptq-8-asymmetric": Format(_gptq_settings(8, sym=False), _gptq(8, True), "Q8_0"),
+    "gptq-act-order": Format(_gptq_settings(desc_act=True), _gptq(4, True, symmetric=True, shuffled=True), "Q8_0"),
+    "mlx-4": Format({"bits": 4, "group_size": 64, "mode": "affine"}, mlx(4, 64), "Q4_1", exact=True),
+    "mlx-8": Format({"bits": 8, "group_size": 32}, mlx(8, 32), "Q8_0"),
     "fp8-block": Format({"quant_method": "fp8", "weight_block_size": [128, 128]}, _block_fp8, "Q8_0"),
     "fp8-block-bf16": Format(
         {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"},
@@ -281,11 +317,21 @@ def write_quantized(
     folder: Path,
     form: Format,
     variant: str = "qwen3",
-    chosen: Callable[[str], bool] = lambda name: name.endswith("_proj.weight"),
+    chosen: Callable[[str], bool] = lambda name: name.endswith(("_proj.weight", "_proj")),
     seed: int = 0,
+    fused: bool = False,
     **changes: Any,
 ) -> Any:
     """Write a checkpoint whose chosen matrices are in a format, and all else in bfloat16.
+
+    Args:
+        folder: Folder of the checkpoint.
+        form: The format.
+        variant: A variant of `reference_model`.
+        chosen: Returns True for the name of a matrix that is quantized.
+        seed: Seed of the weights.
+        fused: True for stacks of all experts, as transformers has them in memory.
+        **changes: Values of the config.
 
     Returns:
         The transformers model with the numbers that it stands for, in float32.
@@ -293,23 +339,94 @@ def write_quantized(
     model = reference_model(variant, seed, **{"hidden_size": 256, "intermediate_size": 192, **changes})
     tensors: Tensors = {}
     for name, value in model.state_dict().items():
+        if name == "lm_head.weight" and model.config.tie_word_embeddings:
+            continue
         if not chosen(name):
             tensors[name] = value.bfloat16()
             value.copy_(tensors[name])
-            continue
-        parts, numbers = form.write(value.clone())
-        tensors |= {name.removesuffix("weight") + end: part.contiguous().clone() for end, part in parts.items()}
-        value.copy_(numbers)
+        elif value.dim() == 2:
+            parts, numbers = form.write(value.clone())
+            tensors |= {name.removesuffix("weight") + end: part for end, part in parts.items()}
+            value.copy_(numbers)
+        elif fused:
+            written = [form.write(one) for one in value]
+            for end in written[0][0]:
+                tensors[name + end.removeprefix("weight")] = torch.stack([parts[end] for parts, _ in written])
+            value.copy_(torch.stack([numbers for _, numbers in written]))
+        else:
+            for expert, one in enumerate(value):
+                for own, part in _modules(name, expert, one):
+                    parts, numbers = form.write(part.clone())
+                    tensors |= {f"{own}.{end}": made for end, made in parts.items()}
+                    part.copy_(numbers)
     folder.mkdir(parents=True, exist_ok=True)
-    tied = model.config.tie_word_embeddings
-    save_file({name: one for name, one in tensors.items() if not (tied and name == "lm_head.weight")}, folder / _FILE)
-    config = {
-        **model.config.to_dict(),
-        "architectures": [type(model).__name__],
-        "quantization_config": form.settings,
-    }
+    save_file({name: one.contiguous().clone() for name, one in tensors.items()}, folder / "model.safetensors")
+    told = form.settings
+    key = "quantization" if "group_size" in told and "quant_method" not in told else "quantization_config"
+    config = {**model.config.to_dict(), "architectures": [type(model).__name__], key: told}
     (folder / "config.json").write_text(json.dumps(config))
     return model
 
 
-_FILE = "model.safetensors"
+@torch.no_grad()
+def write_mlx(folder: Path, variant: str, bits: int = 4, group: int = 32, prefix: str = "", **changes: Any) -> Any:
+    """Write a checkpoint as MLX does: all matrices in codes, experts in stacks, norms and filters as its decoder has.
+
+    Args:
+        folder: The folder.
+        variant: A key of `VARIANTS`.
+        bits: Bits of the codes; those of routers have 8.
+        group: Columns of a group.
+        prefix: Beginning of all names.
+        **changes: Config values in place of the variant's.
+
+    Returns:
+        The transformers model with the numbers that it stands for, in float32.
+    """
+    model = reference_model(variant, 0, **changes)
+    turned = any("linear_attn.conv1d" in name for name in model.state_dict())
+    tensors: Tensors = {}
+    own: dict[str, Any] = {"bits": bits, "group_size": group}
+
+    def put(name: str, value: Tensor) -> None:
+        """Write a matrix or a stack, and give it the numbers that are read."""
+        if value.shape[-1] % group:
+            value.copy_(value.bfloat16())
+            tensors[f"{prefix}{name}.weight"] = value.bfloat16()
+            return
+        width = 8 if name.endswith("mlp.gate") else bits
+        parts, numbers = mlx(width, group)(value.reshape(-1, value.shape[-1]))
+        for end, part in parts.items():
+            tensors[f"{prefix}{name}.{end}"] = part.view(*value.shape[:-1], -1)
+        value.copy_(numbers.view_as(value))
+        if width != bits:
+            own[f"{prefix}{name}"] = {"bits": width, "group_size": group}
+
+    tied = model.config.tie_word_embeddings
+    for name, value in model.state_dict().items():
+        if name.endswith("mlp.experts.gate_up_proj"):
+            for half, module in zip(value.chunk(2, dim=1), ("gate_proj", "up_proj"), strict=True):
+                put(name.replace("experts.gate_up_proj", f"switch_mlp.{module}"), half)
+        elif name.endswith("mlp.experts.down_proj"):
+            put(name.replace("experts", "switch_mlp"), value)
+        elif value.dim() == 2 and not (tied and name == "lm_head.weight"):
+            put(name.removesuffix(".weight"), value)
+        elif value.dim() != 2:
+            plus = int(turned and name.endswith("norm.weight") and "linear_attn" not in name)
+            kept = (value + plus).bfloat16()
+            value.copy_(kept.float() - plus)
+            tensors[prefix + name] = kept.transpose(1, 2).contiguous() if kept.dim() == 3 else kept
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file({name: one.contiguous() for name, one in tensors.items()}, folder / "model.safetensors")
+    config = {**model.config.to_dict(), "architectures": [type(model).__name__]}
+    (folder / "config.json").write_text(json.dumps({**config, "quantization": own, "quantization_config": own}))
+    return model
+
+
+def _modules(name: str, expert: int, matrix: Tensor) -> list[tuple[str, Tensor]]:
+    """Return an expert's modules as checkpoints have them, and the rows of each."""
+    base, _, stack = name.rpartition(".")
+    if stack == "down_proj":
+        return [(f"{base}.{expert}.down_proj", matrix)]
+    gate, up = matrix.chunk(2)
+    return [(f"{base}.{expert}.gate_proj", gate), (f"{base}.{expert}.up_proj", up)]

@@ -31,7 +31,7 @@ INLINE ivec byte_pairs(const uint8_t *at)
 
 /* As many steps as 16 bits hold, where they are summed there: a step adds two products of at most 127 * (2^bits - 1). */
 #define RUN_STEPS(bits, steps) \
-    ((bits) == 8 ? (steps) : (bits) == 7 ? 1 : (bits) == 6 ? 2 : (bits) == 5 || (steps) == 4 ? 4 : 8)
+    ((bits) == 8 ? (steps) : (bits) == 7 ? (steps) : (bits) == 6 ? 2 : (bits) == 5 || (steps) == 4 ? 4 : 8)
 
 /* sum + product, with the product in a register of its own no longer than it takes: left to order them itself, GCC
  * makes a step's products first and runs out of registers. */
@@ -41,14 +41,24 @@ INLINE ivec byte_pairs(const uint8_t *at)
         __asm__(product " %3, %2, %1\n\t" add " %1, %0, %0" : "+x"(sum), "=&x"(made) : "x"(a), "x"(b));          \
     } while (0)
 
-INLINE ivec run_begin(ivec sum)
+/* The same by way of sums of two products, which fill 16 bits. */
+INLINE ivec add_pairs(ivec sum, ivec w, ivec x)
 {
-    (void)sum;
-    return broadcast_byte(0);
+    ivec made;
+    __asm__("vpmaddubsw %3, %2, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
+            : "+x"(sum), "=&x"(made) : "x"(w), "x"(x), "x"(_mm256_set1_epi16(1)));
+    return sum;
+}
+
+INLINE ivec run_begin(ivec sum, const int bits)
+{
+    return bits == 7 ? sum : broadcast_byte(0);
 }
 
 INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
 {
+    if (bits == 7)
+        return add_pairs(run, w, x);
     if (first)
         return bits == 8 ? _mm256_madd_epi16(w, x) : _mm256_maddubs_epi16(w, x);
     if (bits == 8)
@@ -70,6 +80,8 @@ INLINE ivec add_ints(ivec a, ivec b)
 
 INLINE ivec run_end(ivec sum, ivec run, const int bits)
 {
+    if (bits == 7)
+        return run;
     return _mm256_add_epi32(sum, bits == 8 ? run : _mm256_madd_epi16(run, _mm256_set1_epi16(1)));
 }
 

@@ -26,7 +26,7 @@ INLINE fvec direct_scaled(const struct job *job, int64_t term, ivec run, int64_t
 
 INLINE ivec direct_begin(const struct job *job, int64_t term, int64_t place, const int bits)
 {
-    return run_begin(broadcast_int(SPREAD_SIGNED(bits) ? 0 : further(job->offset + place, term)->start));
+    return run_begin(broadcast_int(SPREAD_SIGNED(bits) ? 0 : further(job->offset + place, term)->start), bits);
 }
 
 INLINE void direct_group(const int type, const struct job *job, int64_t term, const uint8_t *planes, const uint8_t *halves,

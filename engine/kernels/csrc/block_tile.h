@@ -5,7 +5,7 @@
  *   NARROW_COLUMNS                    columns for which memory takes longer than arithmetic
  *   BLOCK_CLASSES                     a BLOCK_CLASS(subs, mins, bits) for each arithmetic that it tells apart
  *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
- *   run_begin(sum)                    a run, from the sums so far
+ *   run_begin(sum, bits)              a run, from the sums so far
  *   run_step(run, w, x, bits, first)  adds products of groups of four bytes
  *   run_end(sum, run, bits)           the sums with the run
  *
@@ -58,7 +58,7 @@ INLINE void block_sub(int64_t stride, const uint8_t w[][STEP_BYTES], int row, co
         for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < vectors; v++)
-                part[v][c] = run_begin(begin ? sum[v][c] : broadcast_int(start[c]));
+                part[v][c] = run_begin(begin ? sum[v][c] : broadcast_int(start[c]), bits);
         UNROLL
         for (int s = begin; s < begin + run; s++) {
             ivec weights[MOST_VECTORS];
@@ -261,6 +261,85 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
 BLOCK_CLASSES
 #undef BLOCK_CLASS
 
+/* The products of a codebook type's group by one token: levels are multiplied as they are looked up, by activations with
+ * their signs. */
+INLINE void point_group(const int type, const struct job *job, int64_t term, const uint8_t *planes,
+                        const struct spread_scales *scales, int g, int64_t group, int64_t token,
+                        fvec value[][BLOCK_COLUMNS])
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const struct codebook c = CODEBOOKS[type];
+    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins, t.bits), paired = SPREAD_PAIRS && whole;
+    const int bits = c.largest > 15 ? 6 : c.signs ? 4 : 5, run = RUN_STEPS(bits, GROUP_STEPS / subs);
+    const int64_t place = place_of(job, token, group, 0);
+    const uint8_t *x = job->x + place * GROUP + term;
+    const union offset *offset = further(job->offset + place * subs, term);
+    const fvec x_scales = broadcast_float(*further(job->x_scale + place, term));
+    uint16_t index[8][PANEL_ROWS];
+    uint32_t signs[PANEL_ROWS];
+    fvec found[MOST_VECTORS];
+    spread_indexes(type, planes, index);
+    if (c.signs)
+        spread_signs(type, planes, signs);
+    UNROLL
+    for (int sub = 0; sub < subs; sub++) {
+        ivec sum[MOST_VECTORS], part[MOST_VECTORS];
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++)
+            sum[v] = paired ? broadcast4(offset + sub) : broadcast_int(c.signs || SPREAD_SIGNED(t.bits) ? 0 : offset[sub].start);
+        UNROLL
+        for (int l = sub * t.sub / c.width; l < (sub + 1) * t.sub / c.width; l++) {
+            if (!c.signs && (l == 0 || type == TENON_IQ1_M))
+                spread_shifts(type, planes, l, signs);
+            ivec plus[2], minus[2];
+            UNROLL
+            for (int i = 0; i < c.width / 4; i++) {
+                plus[i] = broadcast4(x + c.width * l + 4 * i);
+                minus[i] = subtract_bytes(broadcast_byte(0), plus[i]);
+            }
+            UNROLL
+            for (int v = 0; v < MOST_VECTORS; v++) {
+                AS_STORED(index, signs);
+                const ivec sign = load_bytes(signs + LANES * v);
+                ivec level[2];
+                point_levels(type, planes, index[0], l, LANES * v, level);
+                UNROLL
+                for (int i = 0; i < c.width / 4; i++) {
+                    const int step = l * c.width / 4 + i, of_run = step % run;
+                    const ivec signed_x = c.signs ? chosen(shift_left(sign, 7 - step), minus[i], plus[i]) : plus[i];
+                    const ivec w = c.signs ? level[i] : add_bytes(level[i], sign);
+                    if (paired) {
+                        sum[v] = run_step(sum[v], w, signed_x, bits, 0);
+                        continue;
+                    }
+                    if (of_run == 0)
+                        part[v] = run_begin(sum[v], bits);
+                    part[v] = run_step(part[v], w, signed_x, bits, of_run == 0);
+                    if (of_run == run - 1)
+                        sum[v] = run_end(sum[v], part[v], bits);
+                }
+            }
+        }
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++) {
+#if SPREAD_PAIRS
+            if (paired)
+                sum[v] = pair_products(sum[v], load_bytes(scales->scale[subs * g + sub] + LANES * v));
+#endif
+            const fvec product = to_float(sum[v]), scale = load_floats(scales->scale[subs * g + sub] + LANES * v);
+            const fvec scaled = paired ? product : multiply_floats(product, scale);
+            if (!whole)
+                value[v][0] = fused(product, multiply_floats(scale, x_scales), value[v][0]);
+            else
+                found[v] = sub ? add_floats(found[v], scaled) : scaled;
+        }
+    }
+    UNROLL
+    for (int v = 0; v < MOST_VECTORS; v++)
+        if (whole)
+            value[v][0] = fused(found[v], x_scales, value[v][0]);
+}
+
 #include "block_direct.h"
 
 /* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
@@ -294,11 +373,16 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
+            const int terms = 1 + has_rest(job, first + g, token, columns);
+            if (CODEBOOKS[type].width && columns == 1) {
+                for (int i = 0; i < terms; i++)
+                    point_group(type, job, i * job->rest, planes, &scales, g, first + g, token, value);
+                continue;
+            }
             if (t.bits == 8 && SPREAD_SIGNED(8) && BLOCK_FORMS[type].byte_planes)
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
             else
                 spread_group(type, planes, spread);
-            const int terms = 1 + has_rest(job, first + g, token, columns);
             for (int i = 0; i < terms; i++)
                 block_group(job, i * job->rest, bytes, &scales, g, first + g, 0, token, NULL, value, MOST_VECTORS, columns,
                             subs, t.mins, t.bits);

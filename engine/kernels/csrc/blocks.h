@@ -9,9 +9,9 @@
 
 /* A call for each type of quantized blocks. */
 #define EACH_QUANTIZED_TYPE(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(IQ4_NL) X(MXFP4) \
-    X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS) \
-    X(IQ2_XXS) X(IQ2_XS) X(IQ2_S) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) X(IQ1_M) \
+    X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS) EACH_CODEBOOK_TYPE(X) \
     X(TQ1_0) X(TQ2_0) X(NVFP4) X(Q1_0) X(Q2_0) X(PQ2_0) X(PTQ1_0)
+#define EACH_CODEBOOK_TYPE(X) X(IQ2_XXS) X(IQ2_XS) X(IQ2_S) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) X(IQ1_M)
 
 enum { MOST_UNIT_BYTES = 276, MOST_BLOCK_BYTES = 210 };
 

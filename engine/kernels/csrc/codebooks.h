@@ -12,6 +12,8 @@
 
 enum { NO_SIGNS, SEVEN_SIGNS, EIGHT_SIGNS };    /* of each 8 elements; the eighth of seven makes their number even */
 
+enum { POINTS_OF_8 = 3840, POINTS_OF_4 = 768, NEIGHBOURS = 3 };    /* so many may be read before and behind them */
+
 struct codebook {
     int8_t width;               /* elements of a point; 0: the type has no codebook */
     int8_t signs;
@@ -21,18 +23,18 @@ struct codebook {
 };
 
 static const struct codebook CODEBOOKS[TENON_TYPES] = {
-    [TENON_IQ2_XXS] = {8, SEVEN_SIGNS, 8, 43, 0},
-    [TENON_IQ2_XS] = {8, SEVEN_SIGNS, 8, 43, 256},
-    [TENON_IQ2_S] = {8, EIGHT_SIGNS, 8, 43, 768},
-    [TENON_IQ1_S] = {8, NO_SIGNS, 8, 9, 1792},
-    [TENON_IQ1_M] = {8, NO_SIGNS, 8, 9, 1792},
-    [TENON_IQ3_XXS] = {4, SEVEN_SIGNS, 4, 62, 0},
-    [TENON_IQ3_S] = {4, EIGHT_SIGNS, 1, 15, 256},
+    [TENON_IQ2_XXS] = {8, SEVEN_SIGNS, 8, 43, NEIGHBOURS},
+    [TENON_IQ2_XS] = {8, SEVEN_SIGNS, 8, 43, NEIGHBOURS + 256},
+    [TENON_IQ2_S] = {8, EIGHT_SIGNS, 8, 43, NEIGHBOURS + 768},
+    [TENON_IQ1_S] = {8, NO_SIGNS, 8, 9, NEIGHBOURS + 1792},
+    [TENON_IQ1_M] = {8, NO_SIGNS, 8, 9, NEIGHBOURS + 1792},
+    [TENON_IQ3_XXS] = {4, SEVEN_SIGNS, 4, 62, NEIGHBOURS},
+    [TENON_IQ3_S] = {4, EIGHT_SIGNS, 1, 15, NEIGHBOURS + 256},
 };
 
 /* Levels of points, a byte each; of IQ1 they are eight times what they stand for, and 8 more. */
-extern uint64_t points_of_8[3840];
-extern uint32_t points_of_4[768];
+extern uint64_t points_of_8[NEIGHBOURS + POINTS_OF_8 + NEIGHBOURS];
+extern uint32_t points_of_4[NEIGHBOURS + POINTS_OF_4 + NEIGHBOURS];
 
 /* Bits 25, 27, 29 and 31 of a row's signs are those of elements 7, 15, 23 and 31; where there are seven signs of eight
  * they hold something else. */

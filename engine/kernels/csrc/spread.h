@@ -316,27 +316,39 @@ INLINE int64_t group_place(const int type, const int g)
 }
 
 /* Those of a codebook type. */
-INLINE void point_scales(const int type, const uint8_t *from, struct spread_scales *out)
+INLINE void point_scales_of(const int type, const uint8_t *from, struct spread_scales *out)
 {
     const struct block_type t = BLOCK_TYPES[type];
     const int subs = LARGE_UNIT / t.sub;
     const uint8_t *behind = from + CHUNK_GROUPS * planes_bytes(type);
     const fvec part = broadcast_float(1.0f / (float)CODEBOOKS[type].parts);
-    uint8_t whole[2 * CHUNK_GROUPS][PANEL_ROWS];
+    const int whole = WHOLE_SCALES(GROUP / t.sub, 0, t.bits);
+    uint8_t bytes[2 * CHUNK_GROUPS][PANEL_ROWS];
+    for (int row = 0; row < PANEL_ROWS; row += LANES)
+        store_floats(out->factor + row, multiply_floats(load_half(from + t.unit_bytes - 2 * PANEL_ROWS + 2 * row), part));
     UNROLL
-    for (int sub = 0; sub < subs; sub++)
+    for (int sub = 0; sub < subs; sub++) {
+        uint32_t odd[PANEL_ROWS];
         for (int row = 0; row < PANEL_ROWS; row++)
-            whole[sub][row] = (uint8_t)(2 * fine_scale(type, from + sub * t.sub / GROUP * planes_bytes(type), behind,
-                                                       PANEL_ROWS, row, sub) + 1);
-    spread_halves(from + t.unit_bytes - 2 * PANEL_ROWS, out->factor);
-    for (int row = 0; row < PANEL_ROWS; row += LANES) {
-        const fvec d = multiply_floats(load_floats(out->factor + row), part);
-        store_floats(out->factor + row, d);
-        for (int sub = 0; sub < subs && !WHOLE_SCALES(GROUP / t.sub, 0, t.bits); sub++)
-            store_floats(out->scale[sub] + row, multiply_floats(d, load_unsigned(whole[sub] + row)));
+            odd[row] = 1 + 2 * fine_scale(type, from + sub * t.sub / GROUP * planes_bytes(type), behind, PANEL_ROWS, row, sub);
+        for (int row = 0; row < PANEL_ROWS; row++)
+            bytes[sub][row] = (uint8_t)odd[row];
+        UNROLL
+        for (int row = 0; row < PANEL_ROWS && !whole; row += LANES)
+            store_floats(out->scale[sub] + row,
+                         multiply_floats(load_floats(out->factor + row), to_float(load_bytes(odd + row))));
     }
-    if (WHOLE_SCALES(GROUP / t.sub, 0, t.bits))
-        whole_scales(whole[0], out);
+    if (whole)
+        whole_scales(bytes[0], out);
+}
+
+OUTLINE void point_scales(int32_t type, const uint8_t *from, struct spread_scales *out)
+{
+    switch (type) {
+#define CASE(name) case TENON_##name: point_scales_of(TENON_##name, from, out); break;
+    EACH_CODEBOOK_TYPE(CASE)
+#undef CASE
+    }
 }
 
 /* The scales of a chunk of a panel: `groups` groups, all 8 of a type whose units are of 256. */
@@ -392,6 +404,9 @@ INLINE void widen_steps(uint8_t bytes[][STEP_BYTES])
         }
 }
 
+/* Else GCC takes indexes out of the vectors that it has stored, and holds far too many at a time. */
+#define AS_STORED(index, signs) __asm__ volatile("" : : "r"(index), "r"(signs) : "memory")
+
 /* The indexes of a group's points. */
 INLINE void spread_indexes(const int type, const uint8_t *planes, uint16_t index[][PANEL_ROWS])
 {
@@ -401,33 +416,40 @@ INLINE void spread_indexes(const int type, const uint8_t *planes, uint16_t index
             index[l][row] = point_index(type, planes, PANEL_ROWS, row, l);
 }
 
-/* The levels of a point of LANES rows, four bytes of each: of one of 8 they are of two steps. */
-INLINE void point_levels(const int type, const uint16_t *index, ivec level[2])
+/* The levels of point l of LANES rows from `row` on, four bytes of each and step. */
+INLINE void point_levels(const int type, const uint8_t *planes, const uint16_t *index, const int l, int row,
+                         ivec level[2])
 {
+    const uint64_t *eights = points_of_8 + CODEBOOKS[type].first;
+    const uint32_t *fours = points_of_4 + CODEBOOKS[type].first;
+    const uint8_t *low = planes + l * PANEL_ROWS + row;
+    const uint16_t *at = index + l * PANEL_ROWS + row;
+    const int in_bytes = type == TENON_IQ2_XXS || type == TENON_IQ3_XXS;
     if (CODEBOOKS[type].width == 8) {
-        const uint64_t *points = points_of_8 + CODEBOOKS[type].first;
-        const ivec first = load_eights(points, index), second = load_eights(points, index + 2);
+        const ivec first = in_bytes ? load_eights(eights, low) : load_eights(eights, at);
+        const ivec second = in_bytes ? load_eights(eights, low + 2) : load_eights(eights, at + 2);
         level[0] = even_fours(first, second);
         level[1] = odd_fours(first, second);
     } else {
-        level[0] = load_fours(points_of_4 + CODEBOOKS[type].first, index);
+        level[0] = in_bytes ? load_fours(fours, low) : load_fours(fours, at);
     }
 }
 
-/* A group's signs, or of LANES rows' point twice whether it is shifted up, four bytes of each row. */
 INLINE void spread_signs(const int type, const uint8_t *planes, uint32_t signs[PANEL_ROWS])
 {
     for (int row = 0; row < PANEL_ROWS; row++)
         signs[row] = group_signs(type, planes, PANEL_ROWS, row);
 }
 
-INLINE void spread_shifts(const int type, const uint8_t *planes, const int l, uint32_t up[PANEL_ROWS])
+/* What is added to the levels of a point that has no signs, four bytes of each row. */
+INLINE void spread_shifts(const int type, const uint8_t *planes, const int l, uint32_t shift[PANEL_ROWS])
 {
+    const int up = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? 2 - CODEBOOKS[type].largest : 2;
     for (int row = 0; row < PANEL_ROWS; row++)
-        up[row] = 0x02020202u * (1u - (uint32_t)shifted_down(type, planes, PANEL_ROWS, row, l));
+        shift[row] = 0x01010101u * (uint8_t)(up - 2 * shifted_down(type, planes, PANEL_ROWS, row, l));
 }
 
-INLINE void spread_points(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
+INLINE void spread_points_of(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
 {
     const struct codebook c = CODEBOOKS[type];
     const int zero = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? 0 : c.largest, steps = c.width / 4;
@@ -442,18 +464,27 @@ INLINE void spread_points(const int type, const uint8_t *planes, uint8_t bytes[]
             spread_shifts(type, planes, l, signs);
         UNROLL
         for (int v = 0; v < PLANE_VECTORS; v++) {
+            AS_STORED(index, signs);
             const ivec sign = load_bytes(signs + LANES * v);
             ivec level[2];
-            point_levels(type, index[l] + LANES * v, level);
+            point_levels(type, planes, index[0], l, LANES * v, level);
             UNROLL
             for (int i = 0; i < steps; i++) {
                 const int step = steps * l + i;
                 const ivec up = add_bytes(broadcast_byte(zero), level[i]), down = subtract_bytes(broadcast_byte(zero), level[i]);
                 store_bytes(bytes[step] + VECTOR_BYTES * v,
-                            c.signs ? chosen(shift_left(sign, 7 - step), down, up)
-                                    : add_bytes(add_bytes(level[i], sign), broadcast_byte(zero - c.largest)));
+                            c.signs ? chosen(shift_left(sign, 7 - step), down, up) : add_bytes(level[i], sign));
             }
         }
+    }
+}
+
+OUTLINE void spread_points(int32_t type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
+{
+    switch (type) {
+#define CASE(name) case TENON_##name: spread_points_of(TENON_##name, planes, bytes); break;
+    EACH_CODEBOOK_TYPE(CASE)
+#undef CASE
     }
 }
 

@@ -57,19 +57,9 @@ INLINE ivec chosen(ivec bits, ivec a, ivec b)
 INLINE ivec even_fours(ivec a, ivec b) { return vuzp1q_s32(a, b); }
 INLINE ivec odd_fours(ivec a, ivec b) { return vuzp2q_s32(a, b); }
 
-/* Entries of a table, four bytes of each of 4 rows; or 8 bytes, of two rows. */
-INLINE ivec load_fours(const uint32_t *table, const uint16_t *at)
-{
-    ivec v = vdupq_n_s32((int32_t)table[at[0]]);
-    v = vsetq_lane_s32((int32_t)table[at[1]], v, 1);
-    v = vsetq_lane_s32((int32_t)table[at[2]], v, 2);
-    return vsetq_lane_s32((int32_t)table[at[3]], v, 3);
-}
-
-INLINE ivec load_eights(const uint64_t *table, const uint16_t *at)
-{
-    return vreinterpretq_s32_u64(vcombine_u64(vld1_u64(table + at[0]), vld1_u64(table + at[1])));
-}
+/* Entries of a table at indexes of any type: four bytes of each of 4 rows, or 8 bytes of two. */
+#define load_fours(table, at) ((ivec){(int)(table)[(at)[0]], (int)(table)[(at)[1]], (int)(table)[(at)[2]], (int)(table)[(at)[3]]})
+#define load_eights(table, at) vreinterpretq_s32_u64(vcombine_u64(vld1_u64((table) + (at)[0]), vld1_u64((table) + (at)[1])))
 
 INLINE fvec float_zero(void) { return vdupq_n_f32(0); }
 INLINE fvec as_float(ivec v) { return vreinterpretq_f32_s32(v); }

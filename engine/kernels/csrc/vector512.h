@@ -30,20 +30,11 @@ INLINE fvec load_signed(const uint8_t *p) { return to_float(_mm512_cvtepi8_epi32
 /* `a` where a byte's highest bit is set, else b. */
 INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bits), b, a); }
 
-/* Entries of a table, four bytes of each of 16 rows; or 8 bytes, of the first two of each four rows. */
-INLINE ivec load_fours(const uint32_t *table, const uint16_t *at)
-{
-#define FOUR(i) (int)table[at[i]]
-    return _mm512_setr_epi32(FOUR(0), FOUR(1), FOUR(2), FOUR(3), FOUR(4), FOUR(5), FOUR(6), FOUR(7), FOUR(8), FOUR(9),
-                             FOUR(10), FOUR(11), FOUR(12), FOUR(13), FOUR(14), FOUR(15));
-#undef FOUR
-}
-
-INLINE ivec load_eights(const uint64_t *table, const uint16_t *at)
-{
-#define EIGHT(i) (long long)table[at[i]]
-    return _mm512_setr_epi64(EIGHT(0), EIGHT(1), EIGHT(4), EIGHT(5), EIGHT(8), EIGHT(9), EIGHT(12), EIGHT(13));
-#undef EIGHT
-}
+/* Entries of a table at indexes of any type: four bytes of each of 16 rows, or 8 bytes of the first two of each four. */
+#define FOUR(table, at, i) (int)(table)[(at)[i]], (int)(table)[(at)[i + 1]], (int)(table)[(at)[i + 2]], (int)(table)[(at)[i + 3]]
+#define TWO(table, at, i) (long long)(table)[(at)[i]], (long long)(table)[(at)[i + 1]]
+#define load_fours(table, at) \
+    _mm512_setr_epi32(FOUR(table, at, 0), FOUR(table, at, 4), FOUR(table, at, 8), FOUR(table, at, 12))
+#define load_eights(table, at) _mm512_setr_epi64(TWO(table, at, 0), TWO(table, at, 4), TWO(table, at, 8), TWO(table, at, 12))
 
 #endif

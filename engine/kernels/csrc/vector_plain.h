@@ -71,16 +71,9 @@ INLINE ivec odd_fours(ivec a, ivec b)
     return (ivec)(ints){x[1], x[3], y[1], y[3]};
 }
 
-/* Entries of a table, four bytes of each of 4 rows; or 8 bytes, of two rows. */
-INLINE ivec load_fours(const uint32_t *table, const uint16_t *at)
-{
-    return (ivec)(words){table[at[0]], table[at[1]], table[at[2]], table[at[3]]};
-}
-
-INLINE ivec load_eights(const uint64_t *table, const uint16_t *at)
-{
-    return (ivec)(long_words){table[at[0]], table[at[1]]};
-}
+/* Entries of a table at indexes of any type: four bytes of each of 4 rows, or 8 bytes of two. */
+#define load_fours(table, at) ((ivec)(words){(table)[(at)[0]], (table)[(at)[1]], (table)[(at)[2]], (table)[(at)[3]]})
+#define load_eights(table, at) ((ivec)(long_words){(table)[(at)[0]], (table)[(at)[1]]})
 
 INLINE fvec float_zero(void) { return (fvec){0}; }
 INLINE fvec to_float(ivec v) { return __builtin_convertvector((ints)v, fvec); }

@@ -6,8 +6,9 @@
     BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 4) BLOCK_CLASS(2, 0, 6)          \
     BLOCK_CLASS(2, 0, 7) BLOCK_CLASS(2, 1, 8)
 
-INLINE ivec run_begin(ivec sum)
+INLINE ivec run_begin(ivec sum, const int bits)
 {
+    (void)bits;
     return sum;
 }
 

@@ -137,7 +137,8 @@ def test_rotated_blocks_are_multiplied_as_they_are_stored(kind: str, tmp_path: P
     dense, ours = logits(load_decoder(tmp_path / "rotated.gguf")), logits(packed)
     assert (ours - dense).norm() < 0.12 * dense.norm()
     stored = Checkpoint(tmp_path / "rotated.gguf").stored("model.layers.0.linear_attn.out_proj.weight")
-    assert stored.rotation is not None and stored.rotation.order is not None
+    assert stored.rotation is not None
+    assert stored.rotation.order is not None
     assert stored.kind == blocks.NAMES[kind]
 
 
@@ -176,7 +177,10 @@ def test_factors_multiply_matrices_of_nvfp4(factor: float, tmp_path: Path) -> No
         raw = np.fromfile(tmp_path / "plain.gguf", np.uint8, tensor.size_bytes, offset=tensor.start)
         kind = int(tensor.kind)
         if "ffn_" in tensor.name and tensor.name.endswith("weight") and len(tensor.shape) == 2:
-            kind, raw = int(Kind.NVFP4), random.integers(0, 256, (*tensor.shape[:1], tensor.shape[1] // 64, 36), np.uint8)
+            kind, raw = (
+                int(Kind.NVFP4),
+                random.integers(0, 256, (*tensor.shape[:1], tensor.shape[1] // 64, 36), np.uint8),
+            )
             raw[..., :4] %= 24
             raw = raw.reshape(len(raw), -1)
             values[tensor.name] = gguf.quants.dequantize(raw, Kind.NVFP4) * np.float32(factor)

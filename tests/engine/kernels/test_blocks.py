@@ -105,6 +105,7 @@ def test_wild_blocks_equal_their_definition(data: bytes, name: str) -> None:
     raw = torch.frombuffer(bytearray(data), dtype=torch.uint8)[: len(data) // size * size].view(-1, size)
     assert same_bits(blocks.dequantize(blocks.NAMES[name], raw.flatten(), elements), expected(blocks.NAMES[name], raw))
 
+
 @needs_library
 @pytest.mark.parametrize("type", [*TYPES, -1, 0, 9, 31, 99])
 @pytest.mark.parametrize("columns", [0, 1, 32, 100, 256, 288, 768])

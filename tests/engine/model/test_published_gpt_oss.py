@@ -165,7 +165,7 @@ def test_a_file_that_is_cut_is_told(folder: Path) -> None:
     ("changes", "sentence"),
     [
         ({"swiglu_limit": 9.0}, "knows swiglu_limit as 7.0 alone"),
-        ({"quantization_config": {"quant_method": "awq"}}, "is quantized .quantization_config, awq"),
+        ({"quantization_config": {"quant_method": "vptq"}}, "is quantized .quantization_config, vptq"),
         ({"num_experts_per_tok": 9}, "9 experts per token where there are 8"),
     ],
 )
