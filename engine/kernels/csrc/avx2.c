@@ -23,6 +23,7 @@ INLINE ivec byte_pairs(const uint8_t *at)
 
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
+#define DIRECT_POINTS 1
 #define BLOCK_CLASSES                                                                            \
     BLOCK_CLASS(1, 0, 4) BLOCK_CLASS(1, 0, 5) BLOCK_CLASS(1, 0, 7) BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 4)          \
     BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 4) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 0, 7)         \

@@ -15,6 +15,7 @@
 /* Twice as many columns' sums of both kinds would take all 32 registers, and went to the stack. */
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 4
+#define DIRECT_POINTS 1
 #define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 8
 

@@ -14,6 +14,7 @@
 
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
+#define DIRECT_POINTS 1
 #define RUN_STEPS(bits, steps) (steps)
 
 /* The same instruction exists for AVX-512, by whose encoding this file can be tested where there is no AVX-VNNI. */

@@ -3,6 +3,7 @@
  *
  *   BLOCK_COLUMNS                     columns per tile, as many as the registers hold
  *   NARROW_COLUMNS                    columns for which memory takes longer than arithmetic
+ *   DIRECT_POINTS                     whether points of codebooks are multiplied with one column as they are looked up
  *   BLOCK_CLASSES                     a BLOCK_CLASS(subs, mins, bits) for each arithmetic that it tells apart
  *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
  *   run_begin(sum, bits)              a run, from the sums so far
@@ -374,7 +375,7 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
             const int terms = 1 + has_rest(job, first + g, token, columns);
-            if (CODEBOOKS[type].width && columns == 1) {
+            if (CODEBOOKS[type].width && columns == 1 && DIRECT_POINTS) {
                 for (int i = 0; i < terms; i++)
                     point_group(type, job, i * job->rest, planes, &scales, g, first + g, token, value);
                 continue;

@@ -13,6 +13,7 @@
 
 #define BLOCK_COLUMNS 6
 #define NARROW_COLUMNS 1
+#define DIRECT_POINTS 1
 #define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 4
 

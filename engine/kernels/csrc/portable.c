@@ -12,6 +12,7 @@
 
 #define BLOCK_COLUMNS 2
 #define NARROW_COLUMNS 1
+#define DIRECT_POINTS 0
 #define RUN_STEPS(bits, steps) 1
 #define BF16_COLUMNS 2
 

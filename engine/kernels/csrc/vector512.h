@@ -34,7 +34,7 @@ INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm512_mask_blend_epi8(_m
 #define FOUR(table, at, i) (int)(table)[(at)[i]], (int)(table)[(at)[i + 1]], (int)(table)[(at)[i + 2]], (int)(table)[(at)[i + 3]]
 #define TWO(table, at, i) (long long)(table)[(at)[i]], (long long)(table)[(at)[i + 1]]
 #define load_fours(table, at) \
-    _mm512_setr_epi32(FOUR(table, at, 0), FOUR(table, at, 4), FOUR(table, at, 8), FOUR(table, at, 12))
-#define load_eights(table, at) _mm512_setr_epi64(TWO(table, at, 0), TWO(table, at, 4), TWO(table, at, 8), TWO(table, at, 12))
+    ((ivec)(__v16si){FOUR(table, at, 0), FOUR(table, at, 4), FOUR(table, at, 8), FOUR(table, at, 12)})
+#define load_eights(table, at) ((ivec)(__v8di){TWO(table, at, 0), TWO(table, at, 4), TWO(table, at, 8), TWO(table, at, 12)})
 
 #endif
