@@ -341,6 +341,8 @@ INLINE void point_group(const int type, const struct job *job, int64_t term, con
             value[v][0] = fused(found[v], x_scales, value[v][0]);
 }
 
+#include "block_direct.h"
+
 /* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
  * line is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the
  * speed of plain reads, with every other line at 0.81 to 0.9, with all at 0.93 to 0.98). */
@@ -360,10 +362,14 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
     expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
+        if (IS_DIRECT(type)) {
+            direct_chunk(type, job, from, first, groups, token, value, columns);
+            continue;
+        }
         spread_scales(type, from, groups, &scales);
         for (int g = 0; g < groups; g++) {
             uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
-            const uint8_t *planes = from + g * group_stride(type);
+            const uint8_t *planes = from + group_place(type, g);
             const uint8_t *ahead = from + VECTOR_AHEAD + g * (chunk_bytes / CHUNK_GROUPS);  /* a chunk's scales too */
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
