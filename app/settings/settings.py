@@ -166,6 +166,14 @@ class Settings(Remembered):
         mark("Disk for what the model has read of open chats, so that they go on at once after a restart."),
         mark("Disk for open chats"),
     )
+    guess_from_replies = switch(
+        True,
+        mark(
+            "Lookup also guesses from replies in other chats, and for programs from replies to any program, in memory "
+            "alone. Speed can tell a program that another asked the same: switch it off if several people have the key."
+        ),
+        mark("Guess from other chats"),
+    )
     verify = choice(
         "sample-and-match",
         ("sample-and-match", "typical"),

@@ -42,7 +42,7 @@ from engine.hub.model_folders import (
     read_folders,
 )
 from engine.hub.model_move import move_models, unfinished_move
-from engine.hub.record import record_as_json
+from engine.hub.record import loss_words, record_as_json
 from engine.hub.titles import title_of_model, type_of_model
 from engine.sentences import readable, say
 
@@ -84,7 +84,9 @@ def run_list(options: argparse.Namespace) -> int:
     if options.pairs:
         from engine.planning.pairs import pairs
 
-        found["pairs"] = [{**asdict(pair), "problem": pair.problem or None} for pair in pairs()]
+        found["pairs"] = [
+            {**asdict(pair), "problem": pair.problem or None, "dear": pair.dear or None} for pair in pairs()
+        ]
     if options.json:
         print(json.dumps(found, ensure_ascii=False))
         return 0
@@ -105,7 +107,8 @@ def run_list(options: argparse.Namespace) -> int:
             f"{download.plan.name:<40} {download.stored.state}, {done}: `tenon models get {download.plan.name}` goes on"
         )
     for pair in found.get("pairs", ()):
-        print(f"{pair['draft']} for {pair['target']}: {pair['problem'] or 'fits'}")
+        fits = f"fits. {pair['dear']}" if pair["dear"] else "fits"
+        print(f"{pair['draft']} for {pair['target']}: {pair['problem'] or fits}")
     return 0
 
 
@@ -266,6 +269,8 @@ def _described(model: InstalledModel) -> str:
     record = model.record
     label = _label(str(model.location), record.quantization or record.format)
     parts = [label, record.kind, readable(record.size_bytes)]
+    if record.loss is not None:
+        parts.append(loss_words(record.loss))
     if record.repo is not None:
         parts.append(f"from {record.repo}")
     if record.location is not None:

@@ -23,7 +23,7 @@ NAMES = {
     **{"IQ2_XXS": 16, "IQ2_XS": 17, "IQ3_XXS": 18, "IQ1_S": 19, "IQ3_S": 21, "IQ2_S": 22, "IQ1_M": 29},
 }
 """The types by name."""
-QUANTIZABLE = ("F16", "Q4_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
+QUANTIZABLE = tuple(name for name in NAMES if name != "MXFP4" and name[:3] not in ("IQ1", "IQ2", "IQ3"))
 """Types that `quantize` writes."""
 
 _NOT_FINITE = 3  # TENON_NOT_FINITE
@@ -403,13 +403,14 @@ def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | N
     return (d * fine.view(torch.int8).float() if fine.shape[-1] else d), None
 
 
-def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
+def quantize(type: int, x: Tensor, threads: int | None = None, importance: Tensor | None = None) -> Tensor:
     """Quantize a matrix.
 
     Args:
         type: One of `QUANTIZABLE`.
         x: (n, k) float32.
         threads: Number of threads that share the work; torch's by default.
+        importance: (k,) float32 above 0, factors of the squared errors in each column; None for all alike.
 
     Returns:
         (n, `row_bytes`) uint8, as a file has it.
@@ -418,13 +419,17 @@ def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
         ValueError: A shape or a type does not fit.
         NotPackable: The matrix has a NaN, an infinity, or a number too large for the type; or there is no library.
     """
-    if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2:
+    fits = importance is None or (importance.dtype == torch.float32 and importance.shape == x.shape[1:])
+    if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2 or not fits:
         raise ValueError(f"{x.dtype} {tuple(x.shape)} cannot be quantized to {name_of(type)}")
     out = torch.empty(len(x), row_bytes(type, x.shape[1]), dtype=torch.uint8)
     functions = library.loaded()
     if functions is None:
         raise NotPackable(library.reason())
     x = x.contiguous()
-    if functions.tenon_quantize(type, x.data_ptr(), *x.shape, out.data_ptr(), threads or torch.get_num_threads()):
+    importance = None if importance is None else importance.contiguous()
+    weights = None if importance is None else importance.data_ptr()
+    team = threads or torch.get_num_threads()
+    if functions.tenon_quantize(type, x.data_ptr(), weights, *x.shape, out.data_ptr(), team):
         raise NotPackable(f"it holds a NaN, an infinity, or what is too large for {name_of(type)}")
     return out

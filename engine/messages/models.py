@@ -18,6 +18,7 @@ class ModelOutline:
     reference: str  # name that the one who asks has for it
     place: str  # folder or file; config.json and an index with its size are enough
     draft_place: str | None = None  # the same of what may guess for it; None for nothing
+    smaller: bool = False  # True for a copy of it in Q4_K_M
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,11 @@ class Prediction:
     basis: Basis = "guess"
     machine: str = ""  # changes with the hardware, and with what else speeds depend on
     problem: str = ""  # reason why it cannot run, in one sentence; empty where it can
+    dear: str = ""  # reason why its draft does not pay here, in one sentence; empty where it may
     # Bytes beside these that come as a text fills the context
     text_bytes: int = 0
     gpu_text_bytes: int = 0
+    copy_bytes: int = 0  # bytes of the file if it is a smaller copy that is still to be made
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class DraftPair:
     draft: str  # name of the one that guesses
     kind: Literal["draft", "head"]  # kind of the draft: a whole model, or a head
     problem: str  # reason why they do not work together, in one sentence; empty where they do
+    dear: str = ""  # reason why a draft that fits does not pay without a GPU; empty where it may
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
 MEASURED_NAMES = (*FORMAT_NAMES, "iq2_s")
 #: Name of the format of files of plain numbers, whatever their type.
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
+# Beginnings of names of formats that are in 8 bits, or become so.
+_IN_8_BITS = ("Q8", "FP", "INT8", "NF4")
 # Bits of a weight from which on a type costs as much as 8 bits, since reading it is the cost.
 _WIDE_BITS = 7
 
@@ -145,13 +147,13 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     Plain numbers become bf16, except float16 if the kernel library is there. A quantized file that is not
     downloaded yet has the types of published ones: 8 bits, those of gpt-oss, or those of Q4_K_M.
     """
-    if not config.types and (config.quantization is None or config.quantization.startswith("Q8")):
+    if not config.types and (config.quantization is None or config.quantization.startswith(_IN_8_BITS)):
         return weight_format("q8_0" if config.quantization else "bf16")
     if not config.types:
         widths = {slot.shape[1] for slot in layer_slots(config, config.layers - 1) if len(slot.shape) == 2}
         if config.quantization != type_name(MXFP4) and not any(width % 256 for width in widths):
             return weight_format("q4_k_m")
-        return stored_format(replace(config, types=_published_types(config)))
+        return stored_format(replace(config, types=published_types(config)))
     weights: Counter[int] = Counter()
     for name, shape in expected_tensors(config).items():
         if len(shape) == 2 and name in config.types:
@@ -159,11 +161,12 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     kind = max(weights, key=weights.__getitem__, default=BF16)
     if kind in PLAIN and (kind != F16 or library.available() is None):
         return weight_format("bf16")
-    name = config.quantization or _PLAIN_NAMES.get(kind) or type_name(kind)
+    told = None if config.converts else config.quantization
+    name = told or _PLAIN_NAMES.get(kind) or type_name(kind)
     return _packed(name, runnable(kind, 0), stored=config.types)
 
 
-def _published_types(config: ModelConfig) -> TensorTypes:
+def published_types(config: ModelConfig) -> TensorTypes:
     """Return the types of a published file's tensors by name: those of gpt-oss, or of llama.cpp's Q4_K_M.
 
     gpt-oss has experts in 4 bits and the rest in 16. In rows that blocks of 256 do not fill, Q4_K_M takes blocks of 32:

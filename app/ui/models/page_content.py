@@ -10,7 +10,18 @@ from app.bridge.models.offers import draft_offer, page_of
 from app.bridge.models.store import ModelStore
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options
-from app.chat.model_entries import Fit, InstalledEntry, ListedModel, ModelDetails, fit_of, one_to_take
+from app.chat.model_entries import (
+    CopyOffer,
+    Fit,
+    InstalledEntry,
+    ListedModel,
+    ModelDetails,
+    copy_offer,
+    copy_reference,
+    fit_of,
+    may_copy,
+    one_to_take,
+)
 from app.chat.modes import BASE_MODEL
 from app.ui import figures
 from app.ui.machine.words import speed_and_source
@@ -23,6 +34,7 @@ from app.ui.models.wording import (
     gpu_words,
     joined,
     licence_title,
+    loss_words,
     memory_words,
     mixture_words,
     source_of,
@@ -155,13 +167,21 @@ class ModelShelf:
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
             draft = self._missing_draft(entry)
             mtp = DraftPair(entry.name, OWN_HEAD, "head", "") in store.pairs
-            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, mtp))
+            offer, copying = self._copy_offer(entry), store.copies.entries.get(entry.name)
+            content = InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, mtp, offer, copying)
+            rows.append(content)
         rows = [row for row in rows if self._has_words(row.entry.name, row.entry.title, row.entry.repo)]
         rows.sort(key=lambda row: self._rank(row.entry.title, row.entry.size_bytes, self._prediction_of(row.entry)))
         if store.installed.reads and store.entry(store.installed.reads) is None:
             coming = InstalledEntry(store.installed.reads, "", recorded=False)
             rows.append(InstalledContent(coming, read_share=self.read_share))
         return tuple(rows)
+
+    def _copy_offer(self, entry: InstalledEntry) -> CopyOffer | None:
+        """Return a smaller copy that could be made of a model, unless there is one."""
+        if not may_copy(entry) or any(other.made_from == entry.name for other in self._store.installed.entries):
+            return None
+        return copy_offer(self._prediction_of(entry), self._store.forecasts.known.get(copy_reference(entry.ref)))
 
     def rows(self, chat: bool, draft: bool, memory: bool, asked: str) -> tuple[RowContent, ...]:
         """Return the rows of the table.
@@ -250,6 +270,7 @@ class ModelShelf:
             ),
             (tr("Speed here"), self._speed_of(copy) if copy is not None else _speed_words(prediction)),
             (tr("Drafts that fit it"), joined(*(draft.title for draft in drafts)) or tr("None known")),
+            *_worth_of_draft(prediction.dear if prediction else ""),
         )
         page = page_of(model.repos[-1]) if model.repos else ""
         return ModelDetails(model.title, tr(model.about) if model.about else "", _told(facts), page)
@@ -260,9 +281,7 @@ class ModelShelf:
         if model is not None:
             listed = self.details(model)
             return replace(listed, facts=(*listed.facts, (tr("Place"), entry.place or entry.ref)))
-        drafts = [
-            title_of_model(pair.draft) for pair in self._store.pairs if pair.target == entry.name and not pair.problem
-        ]
+        pairs = [pair for pair in self._store.pairs if pair.target == entry.name and not pair.problem]
         facts = (
             (tr("Publisher"), entry.repo.partition("/")[0]),
             (tr("Licence"), licence_title(entry.licence)),
@@ -274,7 +293,9 @@ class ModelShelf:
                 tr(BASE_MODEL) if entry.only_continues else "",
             ),
             (tr("Speed here"), self._speed_of(entry)),
-            (tr("Drafts that fit it"), joined(*drafts) or tr("None known")),
+            (tr("Drafts that fit it"), joined(*(title_of_model(pair.draft) for pair in pairs)) or tr("None known")),
+            *_worth_of_draft(next((pair.dear for pair in pairs if pair.dear), "")),
+            (tr("Loss"), loss_words(entry)),
             (tr("Place"), "" if entry.bundled else entry.place or entry.ref),
         )
         known = tuple((name, words) for name, words in facts if words)
@@ -331,6 +352,11 @@ def _speed_words(prediction: Prediction | None) -> str:
     if prediction is None or prediction.tokens_per_second is None:
         return ""
     return joined(figures.speed(prediction.tokens_per_second), best_mode(prediction), source_of(prediction.basis))
+
+
+def _worth_of_draft(dear: str) -> tuple[tuple[str, str], ...]:
+    """Return the fact that a draft does not pay here, or nothing."""
+    return ((tr("Worth of its draft"), dear),) if dear else ()
 
 
 def _told(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
