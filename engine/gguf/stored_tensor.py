@@ -14,6 +14,7 @@ from torch import Tensor
 
 from engine.errors import WeightsNotFinite
 from engine.gguf.types import GgmlType
+from engine.kernels.library import Rotation
 
 F32 = int(GgmlType.F32)
 F16 = int(GgmlType.F16)
@@ -93,6 +94,10 @@ class Encoding(Protocol):
     def kind(self) -> int:
         """Type that its rows become where nobody asks for another, as GGUF's number."""
 
+    @property
+    def factor(self) -> float | None:
+        """Factor of all numbers that its blocks leave to the matrix; None for none."""
+
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         """Return some rows from theirs of all parts, in the reference's values: (rows, columns) float32."""
 
@@ -115,6 +120,8 @@ class StoredTensor:
     transposed: bool = False  # True if the file has columns one after the other, and not rows
     encoding: Encoding | None = None  # parts that its rows are made from; None if the file has them as they are
     first_row: int = 0  # first of its rows there
+    rotation: Rotation | None = None  # rotation of what its rows multiply; None for none
+    factor: float | None = None  # number that multiplies every value
 
     @property
     def columns(self) -> int:
@@ -145,7 +152,7 @@ class StoredTensor:
         """Return the tensor for a reader that wants a type: rows that are made from parts come so, or in float32."""
         if self.encoding is None or kind == self.kind:
             return self
-        return replace(self, kind=F32, size_bytes=4 * math.prod(self.shape))
+        return replace(self, kind=F32, factor=None, size_bytes=4 * math.prod(self.shape))
 
     def ranges(self, first: int = 0, count: int | None = None) -> tuple[tuple[Path, int, int], ...]:
         """Return file, beginning and number of bytes of each of the ranges that some rows are in, or all."""

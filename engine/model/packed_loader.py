@@ -28,7 +28,7 @@ from engine.model.tensors import (
 )
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
-from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint, piece_values
+from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.direct_reader import PageMemory, Piece, read_pieces
 from engine.weights.watched_file import WatchedFile
 
@@ -197,9 +197,16 @@ def quantized(numbers: Tensor, kind: int) -> Tensor:
 
 def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
     """Return room for a matrix in a block type, in huge pages if there are any: small ones read a fifth slower."""
-    rows, columns = stored.rows, stored.columns
-    size_bytes = blocks.arranged_bytes(kind, rows, columns)
-    return Packed(PageMemory(size_bytes).tensor(0, size_bytes), rows, columns, kind)
+    size_bytes = blocks.arranged_bytes(kind, stored.rows, stored.columns)
+    return matrix_in(PageMemory(size_bytes).tensor(0, size_bytes), kind, stored)
+
+
+def matrix_in(data: Tensor, kind: int, stored: StoredTensor) -> Packed:
+    """Return a tensor's matrix of a block type in some memory; in its own type it keeps its rotation and its factor."""
+    if kind != stored.kind:
+        return Packed(data, stored.rows, stored.columns, kind)
+    factor = None if stored.factor is None else torch.tensor([stored.factor], dtype=torch.float32)
+    return Packed(data, stored.rows, stored.columns, kind, stored.rotation, factor)
 
 
 def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> Tensor:
@@ -298,14 +305,6 @@ def format_notes(config: ModelConfig, weight_format: WeightFormat, refused: Mapp
                     "The model is published in {quantization}, and computed with as {kinds}.",
                     quantization=config.quantization,
                     kinds=", ".join(map(type_name, sorted(kinds))) or weight_format.name.upper(),
-                )
-            )
-        kinds = {weight_format.stored[slot.name] for slot in matrices} - KERNEL_TYPES - PLAIN.keys()
-        if kinds:
-            notes.append(
-                say(
-                    "Tenon has no kernels for {kinds}, so the model's matrices in it are computed with as Q8_0.",
-                    kinds=", ".join(map(type_name, sorted(kinds))),
                 )
             )
     elif weight_format.kind not in (BF16, F16):

@@ -26,7 +26,8 @@ INLINE ivec byte_pairs(const uint8_t *at)
 #define DIRECT_POINTS 1
 #define BLOCK_CLASSES                                                                            \
     BLOCK_CLASS(1, 0, 4) BLOCK_CLASS(1, 0, 5) BLOCK_CLASS(1, 0, 7) BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 4)          \
-    BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 0, 7) BLOCK_CLASS(2, 1, 2)
+    BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 4) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 0, 7)         \
+    BLOCK_CLASS(2, 1, 2)
 #define BF16_COLUMNS 4
 
 /* As many steps as 16 bits hold, where they are summed there: a step adds two products of at most 127 * (2^bits - 1). */

@@ -263,40 +263,41 @@ BLOCK_CLASSES
 #undef BLOCK_CLASS
 
 /* The products of a codebook type's group by one token: levels are multiplied as they are looked up, by activations with
- * their signs. */
-INLINE void point_group(const int type, const struct job *job, int64_t term, const uint8_t *planes,
-                        const struct spread_scales *scales, int g, int64_t group, int64_t token,
-                        fvec value[][BLOCK_COLUMNS])
+ * their signs, and by both terms of these. */
+INLINE void point_group(const int type, const struct job *job, const uint8_t *planes, const struct spread_scales *scales,
+                        int g, int64_t group, int64_t token, fvec value[][BLOCK_COLUMNS], const int terms)
 {
     const struct block_type t = BLOCK_TYPES[type];
     const struct codebook c = CODEBOOKS[type];
     const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins, t.bits), paired = SPREAD_PAIRS && whole;
     const int bits = c.largest > 15 ? 6 : c.signs ? 4 : 5, run = RUN_STEPS(bits, GROUP_STEPS / subs);
     const int64_t place = place_of(job, token, group, 0);
-    const uint8_t *x = job->x + place * GROUP + term;
-    const union offset *offset = further(job->offset + place * subs, term);
-    const fvec x_scales = broadcast_float(*further(job->x_scale + place, term));
     uint16_t index[8][PANEL_ROWS];
     uint32_t signs[PANEL_ROWS];
-    fvec found[MOST_VECTORS];
+    fvec found[2][2][MOST_VECTORS];     /* by terms and sub-blocks */
     spread_indexes(type, planes, index);
     if (c.signs)
         spread_signs(type, planes, signs);
     UNROLL
     for (int sub = 0; sub < subs; sub++) {
-        ivec sum[MOST_VECTORS], part[MOST_VECTORS];
+        ivec sum[2][MOST_VECTORS], part[2][MOST_VECTORS];
         UNROLL
-        for (int v = 0; v < MOST_VECTORS; v++)
-            sum[v] = paired ? broadcast4(offset + sub) : broadcast_int(c.signs || SPREAD_SIGNED(t.bits) ? 0 : offset[sub].start);
+        for (int term = 0; term < terms; term++) {
+            const union offset *offset = further(job->offset + place * subs, term * job->rest) + sub;
+            UNROLL
+            for (int v = 0; v < MOST_VECTORS; v++)
+                sum[term][v] = paired ? broadcast4(offset) : broadcast_int(c.signs || SPREAD_SIGNED(t.bits) ? 0 : offset->start);
+        }
         UNROLL
         for (int l = sub * t.sub / c.width; l < (sub + 1) * t.sub / c.width; l++) {
             if (!c.signs && (l == 0 || type == TENON_IQ1_M))
                 spread_shifts(type, planes, l, signs);
-            ivec plus[2], minus[2];
+            ivec plus[2][2], minus[2][2];
             UNROLL
-            for (int i = 0; i < c.width / 4; i++) {
-                plus[i] = broadcast4(x + c.width * l + 4 * i);
-                minus[i] = subtract_bytes(broadcast_byte(0), plus[i]);
+            for (int at = 0; at < terms * c.width / 4; at++) {
+                const int term = at % terms, i = at / terms;
+                plus[term][i] = broadcast4(job->x + place * GROUP + term * job->rest + c.width * l + 4 * i);
+                minus[term][i] = subtract_bytes(broadcast_byte(0), plus[term][i]);
             }
             UNROLL
             for (int v = 0; v < MOST_VECTORS; v++) {
@@ -305,41 +306,53 @@ INLINE void point_group(const int type, const struct job *job, int64_t term, con
                 ivec level[2];
                 point_levels(type, planes, index[0], l, LANES * v, level);
                 UNROLL
-                for (int i = 0; i < c.width / 4; i++) {
-                    const int step = l * c.width / 4 + i, of_run = step % run;
-                    const ivec signed_x = c.signs ? chosen(shift_left(sign, 7 - step), minus[i], plus[i]) : plus[i];
-                    const ivec w = c.signs ? level[i] : add_bytes(level[i], sign);
+                for (int at = 0; at < terms * c.width / 4; at++) {
+                    const int term = at % terms, i = at / terms, step = l * c.width / 4 + i, of_run = step % run;
+                    const ivec bit = shift_left(sign, 7 - step), w = c.signs ? level[i] : add_bytes(level[i], sign);
+                    const ivec x = c.signs ? chosen(bit, minus[term][i], plus[term][i]) : plus[term][i];
                     if (paired) {
-                        sum[v] = run_step(sum[v], w, signed_x, bits, 0);
+                        sum[term][v] = run_step(sum[term][v], w, x, bits, 0);
                         continue;
                     }
                     if (of_run == 0)
-                        part[v] = run_begin(sum[v], bits);
-                    part[v] = run_step(part[v], w, signed_x, bits, of_run == 0);
+                        part[term][v] = run_begin(sum[term][v], bits);
+                    part[term][v] = run_step(part[term][v], w, x, bits, of_run == 0);
                     if (of_run == run - 1)
-                        sum[v] = run_end(sum[v], part[v], bits);
+                        sum[term][v] = run_end(sum[term][v], part[term][v], bits);
                 }
             }
         }
         UNROLL
-        for (int v = 0; v < MOST_VECTORS; v++) {
+        for (int at = 0; at < terms * MOST_VECTORS; at++) {
+            const int term = at / MOST_VECTORS, v = at % MOST_VECTORS;
 #if SPREAD_PAIRS
             if (paired)
-                sum[v] = pair_products(sum[v], load_bytes(scales->scale[subs * g + sub] + LANES * v));
+                sum[term][v] = pair_products(sum[term][v], load_bytes(scales->scale[subs * g + sub] + LANES * v));
 #endif
-            const fvec product = to_float(sum[v]), scale = load_floats(scales->scale[subs * g + sub] + LANES * v);
-            const fvec scaled = paired ? product : multiply_floats(product, scale);
-            if (!whole)
-                value[v][0] = fused(product, multiply_floats(scale, x_scales), value[v][0]);
-            else
-                found[v] = sub ? add_floats(found[v], scaled) : scaled;
+            found[term][sub][v] = to_float(sum[term][v]);
+            if (whole && !paired)
+                found[term][sub][v] = multiply_floats(found[term][sub][v], load_floats(scales->scale[subs * g + sub] + LANES * v));
         }
     }
     UNROLL
-    for (int v = 0; v < MOST_VECTORS; v++)
-        if (whole)
-            value[v][0] = fused(found[v], x_scales, value[v][0]);
+    for (int term = 0; term < terms; term++) {
+        const fvec x_scales = broadcast_float(*further(job->x_scale + place, term * job->rest));
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++) {
+            if (whole) {
+                value[v][0] = fused(add_floats(found[term][0][v], found[term][1][v]), x_scales, value[v][0]);
+                continue;
+            }
+            UNROLL
+            for (int sub = 0; sub < subs; sub++) {
+                const fvec scale = load_floats(scales->scale[subs * g + sub] + LANES * v);
+                value[v][0] = fused(found[term][sub][v], multiply_floats(scale, x_scales), value[v][0]);
+            }
+        }
+    }
 }
+
+#include "block_direct.h"
 
 /* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
  * line is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the
@@ -360,18 +373,24 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
     expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
+        if (IS_DIRECT(type)) {
+            direct_chunk(type, job, from, first, groups, token, value, columns);
+            continue;
+        }
         spread_scales(type, from, groups, &scales);
         for (int g = 0; g < groups; g++) {
             uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
-            const uint8_t *planes = from + g * group_stride(type);
+            const uint8_t *planes = from + group_place(type, g);
             const uint8_t *ahead = from + VECTOR_AHEAD + g * (chunk_bytes / CHUNK_GROUPS);  /* a chunk's scales too */
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
             const int terms = 1 + has_rest(job, first + g, token, columns);
             if (CODEBOOKS[type].width && columns == 1 && DIRECT_POINTS) {
-                for (int i = 0; i < terms; i++)
-                    point_group(type, job, i * job->rest, planes, &scales, g, first + g, token, value);
+                if (terms == 2)
+                    point_group(type, job, planes, &scales, g, first + g, token, value, 2);
+                else
+                    point_group(type, job, planes, &scales, g, first + g, token, value, 1);
                 continue;
             }
             if (t.bits == 8 && SPREAD_SIGNED(8) && BLOCK_FORMS[type].byte_planes)

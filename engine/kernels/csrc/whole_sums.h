@@ -2,7 +2,9 @@
 #ifndef TENON_WHOLE_SUMS_H
 #define TENON_WHOLE_SUMS_H
 
-#define BLOCK_CLASSES BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 0, 7) BLOCK_CLASS(2, 1, 8)
+#define BLOCK_CLASSES                                                                                                 \
+    BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 4) BLOCK_CLASS(2, 0, 6)          \
+    BLOCK_CLASS(2, 0, 7) BLOCK_CLASS(2, 1, 8)
 
 INLINE ivec run_begin(ivec sum, const int bits)
 {
