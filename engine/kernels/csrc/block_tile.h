@@ -1,18 +1,19 @@
 /* Products with blocks that are spread into bytes. Before including this, a file brings a vector header and spread.h and
  * defines
  *
- *   BLOCK_COLUMNS                     columns per tile, as many as the registers hold
- *   NARROW_COLUMNS                    columns for which memory takes longer than arithmetic
- *   BLOCK_CLASSES                     a BLOCK_CLASS(subs, mins, bits) for each arithmetic that it tells apart
- *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
- *   run_begin(sum)                    a run, from the sums so far
- *   run_step(run, w, x, bits, first)  adds products of groups of four bytes
- *   run_end(sum, run, bits)           the sums with the run
+ *   TILE_VECTORS, BLOCK_COLUMNS   vectors of rows and columns of a tile, as many as the registers hold
+ *   NARROW_COLUMNS                columns for which memory takes longer than arithmetic
+ *   BLOCK_CLASSES                 a BLOCK_CLASS(subs, mins, bits, whole) for each arithmetic that it tells apart
+ *   RUN_STEPS(bits, mins, steps)  steps of a sub-block after which a run of products is added to the sums
+ *   run_begin(start, w, x, started, bits)     a run from its first products, groups of four bytes; `started`: there is a start
+ *   run_steps(run, w, x, vectors, bits)       adds further ones, to so many runs
+ *   run_end(run, scale, whole)    a run's sum; of bytes in pairs times the scales, where these are `whole`
+ *   add_runs(sum, run)            a sub-block's sum with a further run's, or a group's in pairs
  *
- * A sub-block's sum is exact in 32 bits; sub-blocks are added in order, by fused multiply-add with the product of both
- * scales, and where there are mins by another of the min and the activations' sum. With whole scales (spread.h) a group's
- * sum is exact; groups are added in order by fused multiply-add with the activations' scale, and chunks by another with
- * the weights' factor. */
+ * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sum of these times their scales is exact
+ * too; groups are added in order by fused multiply-add with the activations' scale, and chunks by another with the weights'
+ * factor. Else sub-blocks are added in order, by fused multiply-add with the product of both scales. Mins times the
+ * activations' sums are added before a chunk's products, likewise in order. */
 
 #include "block_panel.h"
 #include "quantize.h"
@@ -20,11 +21,11 @@
 enum {
     MOST_VECTORS = PANEL_ROWS / LANES,
     VECTOR_AHEAD = 12288,
-    WHOLE_COLUMNS = BLOCK_COLUMNS < 4 ? BLOCK_COLUMNS : 4,      /* per tile with whole scales, whose sums take two registers */
+    WHOLE_COLUMNS = BLOCK_COLUMNS < 4 ? BLOCK_COLUMNS : 4,      /* per tile with two sub-blocks' sums, which take twice the registers */
 };
 
-/* The weights to come: asked for evenly, while others are multiplied, and each of their lines, for with few columns a step
- * is longer than a line, and one that was left out is waited for. */
+/* The weights to come: asked for evenly, while others are multiplied, each of their lines, for one that was left out is
+ * waited for. */
 struct ahead {
     const uint8_t *at;
     int64_t step;
@@ -32,11 +33,13 @@ struct ahead {
 
 INLINE void ask(struct ahead *ahead)
 {
-    __builtin_prefetch(ahead->at, 0, 2);
-    for (int64_t line = 64; line < ahead->step; line += 64)
+    for (int64_t line = 0; line < ahead->step; line += 64)
         __builtin_prefetch(ahead->at + line, 0, 2);
     ahead->at += ahead->step;
 }
+
+/* Without it GCC keeps a group's weights, which its two terms share, in registers, and when there are no more on the stack. */
+#define READ_AGAIN() __asm__ volatile("" : : : "memory")
 
 /* A step's weights; `narrow`: they are to be widened here. */
 INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, const int narrow)
@@ -45,163 +48,117 @@ INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, 
     return !narrow ? four : step % 2 ? odd_bytes(four) : even_bytes(four);
 }
 
-/* The integers' sums of a sub-block. Without `ahead` nothing is asked for; `narrow`: weights of 16 bits are still in bytes. */
-INLINE void block_sub(int64_t stride, const uint8_t w[][STEP_BYTES], int row, const uint8_t *x, const int32_t start[],
-                      struct ahead *ahead, ivec sum[][BLOCK_COLUMNS], const int vectors, const int columns, const int steps,
-                      const int narrow, const int bits)
+/* A tile's prepared activations from a group on. */
+struct group_x {
+    const uint8_t *x;
+    const float *scale;
+    const union offset *offset;
+};
+
+/* Activations of a tile's group, `term` bytes behind the first term's. */
+INLINE struct group_x group_at(const struct job *job, int64_t place, int64_t term, const int subs, const int bits)
 {
-    const int run = RUN_STEPS(bits, steps);
+    (void)bits;
+    return (struct group_x){job->x + place * GROUP * (SPREAD_WIDE(bits) ? 2 : 1) + term,
+                            further(job->x_scale + place, term), further(job->offset + place * subs, term)};
+}
+
+/* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
+ * tokens. `narrow`: weights of 16 bits are still in bytes. */
+INLINE void block_group(const uint8_t w[][STEP_BYTES], const struct spread_scales *scales, int g, int row, struct group_x x,
+                        fvec value[][BLOCK_COLUMNS], const int vectors, const int columns, const int subs, const int mins,
+                        const int bits, const int whole, const int narrow)
+{
+    const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS / subs, run = RUN_STEPS(bits, mins, steps);
+    const int paired = SPREAD_PAIRS && !SPREAD_WIDE(bits), started = !mins && !SPREAD_SIGNED(bits);
+    ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
+    fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
-    for (int begin = 0; begin < steps; begin += run) {
-        ivec part[MOST_VECTORS][BLOCK_COLUMNS];
+    for (int first = 0; first < subs * steps; first += run) {
+        const int sub = first / steps, begins = first % steps == 0;
+        const float *scale = scales->scale[subs * g + sub] + row;
+        ivec part[BLOCK_COLUMNS][MOST_VECTORS];
         UNROLL
-        for (int c = 0; c < columns; c++)
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                part[v][c] = run_begin(begin ? sum[v][c] : broadcast_int(start[c]));
-        UNROLL
-        for (int s = begin; s < begin + run; s++) {
+        for (int s = first; s < first + run; s++) {
             ivec weights[MOST_VECTORS];
             UNROLL
             for (int v = 0; v < vectors; v++)
                 weights[v] = step_weights(w, s, 4 * row + VECTOR_BYTES * v, narrow);
-            if (ahead && s % (SPREAD_WIDE(bits) ? 2 : 1) == 0)
-                ask(ahead);
             UNROLL
             for (int c = 0; c < columns; c++) {
-                const ivec activations = broadcast4(x + c * stride + 4 * s);
+                const ivec activations = broadcast4(x.x + 4 * (s * columns + c));
+                if (s > first) {
+                    run_steps(part[c], weights, activations, vectors, bits);
+                    continue;
+                }
+                const ivec start = started && begins ? broadcast4(x.offset + sub * columns + c) : broadcast_int(0);
                 UNROLL
                 for (int v = 0; v < vectors; v++)
-                    part[v][c] = run_step(part[v][c], weights[v], activations, bits, s == begin);
+                    part[c][v] = run_begin(start, weights[v], activations, started && begins, bits);
             }
         }
         UNROLL
         for (int c = 0; c < columns; c++)
             UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[v][c] = run_end(begin ? sum[v][c] : broadcast_int(start[c]), part[v][c], bits);
-    }
-}
-
-#if SPREAD_PAIRS
-/* The same as block_group does for a type with whole scales. Sums of a sub-block stay in 16 bits, where they begin so that
- * they end within them, however they overflow before: at most 8 products of (-32 to 31) * 127. Their scales are multiplied
- * with them on the way to 32. */
-INLINE void paired_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const struct spread_scales *scales,
-                         int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
-                         const int vectors, const int columns, const int bits)
-{
-    const int steps = GROUP_STEPS / 2;
-    UNROLL
-    for (int c = 0; c < columns; c++) {
-        const int64_t place = place_of(job, token + c, group, 0);
-        const uint8_t *x = job->x + place * GROUP + term;
-        const union offset *starts = further(job->offset + 2 * place, term);
-        ivec sum[MOST_VECTORS];
-        UNROLL
-        for (int sub = 0; sub < 2; sub++) {
-            ivec part[MOST_VECTORS];
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                part[v] = broadcast4(starts + sub);
-            UNROLL
-            for (int s = sub * steps; s < (sub + 1) * steps; s++) {
-                const ivec activations = broadcast4(x + 4 * s);
-                if (ahead && c == 0)
-                    ask(ahead);
-                UNROLL
-                for (int v = 0; v < vectors; v++)
-                    part[v] = run_step(part[v], step_weights(w, s, 4 * row + VECTOR_BYTES * v, 0), activations, bits, 0);
-            }
-            UNROLL
             for (int v = 0; v < vectors; v++) {
-                const ivec scale = load_bytes(scales->scale[2 * g + sub] + row + LANES * v);
-                sum[v] = sub ? add_ints(sum[v], pair_products(part[v], scale)) : pair_products(part[v], scale);
-            }
-        }
-        const fvec x_scales = broadcast_float(*further(job->x_scale + place, term));
-        UNROLL
-        for (int v = 0; v < vectors; v++)
-            value[v][c] = fused(to_float(sum[v]), x_scales, value[v][c]);
-    }
-}
-#endif
-
-/* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
- * tokens, whose activations are `term` bytes behind the first term's. For `ahead` see block_sub. */
-INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const struct spread_scales *scales,
-                        int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
-                        const int vectors, const int columns, const int subs, const int mins, const int bits)
-{
-    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, whole = WHOLE_SCALES(subs, mins);
-#if SPREAD_PAIRS
-    if (whole) {
-        paired_group(job, term, w, scales, g, group, row, token, ahead, value, vectors, columns, bits);
-        return;
-    }
-#endif
-    const int64_t place = place_of(job, token, group, 0);
-    const uint8_t *x = job->x + place * wide * GROUP + term;
-    const float *x_scale = further(job->x_scale + place, term);
-    const union offset *offset = further(job->offset + place * subs, term);
-    fvec found[MOST_VECTORS][BLOCK_COLUMNS];
-    UNROLL
-    for (int sub = 0; sub < subs; sub++) {
-        ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
-        int32_t start[BLOCK_COLUMNS];
-        UNROLL
-        for (int c = 0; c < columns; c++)
-            start[c] = mins || SPREAD_SIGNED(bits) ? 0 : offset[c * job->groups * subs + sub].start;
-        block_sub(job->k * wide, w + GROUP_STEPS * (ahead ? wide : 1) / subs * sub, row, x + 4 * steps * sub, start, ahead,
-                  sum, vectors, columns, steps, !ahead && wide == 2, bits);
-        fvec scale[MOST_VECTORS];
-        UNROLL
-        for (int v = 0; v < vectors; v++)
-            scale[v] = load_floats(scales->scale[subs * g + sub] + row + LANES * v);
-        UNROLL
-        for (int c = 0; c < columns; c++) {
-            const fvec x_scales = broadcast_float(x_scale[c * job->groups]);
-            const fvec x_sums = mins ? broadcast_float(offset[c * job->groups * subs + sub].sum) : x_scales;
-            UNROLL
-            for (int v = 0; v < vectors; v++) {
-                const fvec product = to_float(sum[v][c]);
+                const ivec ended = paired ? run_end(part[c][v], scale + LANES * v, whole) : part[c][v];
+                sum[v][c] = (paired && whole ? first == 0 : begins) ? ended : add_runs(sum[v][c], ended);
+                if ((paired && whole) || first + run < (sub + 1) * steps)
+                    continue;
+                const fvec product = to_float(sum[v][c]), by = load_floats(scale + LANES * v);
                 if (whole)
-                    found[v][c] = sub ? fused(product, scale[v], found[v][c]) : multiply_floats(product, scale[v]);
+                    found[v][c] = sub ? fused(product, by, found[v][c]) : multiply_floats(product, by);
                 else
-                    value[v][c] = fused(product, multiply_floats(scale[v], x_scales), value[v][c]);
-                if (mins)
-                    value[v][c] = fused(load_floats(scales->min[subs * g + sub] + row + LANES * v), x_sums, value[v][c]);
+                    value[v][c] = fused(product, multiply_floats(by, broadcast_float(x.scale[c])), value[v][c]);
             }
-        }
     }
     UNROLL
-    for (int c = 0; c < columns; c++)
+    for (int c = 0; whole && c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
-            if (whole)
-                value[v][c] = fused(found[v][c], broadcast_float(x_scale[c * job->groups]), value[v][c]);
+            value[v][c] = fused(paired ? to_float(sum[v][c]) : found[v][c], broadcast_float(x.scale[c]), value[v][c]);
 }
 
-/* The same over a chunk; what quantizing left of a group's activations comes behind the group. */
-INLINE void block_tile(const struct job *job, const struct spread *w, int64_t group, int groups, int row, int64_t token,
-                       float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
-                       const int subs, const int mins, const int bits, const int refined)
+/* Adds a chunk's mins times the activations' sums. */
+INLINE void add_mins(const struct spread_scales *scales, int count, int row, const union offset *offset,
+                     fvec value[][BLOCK_COLUMNS], const int vectors, const int columns)
 {
-    const int whole = WHOLE_SCALES(subs, mins);
+    for (int sub = 0; sub < count; sub++, offset += columns)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            UNROLL
+            for (int v = 0; v < vectors; v++)
+                value[v][c] = fused(load_floats(scales->min[sub] + row + LANES * v), broadcast_float(offset[c].sum),
+                                    value[v][c]);
+}
+
+/* Adds the products of a chunk; what quantizing left of a group's activations comes behind the group. */
+INLINE void block_tile(const struct job *job, const struct spread *w, int64_t place, int groups, int row,
+                       float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
+                       const int subs, const int mins, const int bits, const int whole)
+{
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
-            value[v][c] = whole ? float_zero() : load_floats(values[c] + row + LANES * v);
-    for (int g = 0; g < groups; g++) {
-        block_group(job, 0, w->bytes[g], &w->scales, g, group + g, row, token, ahead, value, vectors, columns, subs, mins,
-                    bits);
-        if (refined && has_rest(job, group + g, token, columns)) {
-            /* Else GCC keeps a group's weights in registers for this, and its sums in memory. */
-            __asm__ volatile("" : : : "memory");
-            block_group(job, job->rest, w->bytes[g], &w->scales, g, group + g, row, token, ahead, value, vectors, columns,
-                        subs, mins, bits);
+            value[v][c] = load_floats(values[c] + row + LANES * v);
+    if (mins)
+        add_mins(&w->scales, subs * groups, row, group_at(job, place, 0, subs, bits).offset, value, vectors, columns);
+    UNROLL
+    for (int c = 0; whole && c < columns; c++)
+        UNROLL
+        for (int v = 0; v < vectors; v++) {
+            store_floats(values[c] + row + LANES * v, value[v][c]);
+            value[v][c] = float_zero();
+        }
+    for (int g = 0; g < groups; g++, place += columns) {
+        const int terms = 1 + has_rest(job, place, columns);
+        ask(ahead);
+        for (int i = 0; i < terms; i++) {
+            READ_AGAIN();
+            block_group(w->bytes[g], &w->scales, g, row, group_at(job, place, i * job->rest, subs, bits), value, vectors,
+                        columns, subs, mins, bits, whole, 0);
         }
     }
     UNROLL
@@ -214,49 +171,50 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
         }
 }
 
+/* Columns of a tile. */
+INLINE int most_columns(const int subs)
+{
+    return subs == 2 ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+}
+
 /* All tokens of an item over a chunk. `next`: the panel's bytes that are to be asked for, `size` of them. */
 INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
                         int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size, const int subs,
-                        const int mins, const int bits)
+                        const int mins, const int bits, const int whole)
 {
-    enum { PARTS = MOST_VECTORS / 2 };
-    const int steps = GROUP_STEPS * groups, most = WHOLE_SCALES(subs, mins) ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+    enum { PARTS = MOST_VECTORS / TILE_VECTORS };
+    const int most = most_columns(subs);
     const int64_t blocks = (tokens + most - 1) / most;
-    struct ahead ahead = {next, (size / (steps * PARTS * blocks) + 15) / 16 * 16};
+    struct ahead ahead = {next, (size / (groups * PARTS * blocks) + 15) / 16 * 16};
     for (int part = 0; part < PARTS; part++)
-        for (int64_t block = 0; block < blocks; block++) {
-            const int64_t first = tokens * block / blocks, count = tokens * (block + 1) / blocks - first;
-            if (job->rest) {
-                switch (count) {
-                    COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, group, groups, 2 * LANES * part, token + first,
-                                                           values + first, &ahead, 2, columns, subs, mins, bits, 1))
-                }
-            } else {
-                switch (count) {
-                    COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, group, groups, 2 * LANES * part, token + first,
-                                                           values + first, &ahead, 2, columns, subs, mins, bits, 0))
-                }
+        for (int64_t first = 0; first < tokens; first += most) {
+            const struct token_tile tile = tile_of(job, token + first, most);
+            switch (tile.width) {
+                COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, place_of(job, tile, group), groups,
+                                                       TILE_VECTORS * LANES * part, values + first, &ahead, TILE_VECTORS,
+                                                       columns, subs, mins, bits, whole))
             }
         }
 }
 
 static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
-    const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
-    if (SPREAD_WIDE(job->type->bits))
-        quantize_token(job, x, token, zero, 0, 1, 0);
-    else if (SPREAD_PAIRS && WHOLE_SCALES(GROUP / job->type->sub, job->type->mins))
-        quantize_token(job, x, token, zero, 0, 0, 1);
+    const struct block_type *t = job->type;
+    const int32_t zero = SPREAD_SIGNED(t->bits) ? 0 : t->zero;
+    const int most = most_columns(GROUP / t->sub);
+    if (SPREAD_WIDE(t->bits))
+        quantize_token(job, x, token, (struct activation_form){most, 1, 0, zero});
     else
-        quantize_token(job, x, token, zero, 0, 0, 0);
+        quantize_token(job, x, token, (struct activation_form){most, 0, SPREAD_PAIRS, zero});
 }
 
-#define BLOCK_CLASS(subs, mins, bits)                                                                                 \
-    static void block_chunk_##subs##_##mins##_##bits(const struct job *job, const struct spread *w, int64_t group,    \
-                                                     int groups, int64_t token, int64_t tokens,                       \
-                                                     float values[][PANEL_ROWS], const uint8_t *next, int64_t size)   \
-    {                                                                                                                 \
-        block_chunk(job, w, group, groups, token, tokens, values, next, size, subs, mins, bits);                      \
+#define BLOCK_CLASS(subs, mins, bits, whole)                                                                              \
+    static void block_chunk_##subs##_##mins##_##bits##_##whole(const struct job *job, const struct spread *w,             \
+                                                               int64_t group, int groups, int64_t token, int64_t tokens,  \
+                                                               float values[][PANEL_ROWS], const uint8_t *next,           \
+                                                               int64_t size)                                              \
+    {                                                                                                                     \
+        block_chunk(job, w, group, groups, token, tokens, values, next, size, subs, mins, bits, whole);                   \
     }
 BLOCK_CLASSES
 #undef BLOCK_CLASS
@@ -267,9 +225,10 @@ BLOCK_CLASSES
 INLINE void block_vectors_of(const int type, const struct job *job, int64_t panel, int64_t token, const int columns)
 {
     const struct block_type t = BLOCK_TYPES[type];
-    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins);
+    const int subs = GROUP / t.sub, whole = has_whole_scales(type);
     const uint8_t *from = job->weights + panel * job->panel_bytes;
     const int64_t chunk_bytes = t.unit_bytes * (LARGE_UNIT / t.unit);
+    const struct token_tile tile = tile_of(job, token, most_columns(subs));
     struct spread_scales scales;
     fvec value[MOST_VECTORS][BLOCK_COLUMNS], total[MOST_VECTORS][BLOCK_COLUMNS];     /* of the chunk, and of all */
     UNROLL
@@ -280,8 +239,12 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
     expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
+        int64_t place = place_of(job, tile, first);
         spread_scales(type, from, groups, &scales);
-        for (int g = 0; g < groups; g++) {
+        if (t.mins)
+            add_mins(&scales, subs * groups, 0, group_at(job, place, 0, subs, t.bits).offset, whole ? total : value,
+                     MOST_VECTORS, columns);
+        for (int g = 0; g < groups; g++, place += columns) {
             uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
             const uint8_t *planes = from + g * group_stride(type);
             const uint8_t *ahead = from + VECTOR_AHEAD + g * (chunk_bytes / CHUNK_GROUPS);  /* a chunk's scales too */
@@ -292,10 +255,12 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
             else
                 spread_group(type, planes, spread);
-            const int terms = 1 + has_rest(job, first + g, token, columns);
-            for (int i = 0; i < terms; i++)
-                block_group(job, i * job->rest, bytes, &scales, g, first + g, 0, token, NULL, value, MOST_VECTORS, columns,
-                            subs, t.mins, t.bits);
+            const int terms = 1 + has_rest(job, place, columns);
+            for (int i = 0; i < terms; i++) {
+                READ_AGAIN();
+                block_group(bytes, &scales, g, 0, group_at(job, place, i * job->rest, subs, t.bits), value, MOST_VECTORS,
+                            columns, subs, t.mins, t.bits, whole, SPREAD_WIDE(t.bits));
+            }
         }
         UNROLL
         for (int c = 0; c < columns; c++)
@@ -333,9 +298,10 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
         block_vectors(job, panel, token, tokens);
         return;
     }
-#define BLOCK_CLASS(subs, mins_, bits_) \
-    if (GROUP / type->sub == subs && type->mins == mins_ && (type->bits <= bits_) && !multiply) \
-        multiply = block_chunk_##subs##_##mins_##_##bits_;
+#define BLOCK_CLASS(subs, mins_, bits_, whole) \
+    if (GROUP / type->sub == subs && type->mins == mins_ && type->bits <= bits_ && has_whole_scales(type->type) == whole \
+        && !multiply) \
+        multiply = block_chunk_##subs##_##mins_##_##bits_##_##whole;
     BLOCK_CLASSES
 #undef BLOCK_CLASS
     multiply_panel(job, panel, token, tokens, multiply);

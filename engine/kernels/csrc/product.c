@@ -73,7 +73,7 @@ int64_t product_scratch_bytes(const struct product *p)
 {
     if (!is_refined(p))
         return term_bytes(p);
-    return 2 * term_bytes(p) + round_up(p->job.m * p->job.groups, 64);
+    return 2 * term_bytes(p) + round_up(scales(p), 64);
 }
 
 void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_stride)

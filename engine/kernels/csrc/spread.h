@@ -4,16 +4,21 @@
  *                           too large
  *   SPREAD_WIDE(bits)       whether such integers, signed, are wanted in 16 bits: a step of four becomes two, of the first
  *                           and the third, and of the others
- *   SPREAD_PAIRS            whether whole scales are wanted in pairs; then byte_pairs(at) makes them of LANES bytes */
+ *   SPREAD_PAIRS            whether whole scales are wanted in pairs, of weights that are bytes; then byte_pairs(at) makes
+ *                           them of LANES bytes */
 #ifndef TENON_SPREAD_H
 #define TENON_SPREAD_H
 
 #include "block_types.h"
 #include "blocks.h"
 
-/* Whether a type has two scales to a group that are small integers, times a float of the chunk: a group's sum of products
- * times them is exact, as an integer and as a float. */
-#define WHOLE_SCALES(subs, mins) ((subs) == 2 && !(mins))
+/* Whether a type's scales are small integers, times a float of the chunk: a group's sum of products times them is exact,
+ * as an integer and as a float. */
+static inline int has_whole_scales(int32_t type)
+{
+    return type == TENON_Q2_K || type == TENON_Q3_K || type == TENON_Q4_K || type == TENON_Q5_K || type == TENON_Q6_K
+           || type == TENON_IQ4_XS;
+}
 
 /* The scales of a panel's chunk, by sub-blocks: of types with whole scales the integers, as floats or, where they are wanted
  * in pairs, twice in 16 bits, and beside them the chunk's floats. */
@@ -135,51 +140,31 @@ static void spread_exponents(const uint8_t *from, float *out)
         out[row] = mxfp4_scale(from[row]);
 }
 
-/* out = d * bytes by sub-blocks: d is half[32], bytes [subs][32]. */
-INLINE void scaled_bytes(const uint8_t *d, const uint8_t *bytes, int subs, float out[][PANEL_ROWS], const int is_signed,
-                         const float sign)
+/* Whole scales: bytes [subs][32]. */
+INLINE void whole_scales(const uint8_t *bytes, int subs, struct spread_scales *out, const int paired)
 {
-    UNROLL
-    for (int row = 0; row < PANEL_ROWS; row += LANES) {
-        const fvec factor = multiply_floats(load_half(d + 2 * row), broadcast_float(sign));
-        for (int sub = 0; sub < subs; sub++) {
-            const uint8_t *at = bytes + PANEL_ROWS * sub + row;
-            store_floats(out[sub] + row, multiply_floats(factor, is_signed ? load_signed(at) : load_unsigned(at)));
-        }
-    }
-}
-
-/* The scales of a type that has whole ones. */
-INLINE void whole_scales(const uint8_t *bytes, struct spread_scales *out)
-{
-    for (int sub = 0; sub < 2 * CHUNK_GROUPS; sub++)
+    for (int sub = 0; sub < subs; sub++)
         UNROLL
         for (int row = 0; row < PANEL_ROWS; row += LANES) {
             const uint8_t *at = bytes + PANEL_ROWS * sub + row;
 #if SPREAD_PAIRS
-            store_bytes(out->scale[sub] + row, byte_pairs(at));
-#else
-            store_floats(out->scale[sub] + row, load_signed(at));
+            if (paired)
+                store_bytes(out->scale[sub] + row, byte_pairs(at));
+            else
 #endif
+                store_floats(out->scale[sub] + row, load_signed(at));
         }
+    (void)paired;
 }
 
-/* Q2_K's: scales in the low nibbles, mins in the high ones. */
-INLINE void scaled_nibbles(const uint8_t *d, const uint8_t *both, struct spread_scales *out)
+/* Mins: d is half[32], bytes [subs][32]. */
+INLINE void whole_mins(const uint8_t *d, const uint8_t *bytes, int subs, float out[][PANEL_ROWS])
 {
     UNROLL
     for (int row = 0; row < PANEL_ROWS; row += LANES) {
-        const fvec factor = load_half(d + 2 * row);
-        const fvec floor = multiply_floats(load_half(d + 64 + 2 * row), broadcast_float(-1));
-        for (int sub = 0; sub < 2 * CHUNK_GROUPS; sub++) {
-            uint8_t low[LANES], high[LANES];
-            for (int i = 0; i < LANES; i++) {
-                low[i] = both[PANEL_ROWS * sub + row + i] & 15;
-                high[i] = both[PANEL_ROWS * sub + row + i] >> 4;
-            }
-            store_floats(out->scale[sub] + row, multiply_floats(factor, load_unsigned(low)));
-            store_floats(out->min[sub] + row, multiply_floats(floor, load_unsigned(high)));
-        }
+        const fvec factor = multiply_floats(load_half(d + 2 * row), broadcast_float(-1));
+        for (int sub = 0; sub < subs; sub++)
+            store_floats(out[sub] + row, multiply_floats(factor, load_unsigned(bytes + PANEL_ROWS * sub + row)));
     }
 }
 
@@ -211,21 +196,23 @@ INLINE void spread_scales(const int type, const uint8_t *from, int groups, struc
         }
         return;
     }
-    const int subs = LARGE_UNIT / t.sub, is_signed = !t.mins;
+    const int subs = LARGE_UNIT / t.sub, bytes = subs * PANEL_ROWS, paired = SPREAD_PAIRS && !SPREAD_WIDE(t.bits);
     from += CHUNK_GROUPS * planes_bytes(type);
-    if (type == TENON_Q2_K) {
-        scaled_nibbles(from + 512, from, out);
+    const uint8_t *halves = from + t.unit_bytes - CHUNK_GROUPS * planes_bytes(type) - 2 * PANEL_ROWS * (1 + t.mins);
+    spread_halves(halves, out->factor);
+    if (type == TENON_Q2_K) {       /* scales in the low nibbles, mins in the high ones */
+        uint8_t low[2 * CHUNK_GROUPS * PANEL_ROWS], high[sizeof low];
+        for (int i = 0; i < bytes; i++) {
+            low[i] = from[i] & 15;
+            high[i] = from[i] >> 4;
+        }
+        whole_scales(low, subs, out, paired);
+        whole_mins(halves + 2 * PANEL_ROWS, high, subs, out->min);
         return;
     }
-    const uint8_t *d = from + (1 + t.mins) * subs * PANEL_ROWS;
-    if (WHOLE_SCALES(GROUP / t.sub, t.mins)) {
-        spread_halves(d, out->factor);
-        whole_scales(from, out);
-        return;
-    }
-    scaled_bytes(d, from, subs, out->scale, is_signed, 1);
+    whole_scales(from, subs, out, paired);
     if (t.mins)
-        scaled_bytes(d + 2 * PANEL_ROWS, from + subs * PANEL_ROWS, subs, out->min, 0, -1);
+        whole_mins(halves + 2 * PANEL_ROWS, from + bytes, subs, out->min);
 }
 
 /* In place, from the last step to the first. */
