@@ -40,7 +40,7 @@ static void configure(int first, int second, int steps)
 
 static void tiled_prepare(const struct job *job, const float *x, int64_t token)
 {
-    quantize_token(job, x, token, (struct activation_form){TILE_TOKENS, 0, 0, 0});
+    quantize_token(job, x, token, (struct activation_form){TILE_TOKENS, 0, GROUP, 0, 0});
 }
 
 /* The exact sums of a group of weights by up to 16 tokens: both halves of the panel. */

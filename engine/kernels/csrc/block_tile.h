@@ -186,26 +186,35 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
     const int most = most_columns(subs);
     const int64_t blocks = (tokens + most - 1) / most;
     struct ahead ahead = {next, (size / (groups * PARTS * blocks) + 15) / 16 * 16};
-    for (int part = 0; part < PARTS; part++)
-        for (int64_t first = 0; first < tokens; first += most) {
-            const struct token_tile tile = tile_of(job, token + first, most);
+    for (int64_t first = 0; first < tokens; first += most) {
+        const struct token_tile tile = tile_of(job, token + first, most);
+        for (int part = 0; part < PARTS; part++)
             switch (tile.width) {
                 COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, place_of(job, tile, group), groups,
                                                        TILE_VECTORS * LANES * part, values + first, &ahead, TILE_VECTORS,
                                                        columns, subs, mins, bits, whole))
             }
-        }
+    }
+}
+
+INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token, const int wide, const int sub)
+{
+    const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
+    quantize_token(job, x, token,
+                   (struct activation_form){most_columns(GROUP / sub), wide, sub, SPREAD_PAIRS && !wide, zero});
 }
 
 static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
-    const struct block_type *t = job->type;
-    const int32_t zero = SPREAD_SIGNED(t->bits) ? 0 : t->zero;
-    const int most = most_columns(GROUP / t->sub);
-    if (SPREAD_WIDE(t->bits))
-        quantize_token(job, x, token, (struct activation_form){most, 1, 0, zero});
+    const int wide = SPREAD_WIDE(job->type->bits), whole_group = job->type->sub == GROUP;
+    if (wide && whole_group)
+        prepare_in_form(job, x, token, SPREAD_WIDE(8), GROUP);
+    else if (wide)
+        prepare_in_form(job, x, token, SPREAD_WIDE(8), GROUP / 2);
+    else if (whole_group)
+        prepare_in_form(job, x, token, 0, GROUP);
     else
-        quantize_token(job, x, token, (struct activation_form){most, 0, SPREAD_PAIRS, zero});
+        prepare_in_form(job, x, token, 0, GROUP / 2);
 }
 
 #define BLOCK_CLASS(subs, mins, bits, whole)                                                                              \
@@ -251,8 +260,8 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
-            if (t.bits == 8 && SPREAD_SIGNED(8) && BLOCK_FORMS[type].byte_planes)
-                bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
+            if (are_spread(type))
+                bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;
             else
                 spread_group(type, planes, spread);
             const int terms = 1 + has_rest(job, place, columns);

@@ -215,17 +215,23 @@ INLINE void spread_scales(const int type, const uint8_t *from, int groups, struc
         whole_mins(halves + 2 * PANEL_ROWS, from + bytes, subs, out->min);
 }
 
-/* In place, from the last step to the first. */
-INLINE void widen_steps(uint8_t bytes[][STEP_BYTES])
+/* Perhaps in place: from the last step to the first. */
+INLINE void widen_steps(const uint8_t narrow[][STEP_BYTES], uint8_t bytes[][STEP_BYTES])
 {
     UNROLL
     for (int step = GROUP_STEPS - 1; step >= 0; step--)
         UNROLL
         for (int v = 0; v < PLANE_VECTORS; v++) {
-            const ivec four = load_bytes(bytes[step] + VECTOR_BYTES * v);
+            const ivec four = load_bytes(narrow[step] + VECTOR_BYTES * v);
             store_bytes(bytes[2 * step] + VECTOR_BYTES * v, even_bytes(four));
             store_bytes(bytes[2 * step + 1] + VECTOR_BYTES * v, odd_bytes(four));
         }
+}
+
+/* Whether a type's planes are the bytes that are wanted. */
+INLINE int are_spread(const int type)
+{
+    return BLOCK_FORMS[type].byte_planes && SPREAD_SIGNED(8);
 }
 
 /* A group's integers, in bytes. */
@@ -248,9 +254,12 @@ INLINE void spread_group(const int type, const uint8_t *planes, uint8_t bytes[][
 INLINE void spread_chunk_of(const int type, const uint8_t *from, int groups, struct spread *out)
 {
     for (int g = 0; g < groups; g++) {
-        spread_group(type, from + g * group_stride(type), out->bytes[g]);
-        if (SPREAD_WIDE(BLOCK_TYPES[type].bits))
-            widen_steps(out->bytes[g]);
+        const uint8_t *planes = from + g * group_stride(type);
+        const int wide = SPREAD_WIDE(BLOCK_TYPES[type].bits), as_is = wide && are_spread(type);
+        if (!as_is)
+            spread_group(type, planes, out->bytes[g]);
+        if (wide)
+            widen_steps(as_is ? (const uint8_t(*)[STEP_BYTES])planes : out->bytes[g], out->bytes[g]);
     }
     spread_scales(type, from, groups, &out->scales);
 }
